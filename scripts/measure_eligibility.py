@@ -1,0 +1,162 @@
+"""Measure what an eligibility pipeline lets through, on annotated text.
+
+    python scripts/measure_eligibility.py --lang en --annotated FILE.jsonl [--spacy-model en_core_web_sm]
+
+Each line of FILE.jsonl is ``{"text": str, "entities": [[start, end, label], ...]}`` with character offsets
+and the labels PERSON, ORG, PLACE (and FAC, GPE, LOC, which count as places); other labels are read and not
+counted. Two figures come out:
+
+* leak: the share of selectable n-grams that touch a token of a person, an organisation or a place;
+* kept: the share of texts with at least one selectable n-gram.
+
+Without ``--spacy-model`` the built-in pipeline of the language is measured. ``--split`` takes one half of the
+texts by a hash of the text, so that rules can be written on ``dev`` and judged on ``test``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import importlib
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from vcrgen.text.eligibility import selectable_ngrams
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+    from spacy.tokens import Span
+
+NAME_LABELS = frozenset({"PERSON", "ORG", "PLACE", "FAC", "GPE", "LOC"})
+# Language -> module and function that build the built-in pipeline.
+BUILT_IN = {
+    "en": ("vcrgen.text.names_en", "english_pipeline"),
+    "zh": ("vcrgen.text.names_zh", "chinese_pipeline"),
+}
+
+
+@dataclass(frozen=True)
+class Annotated:
+    """A text with the character offsets and the label of each entity."""
+
+    text: str
+    entities: tuple[tuple[int, int, str], ...]
+
+    @property
+    def split(self) -> str:
+        """``"dev"`` or ``"test"``, from the text alone: the same for every file and every run."""
+        return ("dev", "test")[hashlib.sha256(self.text.encode()).digest()[0] % 2]
+
+    def leaks(self, span: Span) -> list[str]:
+        """Labels of the named entities that share a character with the span."""
+        return [
+            label
+            for start, end, label in self.entities
+            if label in NAME_LABELS and start < span.end_char and end > span.start_char
+        ]
+
+
+@dataclass
+class Measured:
+    """Counts over the texts of one corpus."""
+
+    texts: int = 0
+    texts_kept: int = 0
+    ngrams: int = 0
+    ngrams_leaking: int = 0
+    labels: Counter[str] = field(default_factory=Counter)
+    leaking: list[tuple[str, str]] = field(default_factory=list)
+    unkept: list[str] = field(default_factory=list)
+
+    @property
+    def leak(self) -> float:
+        """Share of the selectable n-grams that touch a name."""
+        return self.ngrams_leaking / self.ngrams if self.ngrams else 0.0
+
+    @property
+    def kept(self) -> float:
+        """Share of the texts with at least one selectable n-gram."""
+        return self.texts_kept / self.texts if self.texts else 0.0
+
+
+def read_annotated(path: Path) -> Iterator[Annotated]:
+    """Read one annotated text per line."""
+    with path.open(encoding="utf-8") as lines:
+        for number, line in enumerate(lines, start=1):
+            row = json.loads(line)
+            entities = tuple((int(start), int(end), str(label)) for start, end, label in row["entities"])
+            if any(not 0 <= start < end <= len(row["text"]) for start, end, _ in entities):
+                raise SystemExit(
+                    f"{path}:{number}: an entity lies outside the text; its offsets count characters"
+                )
+            yield Annotated(row["text"], entities)
+
+
+def load_pipeline(lang: str, spacy_model: str | None) -> Language:
+    """Load the named spaCy model, or build the language's own pipeline."""
+    if spacy_model is not None:
+        import spacy
+
+        return spacy.load(spacy_model)
+    module, function = BUILT_IN[lang]
+    pipeline: Language = getattr(importlib.import_module(module), function)()
+    return pipeline
+
+
+def measure(nlp: Language, corpus: Iterable[Annotated], n: int) -> Measured:
+    """Count selectable and leaking n-grams and kept texts."""
+    result = Measured()
+    for item in corpus:
+        spans = selectable_ngrams(nlp(item.text), n)
+        result.texts += 1
+        result.texts_kept += bool(spans)
+        result.ngrams += len(spans)
+        if not spans:
+            result.unkept.append(item.text)
+        for span in spans:
+            labels = item.leaks(span)
+            result.labels.update(set(labels))
+            if labels:
+                result.ngrams_leaking += 1
+                result.leaking.append((span.text, ",".join(sorted(set(labels)))))
+    return result
+
+
+def main() -> None:
+    """Parse the arguments, measure, print."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--lang", choices=sorted(BUILT_IN), required=True)
+    parser.add_argument("--annotated", type=Path, required=True, metavar="FILE.jsonl")
+    parser.add_argument("--spacy-model", help="a trained spaCy pipeline instead of the built-in one")
+    parser.add_argument("--n", type=int, default=5, help="tokens per n-gram (default 5)")
+    parser.add_argument(
+        "--split", choices=("all", "dev", "test"), default="all", help="half of the texts, by hash"
+    )
+    parser.add_argument(
+        "--show", action="store_true", help="list leaking n-grams and texts without an n-gram"
+    )
+    arguments = parser.parse_args()
+
+    corpus = [item for item in read_annotated(arguments.annotated) if arguments.split in ("all", item.split)]
+    nlp = load_pipeline(arguments.lang, arguments.spacy_model)
+    result = measure(nlp, corpus, arguments.n)
+    if arguments.show:
+        for text, labels in result.leaking:
+            print(f"leak\t{labels}\t{text}")
+        for text in result.unkept:
+            print(f"none\t{text}")
+    print(
+        f"leak  {result.leak:7.2%}  {result.ngrams_leaking} of {result.ngrams} selectable {arguments.n}-grams"
+        f"  {dict(sorted(result.labels.items()))}"
+    )
+    print(f"kept  {result.kept:7.2%}  {result.texts_kept} of {result.texts} texts")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,196 @@
+"""Font faces, their register, and the chain in which a character looks for its glyph."""
+
+import hashlib
+import tomllib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+
+from PIL import ImageFont
+
+from vcrgen.errors import FontError
+from vcrgen.files import sha256_file
+from vcrgen.resources import resource_dir
+
+MAX_FONT_BYTES = 128 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FontEntry:
+    """One row of ``fonts/fonts.toml``."""
+
+    name: str
+    file: str
+    family: str
+    version: str
+    languages: tuple[str, ...]
+    role: str
+    licence: str
+    licence_file: str
+    source: str
+    sha256: str
+
+    @property
+    def path(self) -> Path:
+        """The font file."""
+        return resource_dir("fonts") / self.file
+
+
+@cache
+def font_register() -> dict[str, FontEntry]:
+    """All shipped faces by name.
+
+    Raises:
+        FontError: A font file is missing or its bytes are not those of the register.
+    """
+    tables = tomllib.loads((resource_dir("fonts") / "fonts.toml").read_text("utf-8"))
+    register = {
+        name: FontEntry(name=name, **{key: tuple(value) if isinstance(value, list) else value for key, value in row.items()})
+        for name, row in tables.items()
+    }
+    for entry in register.values():
+        if not entry.path.is_file() or sha256_file(entry.path) != entry.sha256:
+            raise FontError(f"The shipped font {entry.file} is missing or changed; install vcrgen again.")
+    return register
+
+
+class Face:
+    """One font file at one size, in Pillow's BASIC layout.
+
+    Attributes:
+        path: The font file.
+        sha256: Hash of its bytes.
+    """
+
+    def __init__(self, path: Path, size: int) -> None:
+        try:
+            if path.stat().st_size > MAX_FONT_BYTES:
+                raise FontError(f"The font {path} is larger than {MAX_FONT_BYTES >> 20} MiB.")
+            self._font = ImageFont.truetype(path, size, layout_engine=ImageFont.Layout.BASIC)
+        except OSError as error:
+            why = error.strerror or "it is not a font that FreeType can open"
+            raise FontError(f"The font {path} cannot be used: {why}.") from None
+        self.path = path
+        self.sha256 = sha256_file(path)
+
+    @property
+    def font(self) -> ImageFont.FreeTypeFont:
+        """The face for Pillow's drawing functions."""
+        return self._font
+
+    @property
+    def family(self) -> str:
+        """The family's name as the file gives it."""
+        return self._font.getname()[0] or self.path.stem
+
+    @cached_property
+    def characters(self) -> frozenset[int]:
+        """Code points that have a glyph.
+
+        Raises:
+            FontError: The file has no character map that can be read.
+        """
+        from fontTools.ttLib import TTFont, TTLibError
+
+        try:
+            with TTFont(self.path, lazy=True, fontNumber=0) as font:
+                return frozenset(font.getBestCmap() or ())
+        except (TTLibError, KeyError, ValueError, AssertionError) as error:
+            raise FontError(f"The character map of the font {self.path} cannot be read: {error}.") from None
+
+
+@dataclass(frozen=True, slots=True)
+class Glyph:
+    """Where one character of a line is drawn from.
+
+    Attributes:
+        face: Index of the face in the chain.
+        advance: Pixels to the next character.
+        right: Pixels from the pen position to the right end of the ink, at least ``advance``.
+    """
+
+    face: int
+    advance: int
+    right: int
+
+
+class FontChain:
+    """Faces in order of preference; the first one that has a character draws it.
+
+    Args:
+        paths: Font files, the primary face first.
+        size: Font size in pixels.
+
+    Raises:
+        FontError: A file cannot be used.
+    """
+
+    def __init__(self, paths: Sequence[Path], *, size: int) -> None:
+        self.size = size
+        self.faces = [Face(path, size) for path in paths]
+        self.line_height = (11 * size + 5) // 10
+        self._glyphs: dict[str, Glyph | None] = {}
+        ascent, descent = self.faces[0].font.getmetrics()
+        # Faces with a tall line gap (most CJK families) would leave the line at the bottom: centre them.
+        self.baseline = ascent if ascent + descent <= 1.25 * size else (self.line_height + ascent - descent) // 2
+
+    @property
+    def digest(self) -> str:
+        """Twelve hex digits that stand for the bytes of all faces, in order."""
+        return hashlib.sha256("".join(face.sha256 for face in self.faces).encode()).hexdigest()[:12]
+
+    def glyph(self, character: str) -> Glyph | None:
+        """Metrics of one character, or None if no face has it."""
+        if character not in self._glyphs:
+            self._glyphs[character] = self._measure(character)
+        return self._glyphs[character]
+
+    def _measure(self, character: str) -> Glyph | None:
+        for index, face in enumerate(self.faces):
+            if ord(character) in face.characters:
+                advance = round(face.font.getlength(character))
+                return Glyph(index, advance, max(advance, round(face.font.getbbox(character)[2])))
+        return None
+
+    def missing(self, text: str) -> list[str]:
+        """Characters of ``text`` without a glyph, each once, in order."""
+        return [character for character in dict.fromkeys(text) if self.glyph(character) is None]
+
+    def advance(self, text: str) -> int:
+        """Width of ``text`` in pixels, from pen position to pen position; a character without a glyph counts 0."""
+        return sum(glyph.advance for glyph in map(self.glyph, text) if glyph)
+
+    def runs(self, text: str) -> Iterator[tuple[int, Face, str]]:
+        """Split a line into runs of one face: ``(x, face, text)``, x in pixels from the line's left end.
+
+        Raises:
+            FontError: A character has no glyph.
+        """
+        x = start = 0
+        for position, character in enumerate(text):
+            face = self._known(character).face
+            following = text[position + 1 : position + 2]
+            if not following or self._known(following).face != face:
+                run = text[start : position + 1]
+                yield x, self.faces[face], run
+                x += self.advance(run)
+                start = position + 1
+
+    def _known(self, character: str) -> Glyph:
+        glyph = self.glyph(character)
+        if glyph is None:
+            raise FontError(f"No font of the chain has the character U+{ord(character):04X}; give one with --font.")
+        return glyph
+
+
+def default_chain(names: Sequence[str], *, size: int, first: Path | None = None) -> FontChain:
+    """The chain of a language, with the user's own font before it.
+
+    Args:
+        names: Names in ``fonts.toml``, the primary face first.
+        size: Font size in pixels.
+        first: A font file that comes before them.
+    """
+    register = font_register()
+    return FontChain([*([first] if first else []), *(register[name].path for name in names)], size=size)

@@ -1,0 +1,142 @@
+"""From encoded bytes of any origin to VI: eight-bit RGB pixels of the right width, upright, on white."""
+
+import io
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from PIL import Image, ImageOps, UnidentifiedImageError
+
+from vcrgen.records import Reason
+
+# Raster formats whose decoders are part of Pillow; none that starts another program (EPS does).
+FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "TIFF", "BMP", "MPO", "PPM", "AVIF", "ICO")
+WIDE_GRAY = ("I;16", "I;16L", "I;16B", "I;16N", "I", "F")
+
+
+class ImageProblem(Exception):
+    """An image cannot be used.
+
+    Attributes:
+        reason: Its type.
+        detail: What was found.
+    """
+
+    def __init__(self, reason: Reason, detail: str) -> None:
+        super().__init__(detail)
+        self.reason = reason
+        self.detail = detail
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImageLimits:
+    """What is accepted.
+
+    Attributes:
+        max_pixels: Width times height, judged from the header before anything is decoded.
+        min_side: Length of the shorter side in pixels.
+        max_height: Height in pixels at the width asked for, judged before resizing.
+    """
+
+    max_pixels: int
+    min_side: int
+    max_height: int
+
+
+def load_image(data: bytes, *, width: int, limits: ImageLimits) -> Image.Image:
+    """Decode an image and resize it to a width.
+
+    EXIF orientation is applied, gray of 16 or 32 bits is scaled to eight, CMYK and palettes become RGB, alpha is laid
+    on white; of an animation the first frame is taken.
+
+    Returns:
+        An image of mode RGB, ``width`` pixels wide, its aspect ratio kept.
+
+    Raises:
+        ImageProblem: With the typed reason.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # decompression bombs are judged below; damaged EXIF is no matter
+        image = _open(data, limits)
+        try:
+            # A large JPEG is decoded at an eighth to a half of its size, but at least twice the target's.
+            image.draft(None, (2 * width, 2 * max(1, width * image.height // image.width)))
+            image.load()
+            image = _upright(image)
+            height = max(1, round(image.height * width / image.width))
+            if height > limits.max_height:
+                raise ImageProblem(Reason.TOO_TALL, f"VI would be {height} px high; at most {limits.max_height}")
+            return _to_size(_to_rgb(image), (width, height))
+        except EOFError:
+            raise ImageProblem(Reason.NO_FRAME, f"the {image.format} file has no frame") from None
+        except (OSError, SyntaxError, ValueError, IndexError, TypeError, KeyError, OverflowError) as error:
+            reason = Reason.TRUNCATED if "truncated" in str(error).lower() else Reason.UNDECODABLE
+            raise ImageProblem(reason, _first_line(error)) from None
+        except (MemoryError, Image.DecompressionBombError) as error:
+            raise ImageProblem(Reason.OVERSIZED, _first_line(error)) from None
+
+
+def _open(data: bytes, limits: ImageLimits) -> Image.Image:
+    """Read the header and judge it."""
+    if not data:
+        raise ImageProblem(Reason.UNDECODABLE, "the image is empty")
+    try:
+        image = Image.open(io.BytesIO(data), formats=FORMATS)
+    except UnidentifiedImageError:
+        raise ImageProblem(*_unidentified(data)) from None
+    except Image.DecompressionBombError as error:
+        raise ImageProblem(Reason.OVERSIZED, _first_line(error)) from None
+    except Exception as error:  # decoders raise anything on hostile headers
+        raise ImageProblem(Reason.UNDECODABLE, _first_line(error)) from None
+    if image.width * image.height > limits.max_pixels:
+        raise ImageProblem(Reason.OVERSIZED, f"{image.width}x{image.height} pixels; at most {limits.max_pixels}")
+    if min(image.size) < limits.min_side:
+        raise ImageProblem(Reason.TINY, f"{image.width}x{image.height} pixels; at least {limits.min_side} a side")
+    return image
+
+
+def _unidentified(data: bytes) -> tuple[Reason, str]:
+    """A file whose header is of a known kind but ends early is truncated, or has no frame if it may be animated."""
+    if data[:6] in (b"GIF87a", b"GIF89a"):
+        return Reason.NO_FRAME, "the GIF file has no frame"
+    if data[:8] == b"\x89PNG\r\n\x1a\n" or data[:3] == b"\xff\xd8\xff":
+        return Reason.TRUNCATED, "the file ends in its header"
+    return Reason.UNDECODABLE, f"not an image of a known format ({', '.join(FORMATS)})"
+
+
+def _upright(image: Image.Image) -> Image.Image:
+    try:
+        return ImageOps.exif_transpose(image)
+    except Exception:  # damaged EXIF says nothing about the pixels
+        return image
+
+
+def _to_rgb(image: Image.Image) -> Image.Image:
+    if image.mode in WIDE_GRAY:
+        return _scale_gray(image).convert("RGB")
+    if image.has_transparency_data:
+        rgba = image.convert("RGBA")
+        canvas = Image.new("RGBA", rgba.size, "white")
+        return Image.alpha_composite(canvas, rgba).convert("RGB")
+    return image.convert("RGB")
+
+
+def _scale_gray(image: Image.Image) -> Image.Image:
+    """Gray of more than eight bits: floats of 0 to 1, or integers of 16 bits, to eight bits."""
+    values = np.asarray(image).astype(np.float64)
+    values = np.nan_to_num(values, nan=0.0, posinf=0.0, neginf=0.0)
+    high = values.max(initial=0.0)
+    if image.mode == "F":
+        scale = 255.0 if high <= 1 else 1.0 if high <= 255 else 255.0 / high
+    else:
+        scale = 255.0 / max(high, 65535.0) if image.mode.startswith("I;16") or high > 255 else 1.0
+    return Image.fromarray(np.clip(np.rint(values * scale), 0, 255).astype(np.uint8))
+
+
+def _to_size(image: Image.Image, size: tuple[int, int]) -> Image.Image:
+    return image if image.size == size else image.resize(size, Image.Resampling.LANCZOS, reducing_gap=3.0)
+
+
+def _first_line(error: BaseException) -> str:
+    text = str(error).strip()
+    return (text.splitlines()[0] if text else type(error).__name__)[:200]

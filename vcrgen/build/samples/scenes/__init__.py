@@ -1,0 +1,1 @@
+"""How each kind of scene is drawn: one function per kind, from its facts onto a canvas."""

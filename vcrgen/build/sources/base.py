@@ -1,0 +1,219 @@
+"""What every source is: ordered files of rows that can be read from any row on."""
+
+import contextlib
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from vcrgen.errors import SourceError
+
+Row = Mapping[str, Any]
+ColumnPath = tuple[str, ...]
+"""A column and the fields inside it, from the top; lists on the way are not named."""
+
+PROBLEM = "__problem__"
+MAX_IMAGE_BYTES = 256 << 20
+MAX_TEXT_BYTES = 64 << 20
+"""The longest line, CSV field or JSON member that is read; a longer one makes its row a problem."""
+
+_MAX_DEPTH = 6
+_MAX_FIELDS = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Partition:
+    """One ordered run of rows, usually a file.
+
+    Attributes:
+        name: What row ids are made of: the file's name relative to the source, with ``/``; no machine's path.
+        rows: Number of rows.
+        size: Bytes of the file, so that a changed source is noticed; 0 where it has none.
+    """
+
+    name: str
+    rows: int
+    size: int = 0
+
+
+class Source(Protocol):
+    """Pairs as rows. An instance is cheap to pickle: it holds names and offsets, no open file.
+
+    Attributes:
+        description: One line for the dataset card and the signature; no machine's path.
+        root: The folder that partition names are relative to and that image paths may not leave; None where
+            the rows have no folder, so that an image cannot be given as a path.
+    """
+
+    description: str
+    root: Path | None
+
+    def partitions(self) -> list[Partition]:
+        """All partitions, in an order that is the same on every machine.
+
+        Raises:
+            SourceError: A file is missing or is not what it claims to be, or there is no row at all.
+        """
+        ...
+
+    def names(self) -> list[ColumnPath]:
+        """The columns and the fields inside them: of the schema or, where there is none, of the first rows.
+
+        Raises:
+            SourceError: The first file cannot be read.
+        """
+        ...
+
+    def rows(self, partition: int, start: int, stop: int, columns: frozenset[str]) -> Iterator[Row]:
+        """Rows ``start`` to ``stop`` of a partition, in order, without holding more than a few of them.
+
+        Args:
+            partition: Index in :meth:`partitions`.
+            start: First row.
+            stop: One past the last row.
+            columns: Top-level columns that are needed; others may be left out.
+
+        A row that cannot be read is ``{"__problem__": "what is wrong"}``, so that the rows after it keep
+        their numbers.
+
+        Raises:
+            SourceError: The file cannot be read, or ends before row ``stop``.
+        """
+        ...
+
+
+class FileSource(ABC):
+    """A :class:`Source` with one partition a file; a format says how to measure and read a file.
+
+    Args:
+        files: File names relative to ``root``, with ``/``.
+        root: The folder they are in, or None where they are not local.
+        kind: What one file is, for the description: ``Parquet file``.
+        description: Instead of one made of the kind and the files.
+        enough: Rows after which planning need not look at further files.
+    """
+
+    def __init__(
+        self,
+        files: Iterable[str],
+        *,
+        root: Path | None,
+        kind: str,
+        description: str | None = None,
+        enough: int | None = None,
+    ) -> None:
+        self.root = root
+        self.files: Sequence[str] = sorted(files)
+        one = len(self.files) == 1
+        self.description = description or (f"{kind} {self.files[0]}" if one else f"{len(self.files)} {kind}s")
+        self._enough = enough
+        self._partitions: list[Partition] | None = None
+        self._names: list[ColumnPath] | None = None
+
+    def partitions(self) -> list[Partition]:
+        """See :meth:`Source.partitions`; measured once."""
+        if self._partitions is None:
+            found: list[Partition] = []
+            rows = 0
+            for partition in self._measured():
+                found.append(partition)
+                rows += partition.rows
+                if self._enough is not None and rows >= self._enough:
+                    break
+            if not rows:
+                raise SourceError(f"The source ({self.description}) holds no rows.")
+            self._partitions = found
+        return list(self._partitions)
+
+    def names(self) -> list[ColumnPath]:
+        """See :meth:`Source.names`; read once."""
+        if self._names is None:
+            first = next((i for i, partition in enumerate(self.partitions()) if partition.rows), 0)
+            with self._reading(self.files[first]):
+                self._names = self._read_names(first)
+        return self._names
+
+    def rows(self, partition: int, start: int, stop: int, columns: frozenset[str]) -> Iterator[Row]:
+        """See :meth:`Source.rows`."""
+        if start >= stop:
+            return
+        name = self.files[partition]
+        found = start
+        with self._reading(name):
+            for row in self._read(name, start, stop, columns):
+                yield row
+                found += 1
+        if found < stop:
+            raise SourceError(
+                f"{self._shown(name)} ends before row {stop}; has it changed since it was planned?"
+            )
+
+    @abstractmethod
+    def _measure(self, name: str) -> Partition:
+        """Count a file's rows without reading its images."""
+
+    @abstractmethod
+    def _read_names(self, index: int) -> list[ColumnPath]:
+        """The column paths of file number ``index``."""
+
+    @abstractmethod
+    def _read(self, name: str, start: int, stop: int, columns: frozenset[str]) -> Iterator[Row]:
+        """The rows of a file; ``start < stop``."""
+
+    def _failures(self) -> tuple[type[Exception], ...]:
+        """What reading raises where the file, not vcrgen, is wrong; beside OSError."""
+        return ()
+
+    def _measured(self) -> Iterator[Partition]:
+        for name in self.files:
+            with self._reading(name):
+                partition = self._measure(name)
+            yield partition
+
+    @contextlib.contextmanager
+    def _reading(self, name: str) -> Iterator[None]:
+        """Turn what a library raises for a missing or damaged file into one sentence."""
+        failures: tuple[type[Exception], ...] = (OSError, *self._failures())
+        try:
+            yield
+        except SourceError:
+            raise
+        except failures as error:
+            raise SourceError(f"{self._shown(name)} cannot be read: {first_line(error)}.") from None
+
+    def _path(self, name: str) -> Path:
+        return (self.root or Path()) / name
+
+    def _shown(self, name: str) -> str:
+        return str(self._path(name))
+
+    def _size(self, name: str) -> int:
+        return os.stat(self._path(name)).st_size
+
+
+def first_line(error: Exception) -> str:
+    """What an error says, short enough to be part of a sentence."""
+    text = getattr(error, "strerror", None) or str(error).strip() or type(error).__name__
+    return str(text).splitlines()[0][:200].rstrip(".: ")
+
+
+def paths_of(row: Row) -> Iterator[ColumnPath]:
+    """The column paths of a row of Python values, top-level columns first.
+
+    A hostile row has its limits: six levels of nesting, a thousand paths.
+    """
+    level: list[tuple[ColumnPath, Any]] = [((str(key),), value) for key, value in row.items()]
+    found = 0
+    for _ in range(_MAX_DEPTH):
+        deeper: list[tuple[ColumnPath, Any]] = []
+        for path, value in level:
+            if found == _MAX_FIELDS:
+                return
+            found += 1
+            yield path
+            for field in value[:1] if isinstance(value, list) else (value,):
+                if isinstance(field, Mapping):
+                    deeper.extend(((*path, str(key)), inner) for key, inner in field.items())
+        level = deeper

@@ -1,0 +1,99 @@
+"""Which rows go where: duplicates out, the rest to splits, so that no image and no caption is in two splits."""
+
+import hashlib
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from vcrgen.errors import ConfigError
+
+Keys = npt.NDArray[Any]
+Rows = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assignment:
+    """Where every built pair goes.
+
+    Attributes:
+        splits: Split name to the numbers of its rows, ascending, in the order the splits were asked for.
+        duplicates: Numbers of the rows whose pair came before.
+    """
+
+    splits: dict[str, Rows]
+    duplicates: Rows
+
+
+def assign(keys: Keys, sizes: dict[str, int | float | None], *, seed: int) -> Assignment:
+    """Assign rows to splits by the hash of their content, never by their order in the source.
+
+    Pairs that share an image or a caption, directly or by way of other pairs, stay together. Such groups are taken in
+    the order of a hash; a group that no longer fits into a split of a given size is left for the next one.
+
+    Args:
+        keys: Of all built pairs, in the order of the source: fields ``pair``, ``image``, ``caption``.
+        sizes: As :func:`vcrgen.config.parse_splits` gives them.
+        seed: Another seed gives another choice.
+
+    Raises:
+        ConfigError: There are too few pairs, or their groups are too large, for the sizes asked for.
+    """
+    kept = np.sort(np.unique(keys["pair"], return_index=True)[1]).astype(np.int64)
+    duplicates = np.setdiff1d(np.arange(len(keys)), kept, assume_unique=True)
+    rest = next(name for name, size in sizes.items() if size is None)
+    if len(sizes) == 1:
+        return Assignment(splits={rest: kept}, duplicates=duplicates)
+
+    waiting = _ranked_groups(keys[kept], seed)
+    splits: dict[str, Rows] = {}
+    for name, size in sizes.items():
+        if size is not None:
+            quota = size if isinstance(size, int) else round(size * len(kept))
+            chosen, waiting = _take(waiting, quota)
+            if isinstance(size, int) and len(chosen) < size:
+                raise ConfigError(
+                    f"--splits asks for {size} pairs in {name!r}, but of {len(kept)} usable pairs only {len(chosen)} "
+                    "can go there; ask for fewer, or build from more pairs."
+                )
+            splits[name] = kept[sorted(chosen)]
+    splits[rest] = kept[sorted(number for group in waiting for number in group)]
+    return Assignment(splits={name: splits[name] for name in sizes}, duplicates=duplicates)
+
+
+def _take(groups: list[list[int]], quota: int) -> tuple[list[int], list[list[int]]]:
+    """Members of the first groups that fit, and the groups that are left."""
+    chosen: list[int] = []
+    left: list[list[int]] = []
+    for group in groups:
+        if len(chosen) + len(group) <= quota:
+            chosen.extend(group)
+        else:
+            left.append(group)
+    return chosen, left
+
+
+def _ranked_groups(keys: Keys, seed: int) -> list[list[int]]:
+    """Connected components over shared images and shared captions, in the order of a hash of their least pair."""
+    images, image_of = np.unique(keys["image"], return_inverse=True)
+    captions, caption_of = np.unique(keys["caption"], return_inverse=True)
+    parent = list(range(len(images) + len(captions)))
+
+    def root(node: int) -> int:
+        while parent[node] != node:
+            parent[node] = parent[parent[node]]
+            node = parent[node]
+        return node
+
+    for image, caption in zip(image_of.tolist(), caption_of.tolist(), strict=True):
+        parent[root(image)] = root(len(images) + caption)
+    groups: dict[int, list[int]] = {}
+    for number, image in enumerate(image_of.tolist()):
+        groups.setdefault(root(image), []).append(number)
+    pairs = keys["pair"].tolist()
+    return sorted(groups.values(), key=lambda group: _rank(min(pairs[number] for number in group), seed))
+
+
+def _rank(pair: bytes, seed: int) -> bytes:
+    return hashlib.blake2b(b"%d/split/%b" % (seed, pair), digest_size=16).digest()

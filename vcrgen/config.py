@@ -1,0 +1,178 @@
+"""What a build is asked to do: from YAML and the command line to one validated, hashable value."""
+
+import difflib
+import hashlib
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal, Self
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from vcrgen.errors import ConfigError
+from vcrgen.files import canonical_json
+from vcrgen.records import Mode
+from vcrgen.text.languages import LANGUAGES
+
+REST = "..."
+SPLIT_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
+# Fields that name files. What is in the files counts (in signature and plan), not what they are called here.
+BY_CONTENT = {"source", "font", "censor_list", "spacy_model"}
+MAX_CONFIG_BYTES = 1 << 20
+
+
+class BuildConfig(BaseModel):
+    """Every choice that decides the bytes of a dataset, and nothing else.
+
+    Where it is written and by how many workers is not here, so that two builds with equal configurations are equal.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
+
+    source: str = Field("samples", description="Where the pairs come from.")
+    source_split: str = Field("train", description="Split of a Hugging Face dataset.")
+    image_column: str = Field("image", description="Column or nested path of the image.")
+    caption_column: str = Field("caption", description="Column or nested path of the caption.")
+    id_column: str | None = Field(None, description="Column or nested path of the pair's own id.")
+    where: tuple[str, ...] = Field((), description="PATH=VALUE; only rows that match all are used.")
+    limit: int | None = Field(None, ge=1, description="Use the first N matching pairs.")
+    source_license: str | None = Field(None, max_length=200, description="Licence of the source, for the card.")
+
+    lang: str = Field("en", description="Language of the captions.")
+    mode: Literal["easy", "hard", "both"] = Field("both", description="How much the covers hide.")
+    mask: Literal["ngram", "nouns", "sentence", "percentage"] = Field("ngram", description="What is masked.")
+    n: int = Field(5, ge=1, le=10, description="Tokens of an n-gram.")
+    max_share: float = Field(0.5, gt=0, le=1, description="Masked tokens, at most, as a share of the caption's.")
+    percentage: float = Field(0.3, gt=0, le=1, description="Share of tokens that `mask: percentage` aims at.")
+    spacy_model: str | None = Field(None, description="A trained spaCy pipeline instead of the built-in one.")
+    censor_list: Path | None = Field(None, description="File of words, one a line, beside the built-in list.")
+    seed: int = Field(0, ge=0, lt=1 << 63, description="Seed of every random choice.")
+
+    width: int = Field(300, ge=64, le=4096, description="Width of all images in pixels.")
+    font: Path | None = Field(None, description="Font file put before the language's default chain.")
+    font_size: int = Field(20, ge=6, le=400, description="Font size in pixels.")
+    max_lines: int = Field(5, ge=1, le=100, description="Captions are cut after this many rendered lines.")
+    max_height: int = Field(900, ge=64, le=16384, description="Higher stacked images are set aside, in pixels.")
+    min_side: int = Field(16, ge=1, description="Images with a shorter side are set aside, in pixels.")
+    max_pixels: int = Field(89_478_485, ge=1, description="Images of more pixels are set aside undecoded.")
+
+    image_format: Literal["png", "webp"] = Field("png", description="Lossless format of the written images.")
+    splits: str = Field("train=...", description="NAME=COUNT, NAME=SHARE (0.1) or NAME=... for the rest, by commas.")
+    shard_size: int | None = Field(None, ge=1, le=10_000, description="Rows of a data file, at most; 512 if not given.")
+
+    @field_validator("lang")
+    @classmethod
+    def _known_language(cls, value: str) -> str:
+        if value not in LANGUAGES:
+            raise ValueError(f"unknown language {value!r}; known: {', '.join(LANGUAGES)}")
+        return value
+
+    @field_validator("where")
+    @classmethod
+    def _where_has_a_value(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for condition in value:
+            if "=" not in condition.strip("="):
+                raise ValueError(f"{condition!r} is not of the form PATH=VALUE")
+        return value
+
+    @model_validator(mode="after")
+    def _splits_parse(self) -> Self:
+        parse_splits(self.splits)
+        return self
+
+    @property
+    def modes(self) -> tuple[Mode, ...]:
+        """The modes to build, easy first."""
+        return (Mode.EASY, Mode.HARD) if self.mode == "both" else (Mode(self.mode),)
+
+    def published(self) -> dict[str, Any]:
+        """The fields as JSON values, without names of local files."""
+        return self.model_dump(mode="json", exclude=BY_CONTENT)
+
+    def canonical_hash(self) -> str:
+        """SHA-256 over the canonical JSON of :meth:`published`, in hex."""
+        return hashlib.sha256(canonical_json(self.published()).encode()).hexdigest()
+
+
+def parse_splits(text: str) -> dict[str, int | float | None]:
+    """Read ``train=...,validation=5000,test=0.1``.
+
+    Returns:
+        Name to count (int), share (float) or None for the one split that takes the rest.
+
+    Raises:
+        ValueError: The text is not of that form, a name comes twice, or not exactly one split takes the rest.
+    """
+    splits: dict[str, int | float | None] = {}
+    for part in text.split(","):
+        name, equals, size = (piece.strip() for piece in part.partition("="))
+        if not equals or not SPLIT_NAME.fullmatch(name):
+            raise ValueError(f"{part.strip()!r} is not of the form NAME=COUNT, NAME=SHARE or NAME=...")
+        if name in splits:
+            raise ValueError(f"split {name!r} is named twice")
+        if size == REST:
+            splits[name] = None
+        elif size.isdigit() and int(size) > 0:
+            splits[name] = int(size)
+        elif re.fullmatch(r"0?\.\d+", size) and float(size) > 0:
+            splits[name] = float(size)
+        else:
+            raise ValueError(f"the size of split {name!r} is {size!r}; give a count, a share below 1, or '...'")
+    if sum(size is None for size in splits.values()) != 1:
+        raise ValueError(f"exactly one split takes the rest, as in train=...; got {text!r}")
+    if sum(size for size in splits.values() if isinstance(size, float)) >= 1:
+        raise ValueError(f"the shares in {text!r} leave nothing for the rest")
+    return splits
+
+
+def load_build_config(file: Path | None, overrides: Mapping[str, Any]) -> BuildConfig:
+    """Merge a YAML recipe with options; an option given on the command line wins.
+
+    Args:
+        file: The recipe, or None.
+        overrides: Field name to value; values that are None are not given.
+
+    Raises:
+        ConfigError: The file cannot be read, a key is unknown, or a value is wrong.
+    """
+    values = read_yaml(file) if file else {}
+    values.update({key: value for key, value in overrides.items() if value is not None})
+    try:
+        return BuildConfig.model_validate(values)
+    except ValidationError as error:
+        where = f"{file}: " if file else ""
+        raise ConfigError(where + _first_problem(error)) from None
+
+
+def read_yaml(file: Path) -> dict[str, Any]:
+    """Read a YAML mapping with string keys, of at most 1 MiB.
+
+    Raises:
+        ConfigError: The file is missing, too large, not UTF-8, not YAML, or not a mapping.
+    """
+    try:
+        if file.stat().st_size > MAX_CONFIG_BYTES:
+            raise ConfigError(f"{file} is larger than {MAX_CONFIG_BYTES} bytes, so it is not a configuration file.")
+        loaded = yaml.safe_load(file.read_text("utf-8"))
+    except OSError as error:
+        raise ConfigError(f"The configuration file {file} cannot be read: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise ConfigError(f"The configuration file {file} is not UTF-8 text.") from None
+    except (yaml.YAMLError, RecursionError) as error:
+        line = getattr(getattr(error, "problem_mark", None), "line", None)
+        at = f" at line {line + 1}" if line is not None else ""
+        raise ConfigError(f"The configuration file {file} is not valid YAML{at}.") from None
+    if not isinstance(loaded, dict) or not all(isinstance(key, str) for key in loaded):
+        raise ConfigError(f"The configuration file {file} must hold `key: value` lines.")
+    return loaded
+
+
+def _first_problem(error: ValidationError) -> str:
+    problem = error.errors()[0]
+    field = str(problem["loc"][0]) if problem["loc"] else ""
+    if problem["type"] == "extra_forbidden":
+        near = difflib.get_close_matches(field, BuildConfig.model_fields, n=1, cutoff=0.0)
+        return f"Unknown key {field!r}; the nearest known key is {near[0]!r}."
+    message = problem["msg"].removeprefix("Value error, ")
+    return f"{field.replace('_', '-')}: {message}." if field else f"{message}."

@@ -1,0 +1,37 @@
+"""What can go wrong because of the user's input, one class a subject.
+
+Every message is one sentence (or two) that says what was wrong, where, and what to do about it. The command line
+prints it without a traceback and exits with code 2; a library caller catches :class:`VcrgenError`.
+"""
+
+
+class VcrgenError(Exception):
+    """Base of all errors a user can cause and mend."""
+
+
+class ConfigError(VcrgenError):
+    """An option, a combination of options, or a configuration file is wrong."""
+
+
+class SourceError(VcrgenError):
+    """The image-caption pairs cannot be read: missing file, unknown format, missing column."""
+
+
+class FontError(VcrgenError):
+    """A font file is missing, damaged, or not what its register says."""
+
+
+class PipelineError(VcrgenError):
+    """A text pipeline (spaCy, jieba) is not installed or lacks what is asked of it."""
+
+
+class OutputError(VcrgenError):
+    """The output folder cannot be written, or holds something else."""
+
+
+class DatasetError(VcrgenError):
+    """A folder is not a dataset that vcrgen wrote, or is damaged."""
+
+
+class WorkerError(VcrgenError):
+    """A worker process died; what it had finished is kept."""

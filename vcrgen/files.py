@@ -1,0 +1,60 @@
+"""Files that appear whole or not at all."""
+
+import contextlib
+import hashlib
+import json
+import os
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+
+@contextlib.contextmanager
+def atomic_path(target: Path) -> Iterator[Path]:
+    """A temporary path beside ``target`` that becomes ``target`` when the block ends well.
+
+    The file is flushed to disk before it is renamed, and the folder after, so that a crash leaves the old state or
+    the new one. When the block raises, the temporary file is removed.
+    """
+    temporary = target.with_name(f".{target.name}.{uuid.uuid4().hex}.tmp")
+    try:
+        yield temporary
+        fsync(temporary)
+        os.replace(temporary, target)
+        fsync(target.parent)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def fsync(path: Path) -> None:
+    """Flush a file or folder to disk; a no-op for folders on systems that cannot open them."""
+    if path.is_dir() and os.name == "nt":
+        return
+    descriptor = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def write_text(target: Path, text: str) -> None:
+    """Write UTF-8 text with ``\\n`` line ends, atomically."""
+    with atomic_path(target) as temporary:
+        temporary.write_bytes(text.encode("utf-8"))
+
+
+def write_json(target: Path, value: Any) -> None:
+    """Write a value as indented JSON, atomically; the same value gives the same bytes."""
+    write_text(target, json.dumps(value, ensure_ascii=False, indent=1, sort_keys=True) + "\n")
+
+
+def canonical_json(value: Any) -> str:
+    """One line of JSON with sorted keys: what hashes are taken of."""
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
+def sha256_file(path: Path) -> str:
+    """The SHA-256 of a file's bytes, in hex."""
+    with path.open("rb") as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()

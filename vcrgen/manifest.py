@@ -1,0 +1,103 @@
+"""What a finished dataset says of itself: ``manifest.json``, written by a build and read by everything else."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from vcrgen.errors import DatasetError
+from vcrgen.signature import Signature
+
+MANIFEST = "manifest.json"
+MAX_MANIFEST_BYTES = 256 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatasetFile:
+    """One Parquet file.
+
+    Attributes:
+        path: Relative to the dataset's folder, with ``/``; inside of it.
+        mode: ``"easy"`` or ``"hard"``.
+        split: Name of the split.
+        rows: Pairs in it.
+        bytes: Its size.
+        sha256: Hash of its bytes, in hex.
+    """
+
+    path: str
+    mode: str
+    split: str
+    rows: int
+    bytes: int
+    sha256: str
+
+    def __post_init__(self) -> None:
+        # A path from a file is not trusted: it has to be exactly MODE/NAME.
+        mode, _, name = self.path.partition("/")
+        if mode != self.mode or not name or {"/", "\\", "\0"} & set(name) or {mode, name} & {".", ".."}:
+            raise ValueError(f"{self.path!r} is not a file of mode {self.mode!r}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    """The content of ``manifest.json``.
+
+    Attributes:
+        fingerprint: Hash of everything that decided the bytes.
+        signature: What the dataset can be compared with.
+        source: One line on where the pairs come from.
+        config: The configuration, without names of local files.
+        read: Pairs read.
+        drops: Pairs set aside, by reason.
+        files: All data files.
+    """
+
+    fingerprint: str
+    signature: Signature
+    source: str
+    config: Mapping[str, Any]
+    read: int
+    drops: Mapping[str, int]
+    files: tuple[DatasetFile, ...]
+
+    @property
+    def modes(self) -> tuple[str, ...]:
+        """The modes, in the order of the files."""
+        return tuple(dict.fromkeys(file.mode for file in self.files))
+
+    @property
+    def splits(self) -> tuple[str, ...]:
+        """The splits, in the order of the files."""
+        return tuple(dict.fromkeys(file.split for file in self.files))
+
+    @property
+    def pairs(self) -> int:
+        """Pairs in the dataset; each is a row in every mode."""
+        return sum(file.rows for file in self.files if file.mode == self.files[0].mode)
+
+
+def read_manifest(dataset: Path) -> Manifest:
+    """Read the manifest of a dataset's folder.
+
+    Raises:
+        DatasetError: The folder is not a finished dataset of vcrgen, or its manifest is damaged.
+    """
+    file = dataset / MANIFEST
+    try:
+        if file.stat().st_size > MAX_MANIFEST_BYTES:
+            raise DatasetError(f"{file} is larger than {MAX_MANIFEST_BYTES >> 20} MiB, so it is not a manifest.")
+        values = json.loads(file.read_text("utf-8"))
+    except OSError:
+        raise DatasetError(f"{dataset} is not a dataset that vcrgen finished (it has no {MANIFEST}).") from None
+    except (ValueError, RecursionError):
+        raise DatasetError(f"{file} is damaged (not JSON); build the dataset again.") from None
+    try:
+        signature = Signature({str(key): str(value) for key, value in values.pop("signature")["facts"].items()})
+        files = tuple(DatasetFile(**entry) for entry in values.pop("files"))
+        return Manifest(**values, signature=signature, files=files)
+    except (ValueError, TypeError, KeyError, AttributeError):
+        raise DatasetError(f"{file} is damaged (keys missing or unknown); build the dataset again.") from None

@@ -1,0 +1,32 @@
+"""The only place that makes a random generator."""
+
+import hashlib
+import random
+from collections.abc import Sequence
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+def rng_for(seed: int, stage: str, item_id: str) -> random.Random:
+    """A generator that depends on nothing but its three arguments.
+
+    So a choice is the same for any worker count, batch, order or interruption.
+
+    Args:
+        seed: The seed of the run.
+        stage: The name of the stage that chooses, so that two stages never share a stream.
+        item_id: The id of the item that is chosen for.
+    """
+    key = f"{seed}\x1f{stage}\x1f{item_id}".encode()
+    return random.Random(int.from_bytes(hashlib.blake2b(key, digest_size=16).digest(), "big"))
+
+
+def shuffled(rng: random.Random, values: Sequence[T]) -> list[T]:
+    """The values in random order.
+
+    Sorting by ``random()`` and not ``shuffle``: only ``random()`` is promised to give the same sequence in every
+    version of Python.
+    """
+    keys = [rng.random() for _ in values]
+    return [values[i] for i in sorted(range(len(values)), key=keys.__getitem__)]

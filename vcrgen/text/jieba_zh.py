@@ -1,0 +1,74 @@
+"""jieba, loaded from its packaged dictionary alone.
+
+jieba's own start-up reads ``jieba.cache`` in the temporary folder when there is such a file: anybody who can
+write there decides how our text is cut, and with ``marshal`` more than that. It also writes that file and
+logs to stderr. So we read the packaged dictionary ourselves, into a tokenizer of our own: no cache, no log
+line, and words that others add to jieba's global dictionary do not change the data. About 1 s.
+"""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+UNKNOWN_TAG = "x"
+LATIN_TAG = "eng"
+NUMBER_TAG = "m"
+
+
+@dataclass(frozen=True)
+class Jieba:
+    """jieba's tokenizer and its dictionary of part-of-speech flags.
+
+    Attributes:
+        tokenizer: a ``jieba.Tokenizer``; ``cut`` gives what ``jieba.cut`` gives without a user's dictionary.
+        flags: word -> flag, for each word of the dictionary.
+    """
+
+    tokenizer: Any
+    flags: dict[str, str]
+
+    def cut(self, text: str, cut_all: bool = False) -> Iterator[str]:
+        """Cut a text into words; spaCy's ChineseTokenizer calls this as if we were the module."""
+        words: Iterator[str] = self.tokenizer.cut(text, cut_all=cut_all)
+        return words
+
+    def flag(self, word: str) -> str:
+        """Return a word's flag; what is not in the dictionary is ``eng``, ``m`` or ``x``, as in jieba."""
+        known = self.flags.get(word)
+        if known is not None:
+            return known
+        if any(char.isdigit() for char in word):
+            return NUMBER_TAG
+        if word.isascii() and any(char.isalpha() for char in word):
+            return LATIN_TAG
+        return UNKNOWN_TAG
+
+
+@functools.cache
+def load_jieba() -> Jieba:
+    """Read jieba's packaged dictionary, once a process.
+
+    Returns:
+        The tokenizer and the flags. Nothing is read from or written to the temporary folder.
+    """
+    with warnings.catch_warnings():
+        # jieba 0.42.1 has unescaped backslashes in patterns (SyntaxWarning from Python 3.12 on) and asks
+        # setuptools for its files (a deprecation warning of pkg_resources).
+        warnings.filterwarnings("ignore", category=SyntaxWarning)
+        warnings.filterwarnings("ignore", category=DeprecationWarning)
+        warnings.filterwarnings("ignore", message=".*pkg_resources.*", category=UserWarning)
+        import jieba  # type: ignore[import-untyped, unused-ignore]
+
+    tokenizer = jieba.Tokenizer()
+    tokenizer.FREQ, tokenizer.total = tokenizer.gen_pfdict(tokenizer.get_dict_file())
+    tokenizer.initialized = True
+    flags = {}
+    with tokenizer.get_dict_file() as lines:
+        for line in lines:
+            word, _, flag = line.decode("utf-8").split()
+            flags[word] = flag
+    return Jieba(tokenizer, flags)

@@ -1,0 +1,367 @@
+"""Rules that see names, times and numbers in Chinese words: small passes, each with its reason.
+
+A pass reads the words, jieba's flags and the labels so far, and adds labels. All are linear in the tokens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from vcrgen.text.jieba_zh import LATIN_TAG, UNKNOWN_TAG
+from vcrgen.text.lexicons_zh import Lexicons
+
+# jieba's flags that speak for themselves. nz (other proper nouns) and j (abbreviations) say no class.
+LABEL_OF_FLAG = {
+    "nr": "PERSON",
+    "nrt": "PERSON",
+    "nrfg": "PERSON",
+    "ns": "GPE",
+    "nt": "ORG",
+    "nz": "NAME",
+    "j": "NAME",
+    "t": "DATE",
+    "tg": "DATE",
+    "m": "CARDINAL",
+    "mq": "CARDINAL",
+    "mg": "CARDINAL",
+    LATIN_TAG: "NAME",
+}
+# Flags that make a word a name wherever it stands, not only by its neighbours.
+NAME_FLAGS = frozenset({"nr", "nrt", "nz", UNKNOWN_TAG})
+NAME_LABELS = frozenset({"PERSON", "NORP", "FAC", "ORG", "GPE", "LOC", "NAME"})
+# Flags of words that qualify the head of a name: 国际 射击 中心, 中央 机构 编制 委员会.
+MODIFIER_FLAGS = ("n", "ns", "nz", "vn", "b", "f", "s", "j", "an", "x", "h", "k", "zg", "ag", "g")
+DOTS = frozenset("·•‧・．")
+QUOTES = {"《": "》", "〈": "〉", "「": "」", "『": "』", "“": "”", "‘": "’", "【": "】"}
+TITLE_QUOTES = frozenset("《〈『")
+LONGEST_TITLE = 40
+LONGEST_QUOTED_NAME = 6
+LONGEST_MODIFIERS = 8
+LONGEST_ALIAS = 8
+# Kinds of one character that jieba cuts from a common word only where both are a name: 竹子 山, 文汇 路.
+SPLIT_HEADS = frozenset("山河江湖岛路街巷桥寺庙镇乡村县省区州郡座峰湾城港道园宫堂塔党队")
+JOINERS = frozenset("、和与及跟同-－—–")
+PLACE_ENDINGS = frozenset("省市县镇乡村岛山河湖寺路街座")
+ARTICLES = frozenset("一该該此每各本")
+NOT_AFTER_ARTICLE = frozenset("二三四五六七八九十百千万亿半年月日号世")
+NUMERALS = "0123456789.,０１２３４５６７８９〇零一二三四五六七八九十百千万亿两几数多半余萬億兩幾數餘"
+# What opens a description, not a name: 一座 商业 银行, 这家 公司, 著名 的 大学.
+INDEFINITE = ("一", "两", "这", "這", "该", "該", "此", "某", "其", "每", "各", "本", "的", "是", "个")
+
+
+def _is_han(text: str) -> bool:
+    return all("\u3400" <= char <= "\u9fff" or char in "〇々" for char in text)
+
+
+@dataclass
+class Marks:
+    """The tokens of one document, as the rules read them, and the label each rule leaves.
+
+    Attributes:
+        words: the tokens' texts.
+        flags: jieba's flag of each.
+        labels: an OntoNotes label or NAME for each, "" for none.
+        lex: the lexicons.
+    """
+
+    words: list[str]
+    flags: list[str]
+    labels: list[str]
+    lex: Lexicons
+
+    def mark(self, start: int, end: int, label: str) -> None:
+        """Label the tokens start..end-1, whatever they are; a name already seen keeps its label."""
+        for index in range(start, end):
+            if self.labels[index] not in NAME_LABELS:
+                self.labels[index] = label
+
+    def is_name(self, index: int) -> bool:
+        """Whether there is a token at the index and a rule took it for a name."""
+        return 0 <= index < len(self.words) and self.labels[index] in NAME_LABELS
+
+    def is_function(self, index: int) -> bool:
+        """Whether the token is made of characters of grammar."""
+        return all(char in self.lex.function for char in self.words[index])
+
+    def is_fragment(self, index: int) -> bool:
+        """Whether a token of one character may be a piece of a name that was cut apart."""
+        word = self.words[index]
+        return len(word) == 1 and _is_han(word) and word not in self.lex.function
+
+    def is_modifier(self, index: int) -> bool:
+        """Whether the token can stand between a name and the word that says what it names."""
+        if self.is_name(index):
+            return True
+        word, flag = self.words[index], self.flags[index]
+        if not _is_han(word) or self.is_function(index):
+            return False
+        return flag in MODIFIER_FLAGS
+
+
+def mark_flags(marks: Marks) -> None:
+    """Label what the dictionary itself calls a name, a time or a number, and the words it does not know."""
+    for index, (word, flag) in enumerate(zip(marks.words, marks.flags, strict=True)):
+        marks.labels[index] = _label_of_word(word, flag, marks.lex)
+
+
+def _label_of_word(word: str, flag: str, lex: Lexicons) -> str:
+    if word in lex.eras:
+        return "DATE"
+    if word in lex.norp or _is_people(word, lex):
+        return "NORP"
+    if word in lex.places_of_note:
+        return "GPE"
+    if word in lex.persons:
+        return "PERSON"
+    # A region's character is too often another word (很 美); mark_regions decides by its neighbours.
+    if word in lex.common or word in lex.function or word in lex.regions or _is_article(word):
+        return ""
+    if flag == "m" and word[0] == "第":
+        return "ORDINAL"
+    quantity = _label_of_quantity(word, lex)
+    if quantity:
+        return quantity
+    if flag == "n" and len(word) > 2 and word[-1] in PLACE_ENDINGS:
+        return "GPE"  # 保定市, 猎户座: common nouns to the dictionary
+    if flag in LABEL_OF_FLAG:
+        return LABEL_OF_FLAG[flag]
+    if flag == UNKNOWN_TAG and _is_han(word) and any(char in lex.name_chars for char in word):
+        # A word of no dictionary is far more often a name than anything a reader could restore.
+        return "NAME"
+    return ""
+
+
+def _is_people(word: str, lex: Lexicons) -> bool:
+    """Whether a word is a place with 人, 语, 军 ... after it: common nouns to the dictionary."""
+    place, kind = word[:-1], word[-1]
+    if word in lex.common or kind not in lex.peoples:
+        return False
+    return place in lex.places_of_note or place in lex.regions
+
+
+def _label_of_quantity(word: str, lex: Lexicons) -> str:
+    """What a number and its unit in one word are: 三万美元, 九点, 十九世纪, 百分之二十."""
+    if word.startswith("百分之"):
+        return "PERCENT"
+    unit = word.lstrip(NUMERALS)
+    return lex.units.get(unit, "") if unit != word else ""
+
+
+def _is_article(word: str) -> bool:
+    """Whether a word is what English says with "a", "this" or "each": 一个, 一座, 该舰, 每集."""
+    return len(word) == 2 and word[0] in ARTICLES and word[1] not in NOT_AFTER_ARTICLE
+
+
+def mark_quantities(marks: Marks) -> None:
+    """Label the unit after a number with what both together are: 年, 公里, 岁, 世纪."""
+    for index in range(1, len(marks.words)):
+        unit = marks.lex.units.get(marks.words[index])
+        before = marks.words[index - 1]
+        if unit and (marks.labels[index - 1] == "CARDINAL" or before[-1].isdigit()):
+            marks.labels[index] = unit
+
+
+def mark_quotes(marks: Marks) -> None:
+    """Label titles in 《》, and short texts in other quotation marks: more often a name than speech."""
+    words = marks.words
+    for start, word in enumerate(words):
+        closing = QUOTES.get(word)
+        if closing is None:
+            continue
+        longest = LONGEST_TITLE if word in TITLE_QUOTES else LONGEST_QUOTED_NAME
+        limit = min(len(words), start + longest + 2)
+        end = next((at for at in range(start + 1, limit) if words[at] == closing), None)
+        if end is None and word in TITLE_QUOTES and limit == len(words):
+            end = limit  # the caption was cut inside the title
+        if end is not None:
+            marks.mark(start + 1, end, "NAME")
+
+
+def mark_dotted(marks: Marks) -> None:
+    """Label the words on both sides of the dot that parts the names of a foreigner: 科林 德 · 科林."""
+    words = marks.words
+    for dot, word in enumerate(words):
+        if word not in DOTS or not 0 < dot < len(words) - 1:
+            continue
+        for step in (-1, 1):
+            at = dot + step
+            if not _is_han(words[at]):
+                continue
+            marks.mark(at, at + 1, "PERSON")
+            at += step
+            while 0 <= at < len(words) and _sounds_foreign(marks, at):
+                marks.mark(at, at + 1, "PERSON")
+                at += step
+        marks.labels[dot] = "PERSON"
+
+
+def _sounds_foreign(marks: Marks, index: int) -> bool:
+    word = marks.words[index]
+    if marks.labels[index] in ("PERSON", "NAME"):
+        return _is_han(word)
+    return len(word) <= 3 and all(char in marks.lex.transliteration for char in word)
+
+
+def mark_persons(marks: Marks) -> None:
+    """Label a surname with the given name after it: one or two single characters, or a word of two."""
+    words, lex = marks.words, marks.lex
+    for index, word in enumerate(words):
+        short, long = word in lex.surnames, word in lex.surnames_long
+        if not (short or long) or marks.labels[index] in ("CARDINAL", "DATE"):
+            continue
+        end = index + 1
+        while end < len(words) and end <= index + 2 and marks.is_fragment(end):
+            end += 1
+        if end == index + 1 and marks.flags[index].startswith("nr") and _can_be_given_name(marks, end):
+            end += 1
+        if long or end > index + 1:
+            marks.labels[index:end] = ["PERSON"] * (end - index)
+
+
+def _can_be_given_name(marks: Marks, index: int) -> bool:
+    if index >= len(marks.words):
+        return False
+    word, flag = marks.words[index], marks.flags[index]
+    return len(word) == 2 and flag[0] in "nax" and word not in marks.lex.common and _is_han(word)
+
+
+def mark_fragments(marks: Marks) -> None:
+    """Label the single characters that segmentation broke off a name: 塔姆沃 思, 梅瑞狄 斯."""
+    last = len(marks.words) - 1
+    for step, indices in ((1, range(1, last + 1)), (-1, range(last - 1, -1, -1))):
+        for index in indices:
+            beside = index - step
+            if (
+                not marks.labels[index]
+                and marks.labels[beside] in ("PERSON", "NAME", "ORG", "GPE")
+                and marks.is_fragment(index)
+                and _is_han(marks.words[beside])
+            ):
+                marks.labels[index] = "NAME"
+
+
+def mark_regions(marks: Marks) -> None:
+    """Label one-character countries and provinces, where they stand together or before 国, 军, 语 ..."""
+    words, regions = marks.words, marks.lex.regions
+    for index, word in enumerate(words):
+        if word not in regions:
+            continue
+        for step in (-1, 1):
+            at = index + step
+            if 0 <= at + step < len(words) and words[at] in JOINERS:
+                at += step
+            if 0 <= at < len(words) and (words[at] in regions or marks.labels[at] == "GPE"):
+                marks.mark(index, index + 1, "GPE")
+        after = words[index + 1] if index + 1 < len(words) else ""
+        if after in marks.lex.peoples or (len(after) > 1 and after in marks.lex.organisations):
+            marks.mark(index, index + 2, "NORP")
+
+
+def mark_peoples(marks: Marks) -> None:
+    """Label 人, 族, 语, 军 ... after the name of a place or a people."""
+    for index in range(1, len(marks.words)):
+        if marks.is_name(index - 1) and marks.words[index] in marks.lex.peoples:
+            marks.labels[index] = "NORP"
+
+
+def mark_suffixed(marks: Marks) -> None:
+    """Label a name that ends in a word for an organisation or a place, with all that stands between."""
+    words = marks.words
+    for index in range(1, len(words)):
+        word = words[index]
+        label = _head_label(marks, word)
+        if not label:
+            continue
+        start = index
+        while start > 0 and index - start < LONGEST_MODIFIERS and marks.is_modifier(start - 1):
+            start -= 1
+        name = next((at for at in range(start, index) if marks.is_name(at)), None)
+        if name is not None:
+            marks.mark(name, index + 1, label)
+            marks.labels[index] = label
+        elif start < index and _stands_without_name(marks, word) and not _is_indefinite(marks, start):
+            if len(word) == 1:
+                start = index - 2 if start < index - 1 and marks.is_fragment(index - 2) else index - 1
+            marks.mark(start, index + 1, label)
+
+
+def _head_label(marks: Marks, word: str) -> str:
+    """ORG or FAC for a word that is or ends in a kind of organisation or place, "" for any other."""
+    for head in (word, word[-2:], word[-1]) if len(word) > 2 else (word,):
+        if head in marks.lex.organisations:
+            return "ORG"
+        if head in marks.lex.places:
+            return "FAC"
+    return ""
+
+
+def _stands_without_name(marks: Marks, word: str) -> bool:
+    """Whether a kind makes a name of the common words before it: 国际 射击 中心, 竹子 山."""
+    if len(word) == 1:
+        return word in SPLIT_HEADS
+    return any(kind in marks.lex.organisations or kind in marks.lex.places for kind in (word, word[-2:]))
+
+
+def _is_indefinite(marks: Marks, start: int) -> bool:
+    """Whether a description, not a name, starts at the index."""
+    return start > 0 and marks.words[start - 1].startswith(INDEFINITE)
+
+
+def mark_aliases(marks: Marks) -> None:
+    """Label what follows 又称, 简称, 原名 ... up to the next mark or word of grammar."""
+    for index, word in enumerate(marks.words):
+        if word not in marks.lex.aliases:
+            continue
+        end = index + 1
+        while (
+            end < len(marks.words)
+            and end <= index + LONGEST_ALIAS
+            and _is_han(marks.words[end])
+            and not (marks.is_function(end) and end > index + 1)
+        ):
+            end += 1
+        marks.mark(index + 1, end, "NAME")
+
+
+def mark_repeats(marks: Marks) -> None:
+    """Label a word wherever it stands, once it was taken for a part of somebody's name."""
+    seen = set()
+    for word, flag, label in zip(marks.words, marks.flags, marks.labels, strict=True):
+        if label in ("PERSON", "NAME") and flag in NAME_FLAGS and len(word) > 1 and _is_han(word):
+            seen.add(word)
+    for index, word in enumerate(marks.words):
+        if not marks.labels[index] and word in seen:
+            marks.labels[index] = "NAME"
+
+
+RULES: tuple[Callable[[Marks], None], ...] = (
+    mark_flags,
+    mark_quantities,
+    mark_regions,
+    mark_dotted,
+    mark_persons,
+    mark_aliases,
+    mark_fragments,
+    mark_suffixed,
+    mark_peoples,
+    mark_quotes,
+    mark_repeats,
+)
+
+
+def label_words(words: list[str], flags: list[str], lexicons: Lexicons) -> list[str]:
+    """Run all rules.
+
+    Args:
+        words: the tokens' texts.
+        flags: jieba's flag of each.
+        lexicons: the word lists.
+
+    Returns:
+        An OntoNotes label (or NAME: some name) for each token, "" for none.
+    """
+    marks = Marks(words, flags, [""] * len(words), lexicons)
+    for rule in RULES:
+        rule(marks)
+    return marks.labels

@@ -1,0 +1,81 @@
+"""Built-in eligibility for Chinese: jieba's words and flags, lexicons, and rules instead of a trained model.
+
+The component ``vcrgen_names_zh`` sets each token's tag to jieba's flag and the document's entities to what
+the rules take for a name, a time or a number. It is on purpose quick to see a name: one that stays eligible
+asks a reader for knowledge; an everyday word that becomes ineligible costs one candidate among many.
+"""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from vcrgen.text.jieba_zh import UNKNOWN_TAG, Jieba, load_jieba
+from vcrgen.text.lexicons_zh import Lexicons, load_lexicons
+from vcrgen.text.name_rules_zh import label_words
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+    from spacy.tokens import Doc
+
+COMPONENT = "vcrgen_names_zh"
+# ； ends a sentence too: what stands on its two sides is as independent as what stands around a full stop.
+SENTENCE_ENDERS = ("。", "！", "？", "!", "?", "；")
+
+
+class NameMarker:
+    """The component: tags from jieba's dictionary, entities from the rules."""
+
+    def __init__(self, jieba: Jieba, lexicons: Lexicons) -> None:
+        """Keep the dictionary and the lexicons."""
+        self._jieba = jieba
+        self._lexicons = lexicons
+
+    def __call__(self, doc: Doc) -> Doc:
+        """Set ``token.tag_`` and ``doc.ents``."""
+        from spacy.tokens import Span
+
+        words = [token.text for token in doc]
+        flags = [self._flag(word) for word in words]
+        for token, flag in zip(doc, flags, strict=True):
+            token.tag_ = flag
+        entities, start = [], 0
+        for label, run in groupby(label_words(words, flags, self._lexicons)):
+            end = start + sum(1 for _ in run)
+            if label:
+                entities.append(Span(doc, start, end, label=label))
+            start = end
+        doc.ents = tuple(entities)
+        return doc
+
+    def _flag(self, word: str) -> str:
+        flag = self._jieba.flag(word)
+        if flag == UNKNOWN_TAG:
+            # jieba's dictionary is mostly simplified: a traditional word is known by its simplified form.
+            return self._jieba.flag(word.translate(self._lexicons.simplified))
+        return flag
+
+
+def chinese_pipeline() -> Language:
+    """Build the default Chinese pipeline: jieba's words, sentences, tags and entities. No model, no download.
+
+    Returns:
+        A spaCy pipeline whose tokens are those of ``spacy.blank("zh")`` with the segmenter jieba.
+    """
+    import spacy
+    from spacy.language import Language
+
+    if not Language.has_factory(COMPONENT):
+
+        @Language.factory(COMPONENT, assigns=["token.tag", "doc.ents"])
+        def create(nlp: Language, name: str) -> NameMarker:
+            return NameMarker(load_jieba(), load_lexicons())
+
+    nlp = spacy.blank("zh")
+    # Set after building: spaCy would start jieba's global tokenizer, with its cache in the temporary folder.
+    tokenizer: Any = nlp.tokenizer
+    tokenizer.segmenter = "jieba"
+    tokenizer.jieba_seg = load_jieba()
+    nlp.add_pipe("sentencizer", config={"punct_chars": list(SENTENCE_ENDERS)})
+    nlp.add_pipe(COMPONENT)
+    return nlp

@@ -1,0 +1,97 @@
+"""spaCy pipelines: the built-in one of each language, or a trained one on request."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+from vcrgen.errors import PipelineError
+from vcrgen.text.languages import LANGUAGES
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextPipeline:
+    """A spaCy pipeline and what a signature says of it.
+
+    Attributes:
+        nlp: Gives documents with sentence bounds and entities.
+        segmenter: The tokenizer and its version.
+        eligibility: The rules or the trained pipeline that find entities, and their version.
+    """
+
+    nlp: Language
+    segmenter: str
+    eligibility: str
+
+    @property
+    def finds_nouns(self) -> bool:
+        """Whether some component sets parts of speech."""
+        return any("token.pos" in self.nlp.get_pipe_meta(name).assigns for name in self.nlp.pipe_names)
+
+
+@cache
+def load_pipeline(lang: str, spacy_model: str | None = None) -> TextPipeline:
+    """The pipeline of a language; loaded once a process.
+
+    Args:
+        lang: A code of the language table.
+        spacy_model: Name or path of a trained pipeline, or None for the built-in one.
+
+    Raises:
+        PipelineError: The trained pipeline is not installed, is for another language, or finds no entities.
+    """
+    return _trained(lang, spacy_model) if spacy_model else _built_in(lang)
+
+
+def _built_in(lang: str) -> TextPipeline:
+    row = LANGUAGES[lang]
+    module, _, function = row.pipeline.partition(":")
+    nlp = getattr(importlib.import_module(module), function)()
+    return TextPipeline(nlp=nlp, segmenter=segmenter_version(nlp), eligibility=row.eligibility)
+
+
+def _trained(lang: str, spacy_model: str) -> TextPipeline:
+    import spacy
+
+    try:
+        nlp = spacy.load(spacy_model)
+    except OSError:
+        raise PipelineError(
+            f"The spaCy pipeline {spacy_model!r} is not installed; install it with "
+            f"`python -m spacy download {spacy_model}`, or leave out --spacy-model for the built-in rules."
+        ) from None
+    except (ValueError, KeyError, TypeError, ImportError) as error:
+        first_line = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise PipelineError(f"The spaCy pipeline {spacy_model!r} cannot be loaded: {first_line}") from None
+    if nlp.lang != lang:
+        raise PipelineError(f"The spaCy pipeline {spacy_model!r} is for {nlp.lang!r}, not for {lang!r}; name another.")
+    if not {"ner", "entity_ruler", "span_ruler"} & set(nlp.pipe_names):
+        raise PipelineError(
+            f"The spaCy pipeline {spacy_model!r} finds no entities (it has {', '.join(nlp.pipe_names) or 'no parts'}); "
+            "choose one with `ner`."
+        )
+    if not {"parser", "senter", "sentencizer"} & set(nlp.pipe_names):
+        nlp.add_pipe("sentencizer", first=True)
+    meta = nlp.meta
+    name = f"{meta['lang']}_{meta['name']}-{meta['version']}"
+    return TextPipeline(nlp=nlp, segmenter=segmenter_version(nlp), eligibility=name)
+
+
+def segmenter_version(nlp: Language) -> str:
+    """Name and version of a pipeline's tokenizer, as signatures give it."""
+    import spacy
+
+    segmenter = getattr(nlp.tokenizer, "segmenter", None)
+    base = f"spacy-{spacy.__version__}-{nlp.lang}"
+    if segmenter is None:
+        return base
+    if str(segmenter) == "jieba":
+        from importlib.metadata import version
+
+        return f"{base}-jieba-{version('jieba')}"
+    return f"{base}-{segmenter}"
