@@ -1,0 +1,32 @@
+"""vcrgen: build and score Visual Caption Restoration data.
+
+The names below are loaded when they are first used, so that ``import vcrgen`` is instant and the scorer needs nothing
+of what the builder needs.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from vcrgen.build.run import BuildResult, build
+    from vcrgen.build.transform import VCRTransform
+    from vcrgen.config import BuildConfig
+    from vcrgen.errors import VcrgenError
+
+__all__ = ["BuildConfig", "BuildResult", "VCRTransform", "VcrgenError", "build"]
+
+_HOMES = {
+    "BuildConfig": "vcrgen.config",
+    "BuildResult": "vcrgen.build.run",
+    "VCRTransform": "vcrgen.build.transform",
+    "VcrgenError": "vcrgen.errors",
+    "build": "vcrgen.build.run",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'vcrgen' has no attribute {name!r}")
+    value = getattr(importlib.import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from vcrgen.errors import ConfigError
 from vcrgen.files import canonical_json
 from vcrgen.records import Mode
+from vcrgen.resources import resource_dir
 from vcrgen.text.languages import LANGUAGES
 
 REST = "..."
@@ -143,6 +144,12 @@ def load_build_config(file: Path | None, overrides: Mapping[str, Any]) -> BuildC
     except ValidationError as error:
         where = f"{file}: " if file else ""
         raise ConfigError(where + _first_problem(error)) from None
+
+
+def find_recipe(file: Path) -> Path:
+    """The file itself, or the shipped recipe of that name (``vcr-wiki-zh-hard``, with or without ``.yaml``)."""
+    shipped = resource_dir("configs") / file.with_suffix(".yaml").name
+    return shipped if not file.exists() and shipped.exists() else file
 
 
 def read_yaml(file: Path) -> dict[str, Any]:

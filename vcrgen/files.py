@@ -21,7 +21,7 @@ def atomic_path(target: Path) -> Iterator[Path]:
     try:
         yield temporary
         fsync(temporary)
-        os.replace(temporary, target)
+        temporary.replace(target)
         fsync(target.parent)
     finally:
         temporary.unlink(missing_ok=True)
@@ -39,7 +39,7 @@ def fsync(path: Path) -> None:
 
 
 def write_text(target: Path, text: str) -> None:
-    """Write UTF-8 text with ``\\n`` line ends, atomically."""
+    """Write UTF-8 text with line feeds as they are, atomically."""
     with atomic_path(target) as temporary:
         temporary.write_bytes(text.encode("utf-8"))
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from vcrgen.errors import DatasetError
+from vcrgen.files import write_json
 from vcrgen.signature import Signature
 
 MANIFEST = "manifest.json"
@@ -80,6 +81,11 @@ class Manifest:
         return sum(file.rows for file in self.files if file.mode == self.files[0].mode)
 
 
+def write_manifest(dataset: Path, manifest: Manifest) -> None:
+    """Write the manifest into a dataset's folder, atomically."""
+    write_json(dataset / MANIFEST, asdict(manifest) | {"signature": str(manifest.signature)})
+
+
 def read_manifest(dataset: Path) -> Manifest:
     """Read the manifest of a dataset's folder.
 
@@ -96,7 +102,7 @@ def read_manifest(dataset: Path) -> Manifest:
     except (ValueError, RecursionError):
         raise DatasetError(f"{file} is damaged (not JSON); build the dataset again.") from None
     try:
-        signature = Signature({str(key): str(value) for key, value in values.pop("signature")["facts"].items()})
+        signature = Signature.parse(values.pop("signature"))
         files = tuple(DatasetFile(**entry) for entry in values.pop("files"))
         return Manifest(**values, signature=signature, files=files)
     except (ValueError, TypeError, KeyError, AttributeError):

@@ -1,10 +1,10 @@
 """Provenance: what a dataset or a score can be compared with, in one line."""
 
+from __future__ import annotations
+
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-
-from vcrgen.files import canonical_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,10 +12,27 @@ class Signature:
     """Named facts in a fixed order, printed as ``key:value`` joined by ``|``, after sacrebleu's example.
 
     Attributes:
-        facts: Key to value; a value holds no ``|``.
+        facts: Key to value; a key holds neither ``:`` nor ``|``, a value no ``|``.
     """
 
     facts: Mapping[str, str]
+
+    def __post_init__(self) -> None:
+        if any("|" in key + value or ":" in key for key, value in self.facts.items()):
+            raise ValueError(f"not facts of a signature: {dict(self.facts)}")
+
+    @classmethod
+    def parse(cls, text: str) -> Signature:
+        """The signature that prints as ``text``.
+
+        Raises:
+            ValueError: A part is not ``key:value``, or a key comes twice.
+        """
+        pairs = [part.partition(":") for part in text.split("|")]
+        facts = {key: value for key, colon, value in pairs if colon and key}
+        if len(facts) != len(pairs):
+            raise ValueError(f"not a signature: {text[:200]!r}")
+        return cls(facts)
 
     def __str__(self) -> str:
         return "|".join(f"{key}:{value}" for key, value in self.facts.items())
@@ -23,4 +40,4 @@ class Signature:
     @property
     def short(self) -> str:
         """Eight hex digits that stand for the whole."""
-        return hashlib.sha256(canonical_json(dict(self.facts)).encode()).hexdigest()[:8]
+        return hashlib.sha256(str(self).encode()).hexdigest()[:8]

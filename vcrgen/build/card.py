@@ -56,7 +56,8 @@ def dataset_card(manifest: Manifest, statistics: Statistics) -> str:
         "\n".join(["| column | what |", "|---|---|", *(f"| `{name}` | {note} |" for name, note in COLUMN_NOTES.items())]),
         "## Signature",
         f"`{manifest.signature}`",
-        "`manifest.json` has it as key and value, with every file's rows, size and SHA-256.",
+        "Datasets and scores are comparable as far as their signatures agree. `manifest.json` has every file's rows, "
+        "size and SHA-256.",
     ]
     return f"---\n{_head(manifest)}---\n\n" + "\n\n".join(section for section in sections if section) + "\n"
 

@@ -6,12 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
+from typing import Any
 
 from PIL import ImageFont
 
-from vcrgen.errors import FontError
+from vcrgen.errors import ConfigError, FontError
 from vcrgen.files import sha256_file
 from vcrgen.resources import resource_dir
+from vcrgen.text.languages import LANGUAGES
 
 MAX_FONT_BYTES = 128 << 20
 
@@ -45,14 +47,15 @@ def font_register() -> dict[str, FontEntry]:
         FontError: A font file is missing or its bytes are not those of the register.
     """
     tables = tomllib.loads((resource_dir("fonts") / "fonts.toml").read_text("utf-8"))
-    register = {
-        name: FontEntry(name=name, **{key: tuple(value) if isinstance(value, list) else value for key, value in row.items()})
-        for name, row in tables.items()
-    }
+    register = {name: _entry(name, row) for name, row in tables.items()}
     for entry in register.values():
         if not entry.path.is_file() or sha256_file(entry.path) != entry.sha256:
             raise FontError(f"The shipped font {entry.file} is missing or changed; install vcrgen again.")
     return register
+
+
+def _entry(name: str, row: dict[str, Any]) -> FontEntry:
+    return FontEntry(name=name, **row | {"languages": tuple(row["languages"])})
 
 
 class Face:
@@ -194,3 +197,30 @@ def default_chain(names: Sequence[str], *, size: int, first: Path | None = None)
     """
     register = font_register()
     return FontChain([*([first] if first else []), *(register[name].path for name in names)], size=size)
+
+
+def check_text(text: str, *, lang: str, font: Path | None = None, size: int = 20) -> dict[str, str]:
+    """Which face draws which characters of a text.
+
+    Args:
+        text: Any text; white space is not checked.
+        lang: Code of the language whose chain is used.
+        font: A font file put before the chain.
+        size: Font size in pixels.
+
+    Returns:
+        Family to its characters, each once, in the order of the chain; those without a glyph under the empty name.
+
+    Raises:
+        ConfigError: The language is not known.
+    """
+    if lang not in LANGUAGES:
+        raise ConfigError(f"Unknown language {lang!r}; known: {', '.join(LANGUAGES)}.")
+    chain = default_chain(LANGUAGES[lang].fonts, size=size, first=font)
+    glyphs = {character: chain.glyph(character) for character in dict.fromkeys(text) if not character.isspace()}
+    coverage = {
+        face.family: "".join(c for c, glyph in glyphs.items() if glyph and glyph.face == index)
+        for index, face in enumerate(chain.faces)
+    }
+    coverage[""] = "".join(character for character, glyph in glyphs.items() if glyph is None)
+    return {family: characters for family, characters in coverage.items() if characters}

@@ -128,7 +128,7 @@ class Pipeline:
                 "elig": self.text.eligibility,
                 "censor": self.censor.digest,
                 "cover": ",".join(bands),
-                "font": f"{self.chain.faces[0].family}@{self.chain.digest}",
+                "font": f"{self.chain.faces[0].family.replace('|', ' ')}@{self.chain.digest}",
                 "size": str(config.font_size),
                 "width": str(config.width),
                 "lines": str(config.max_lines),
@@ -155,7 +155,9 @@ class Pipeline:
 
         config = self.config
         if item.image is None:
-            return reject(Reason.NO_IMAGE, item.problem or "no image in the row")
+            unreadable = item.problem and item.caption is None
+            reason = Reason.UNREADABLE_ROW if unreadable else Reason.NO_IMAGE
+            return reject(reason, item.problem or "no image in the row")
         caption = normalise_caption(item.caption or "")
         if not caption:
             return reject(Reason.NO_CAPTION, "no text in the row")
@@ -281,4 +283,5 @@ class Pipeline:
 
 def _span_row(covered: CoveredSpan) -> dict[str, Any]:
     row = asdict(covered)
-    return row.pop("span") | row
+    span: dict[str, Any] = row.pop("span")
+    return span | row

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import errno
+import re
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from filelock import FileLock, Timeout
 
 from vcrgen.build.assemble import (
-    DataFile,
     join_rejects,
     make_file,
     plan_assembly,
@@ -29,8 +31,8 @@ from vcrgen.build.sources import Source, check_columns, cut_at_limit, open_sourc
 from vcrgen.build.statistics import dataset_statistics
 from vcrgen.config import BuildConfig, load_build_config
 from vcrgen.errors import DatasetError, OutputError, SourceError
-from vcrgen.files import fsync, write_json, write_text
-from vcrgen.manifest import MANIFEST, DatasetFile, Manifest, read_manifest
+from vcrgen.files import fsync, write_text
+from vcrgen.manifest import Manifest, read_manifest, write_manifest
 from vcrgen.signature import Signature
 
 WORK = ".vcrgen-build"
@@ -95,6 +97,12 @@ def build(
     recipe = Path(config) if isinstance(config, str | Path) else None
     merged = load_build_config(recipe, base | options | {"source": str(source)})
     return Build(merged, out=Path(out), workers=workers, watcher=watcher or Watcher()).run()
+
+
+def default_out(config: BuildConfig) -> Path:
+    """Where a dataset goes if nobody says: ``data/vcr-SOURCE-LANG-MODE``."""
+    stem = re.sub(r"[^A-Za-z0-9]+", "-", Path(config.source).stem).strip("-") or "pairs"
+    return Path("data") / f"vcr-{stem}-{config.lang}-{config.mode}"
 
 
 class Build:
@@ -179,9 +187,8 @@ class Build:
             save_assembly(assembly, plan.fingerprint, self._work)
         self._watcher.stage("writing the dataset")
         (self._work / "final").mkdir(exist_ok=True)
-        engine: Engine[DataFile, DatasetFile] = Engine(_file_maker, (self._work,), workers=self._workers)
-        made = {file.path: file for file in engine.run(assembly.files, lambda *_: None)}
-        files = tuple(made[file.path] for file in assembly.files)
+        with ThreadPoolExecutor(self._workers) as threads:  # renames and copies: no work for another process
+            files = tuple(threads.map(partial(make_file, work=self._work), assembly.files))
         manifest = Manifest(
             fingerprint=plan.fingerprint,
             signature=signature,
@@ -223,7 +230,7 @@ class Build:
         for entry in sorted(final.iterdir(), key=lambda entry: entry.is_file()):
             entry.replace(self._out / entry.name)
         fsync(self._out)
-        write_json(self._out / MANIFEST, asdict(manifest))
+        write_manifest(self._out, manifest)
         write_text(self._out / "README.md", dataset_card(manifest, dataset_statistics(self._out, manifest)))
         write_text(self._out / SUCCESS, "")
 
@@ -236,10 +243,6 @@ def _shard_worker(plan: Plan, config: BuildConfig, source: Source, work: Path) -
         return process_shard(task, plan=plan, pipeline=pipeline, source=source, work=work, report=report)
 
     return work_on
-
-
-def _file_maker(work: Path) -> Callable[[DataFile, Report], DatasetFile]:
-    return lambda file, _: make_file(file, work=work)
 
 
 @contextmanager

@@ -37,6 +37,7 @@ class Lexicons:
     surnames: frozenset[str] = field(default_factory=lambda: _words("surnames"))
     surnames_long: frozenset[str] = field(default_factory=lambda: _words("surnames_long"))
     organisations: frozenset[str] = field(default_factory=lambda: _words("org_suffixes"))
+    clubs: frozenset[str] = field(default_factory=lambda: _words("clubs"))
     places: frozenset[str] = field(default_factory=lambda: _words("place_suffixes"))
     peoples: frozenset[str] = field(default_factory=lambda: _words("peoples"))
     regions: frozenset[str] = field(default_factory=lambda: _words("regions"))

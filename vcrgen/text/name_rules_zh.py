@@ -270,7 +270,7 @@ def mark_suffixed(marks: Marks) -> None:
     words = marks.words
     for index in range(1, len(words)):
         word = words[index]
-        label = _head_label(marks, word)
+        label = _head_label(marks, index)
         if not label:
             continue
         start = index
@@ -286,14 +286,16 @@ def mark_suffixed(marks: Marks) -> None:
             marks.mark(start, index + 1, label)
 
 
-def _head_label(marks: Marks, word: str) -> str:
+def _head_label(marks: Marks, index: int) -> str:
     """ORG or FAC for a word that is or ends in a kind of organisation or place, "" for any other."""
-    for head in (word, word[-2:], word[-1]) if len(word) > 2 else (word,):
-        if head in marks.lex.organisations:
+    word, lex = marks.words[index], marks.lex
+    kinds = (word, word[-2:], word[-1]) if len(word) > 2 and marks.flags[index][0] == "n" else (word,)
+    for kind in kinds:
+        if kind in lex.organisations:
             return "ORG"
-        if head in marks.lex.places:
+        if kind in lex.places:
             return "FAC"
-    return ""
+    return "ORG" if word in lex.clubs else ""
 
 
 def _stands_without_name(marks: Marks, word: str) -> bool:
@@ -328,7 +330,8 @@ def mark_repeats(marks: Marks) -> None:
     """Label a word wherever it stands, once it was taken for a part of somebody's name."""
     seen = set()
     for word, flag, label in zip(marks.words, marks.flags, marks.labels, strict=True):
-        if label in ("PERSON", "NAME") and flag in NAME_FLAGS and len(word) > 1 and _is_han(word):
+        person = label == "PERSON" or (label == "NAME" and flag in NAME_FLAGS)
+        if person and len(word) > 1 and _is_han(word):
             seen.add(word)
     for index, word in enumerate(marks.words):
         if not marks.labels[index] and word in seen:
@@ -342,11 +345,11 @@ RULES: tuple[Callable[[Marks], None], ...] = (
     mark_dotted,
     mark_persons,
     mark_aliases,
+    mark_quotes,
+    mark_repeats,
     mark_fragments,
     mark_suffixed,
     mark_peoples,
-    mark_quotes,
-    mark_repeats,
 )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from dataclasses import dataclass
 from functools import cache
+from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from vcrgen.errors import PipelineError
@@ -84,14 +85,10 @@ def _trained(lang: str, spacy_model: str) -> TextPipeline:
 
 def segmenter_version(nlp: Language) -> str:
     """Name and version of a pipeline's tokenizer, as signatures give it."""
-    import spacy
-
     segmenter = getattr(nlp.tokenizer, "segmenter", None)
-    base = f"spacy-{spacy.__version__}-{nlp.lang}"
+    base = f"spacy-{version('spacy')}-{nlp.lang}"
     if segmenter is None:
         return base
     if str(segmenter) == "jieba":
-        from importlib.metadata import version
-
         return f"{base}-jieba-{version('jieba')}"
     return f"{base}-{segmenter}"

@@ -1,4 +1,4 @@
-"""Damaged and malicious files: one sentence or one problem row, never a traceback, a hang or a full memory."""
+"""Damaged and malicious files: one sentence or one problem row, no traceback, no hang, no full memory."""
 
 import io
 import json
@@ -196,9 +196,9 @@ def test_a_field_over_the_limit_goes_on_at_the_next_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tabular, "MAX_TEXT_BYTES", 100)
-    (tmp_path / "x.csv").write_text('image,caption\n,"' + "y\n" * 60 + '"\n,ok\n')
+    (tmp_path / "x.csv").write_text('image,caption\n,ok\n,"' + "y\n" * 60 + ",ok\n")
     found = items_of(tmp_path / "x.csv")
-    assert "field larger than field limit" in found[0].problem
+    assert "field larger than field limit" in found[1].problem
     assert found[-1].caption == "ok"
 
 
@@ -240,6 +240,15 @@ def test_tar_members_that_do_not_fit(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert (found[-1].image, found[-1].caption) == (b"webp", "deep")
 
 
+def test_a_tar_without_captions_says_what_it_has(tmp_path: Path) -> None:
+    file = make_tar(tmp_path / "x.tar", [("1.png", b"png"), ("1.json", b'{"text": "a"}'), ("1.cls", b"1")])
+    with pytest.raises(
+        SourceError, match=r"'caption' is not in .*Known: __key__, json, cls, image, json\.text"
+    ):
+        items_of(file)
+    assert items_of(file, caption_column="text")[0].caption == "a"
+
+
 def test_tar_entries_that_are_no_files(tmp_path: Path) -> None:
     with tarfile.open(tmp_path / "x.tar", "w") as archive:
         for kind in (tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE, tarfile.CHRTYPE, tarfile.DIRTYPE):
@@ -247,8 +256,9 @@ def test_tar_entries_that_are_no_files(tmp_path: Path) -> None:
             info.type, info.linkname = kind, "/etc/hostname"
             archive.addfile(info)
         add(archive, "1.txt", b"ok")
-    (item,) = items_of(tmp_path / "x.tar")
-    assert (item.image, item.caption) == (None, "ok")
+        add(archive, "2.png", b"png")
+    found = items_of(tmp_path / "x.tar")
+    assert [(item.image, item.caption) for item in found] == [(None, "ok"), (b"png", None)]
 
 
 @pytest.mark.parametrize("size", [-512, -1, 1 << 40, 1 << 70])

@@ -1,4 +1,4 @@
-"""The Hub, as far as it goes without a network: the same code on an in-memory file system, and being offline."""
+"""The Hub without a network: the same code on an in-memory file system, and being offline."""
 
 import pickle
 from types import SimpleNamespace
@@ -27,7 +27,7 @@ def remote() -> HubSource:
              "caption": [f"caption {n}" for n in rows]}
         )  # fmt: skip
         with system.open(f"/org/data/train-{number}.parquet", "wb") as file:
-            pq.write_table(table, file, row_group_size=5, compression="none", use_dictionary=False)
+            pq.write_table(table, file, row_group_size=5, use_dictionary=False, write_statistics=False)
     files = ["data/train-1.parquet", "data/train-0.parquet"]
     return HubSource(files, url="memory://org", description="org/name@1, split train", enough=None)
 

@@ -15,7 +15,7 @@ Point: TypeAlias = tuple[float, float]
 
 WHITE: RGB = (255, 255, 255)
 
-# Pillow's shapes have hard edges: drawing twice as large and averaging 2 x 2 is the cheapest way to smooth ones.
+# Pillow's shapes have hard edges: drawing twice as large and averaging 2 x 2 smooths them cheaply.
 _SCALE = 2
 
 

@@ -1,7 +1,7 @@
 """What is in each picture: one record of facts per kind of scene, and how it is sampled.
 
-A record holds everything a caption may mention and nothing about how it is drawn. The drawing must show what the
-record says; the captions see nothing else.
+A record holds everything a caption may mention and nothing about how it is drawn. The drawing must show
+what the record says; the captions see nothing else.
 """
 
 from __future__ import annotations

@@ -20,9 +20,9 @@ from vcrgen.build.samples.table import SCENES, Scene
 BUILTIN_COUNT = 4 * len(SCENES)
 """Size of the built-in corpus per language: every kind of scene four times."""
 
-_CAPTIONS: dict[str, Callable[[Scene[Any], Any, Random], str]] = {
-    "en": lambda scene, facts, rng: scene.en(facts, English(rng)),
-    "zh": lambda scene, facts, rng: scene.zh(facts, Chinese(rng)),
+_CAPTIONS: dict[str, Callable[[Scene[Any], Any, Random, int], str]] = {
+    "en": lambda scene, facts, rng, turn: scene.en(facts, English(rng, turn)),
+    "zh": lambda scene, facts, rng, turn: scene.zh(facts, Chinese(rng, turn)),
 }
 
 
@@ -80,7 +80,7 @@ def caption(lang: str, index: int) -> str:
     if lang not in _CAPTIONS:
         raise ValueError(f"no sample pairs in language {lang!r}; there are: {', '.join(_CAPTIONS)}")
     scene, facts = scene_and_facts(index)
-    return _CAPTIONS[lang](scene, facts, _random(f"{lang}/{index}"))
+    return _CAPTIONS[lang](scene, facts, _random(f"{lang}/{index}"), index // len(SCENES))
 
 
 def _image(scene: Scene[Any], facts: Any, index: int) -> bytes:

@@ -1,13 +1,14 @@
-"""What many scenes share: light, sky, weather, water, land, trees, buildings and small figures."""
+"""What scenes share: light, sky, weather, water, land, trees, buildings, people, fruit."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from vcrgen.build.samples.draw import RGB, WHITE, Canvas, Point, clear, darker, lighter, mix
-from vcrgen.build.samples.facts import Coat, Daytime, Phase, Tint
+from vcrgen.build.samples.facts import Coat, Daytime, Fruit, Phase, Tint
 
 PAINT: dict[Tint, RGB] = {
     "red": (206, 62, 54), "orange": (238, 136, 52), "yellow": (247, 203, 70), "green": (84, 154, 92),
@@ -70,7 +71,10 @@ OVERCAST = Light(sky=((132, 150, 168), (176, 190, 202), (216, 224, 228)), lamp=(
 
 
 def sky(c: Canvas, light: Light, horizon: float, *, sun: Point | None = None, phase: Phase = "full") -> None:
-    """Paint the sky down to `horizon` px, with stars at night and the sun or moon at `sun` (shares of the picture)."""
+    """Paint the sky, with stars at night, down to `horizon` px.
+
+    `sun` is where the sun or moon stands, in shares of width and height.
+    """
     c.wash(0, horizon, *light.sky)
     # Land that rolls leaves dips below the horizon.
     c.rect(0, horizon - 1, c.w, c.h - horizon + 1, light.horizon)
@@ -102,7 +106,7 @@ def moon(c: Canvas, x: float, y: float, radius: float, phase: Phase, colour: RGB
             c.disc(x + dx * radius, y + dy * radius, size * radius, darker(colour, 0.1))
         return
     c.disc(x, y, radius, (34, 46, 92, 150))
-    # The lit side is half the rim; the terminator is an ellipse: flat at half moon, bulging towards the rim before.
+    # The lit side is half the rim; the terminator is an ellipse, flat at half moon, bulging before that.
     bulge = 0.0 if phase == "half" else 0.62
     angles = [math.radians(a) for a in range(-90, 91, 9)]
     rim = [(x + radius * math.cos(a), y + radius * math.sin(a)) for a in angles]
@@ -184,7 +188,7 @@ def hills(c: Canvas, base: float, height: float, top: RGB, bottom: RGB, waves: f
 
 def height_at(line: list[Point], x: float) -> float:
     """Return the height of a skyline at x."""
-    for (x0, y0), (x1, y1) in zip(line, line[1:], strict=False):
+    for (x0, y0), (x1, y1) in pairwise(line):
         if x <= x1:
             return y0 + (y1 - y0) * (x - x0) / (x1 - x0)
     return line[-1][1]
@@ -309,3 +313,33 @@ def spread(c: Canvas, count: int, left: float, right: float, jitter: float = 0.2
     """Yield `count` places between two x, evenly but not stiffly; `jitter` in shares of the spacing."""
     for i in range(count):
         yield left + (i + 0.5 + c.rng.uniform(-jitter, jitter)) * (right - left) / count
+
+
+_FRUIT: dict[Fruit, RGB] = {
+    "apple": (208, 58, 52), "orange": (244, 146, 48), "lemon": (248, 212, 72), "pear": (172, 190, 78),
+    "watermelon": (64, 130, 74), "grape": (122, 82, 158), "aubergine": (84, 54, 110),
+}
+
+
+def fruit(c: Canvas, kind: Fruit, x: float, y: float, r: float) -> None:
+    """Draw one fruit of about radius r; bunches and long fruits stay within it."""
+    skin = _FRUIT[kind]
+    if kind == "grape":
+        for dx, dy in ((-0.5, -0.4), (0.0, -0.5), (0.5, -0.4), (-0.25, 0.0), (0.25, 0.0), (0.0, 0.45)):
+            c.disc(x + dx * r, y + dy * r, 0.36 * r, darker(skin, 0.1))
+            c.disc(x + (dx - 0.08) * r, y + (dy - 0.08) * r, 0.24 * r, lighter(skin, 0.15))
+        return
+    if kind == "pear":
+        c.disc(x, y - 0.45 * r, 0.5 * r, skin, ry=0.65 * r)
+    rx, ry = {"lemon": (1.05, 0.76), "aubergine": (0.62, 1.05),
+              "watermelon": (1.15, 1.0)}.get(kind, (0.95, 0.92))
+    c.disc(x, y, rx * r, darker(skin, 0.16), ry=ry * r)
+    c.disc(x - 0.08 * r, y - 0.08 * r, 0.86 * rx * r, skin, ry=0.86 * ry * r)
+    if kind == "watermelon":
+        for half in (0.2, 0.65):
+            c.arc(x, y, half * rx * r, 0, 360, darker(skin, 0.4), 0.12 * r, ry=0.94 * r)
+    c.disc(x - 0.3 * r, y - 0.34 * r, 0.2 * r, clear(WHITE, 0.4))
+    if kind in ("apple", "pear", "aubergine"):
+        top = y - (1.08 if kind == "pear" else 0.85) * r
+        c.stroke([(x, top + 0.12 * r), (x + 0.1 * r, top - 0.25 * r)], darker(WOOD, 0.4), 0.13 * r)
+        c.poly([(x + 0.05 * r, top), (x + 0.35 * r, top - 0.3 * r), (x + 0.6 * r, top - 0.05 * r)], LEAF)

@@ -10,16 +10,20 @@ from typing import Any, Generic, TypeVar
 from vcrgen.build.samples import facts
 from vcrgen.build.samples.captions.en import close_up as en_close_up
 from vcrgen.build.samples.captions.en import countryside as en_countryside
+from vcrgen.build.samples.captions.en import grounds as en_grounds
 from vcrgen.build.samples.captions.en import town as en_town
 from vcrgen.build.samples.captions.en import waterside as en_waterside
+from vcrgen.build.samples.captions.en import wilderness as en_wilderness
 from vcrgen.build.samples.captions.en.words import English
 from vcrgen.build.samples.captions.zh import close_up as zh_close_up
 from vcrgen.build.samples.captions.zh import countryside as zh_countryside
+from vcrgen.build.samples.captions.zh import grounds as zh_grounds
 from vcrgen.build.samples.captions.zh import town as zh_town
 from vcrgen.build.samples.captions.zh import waterside as zh_waterside
+from vcrgen.build.samples.captions.zh import wilderness as zh_wilderness
 from vcrgen.build.samples.captions.zh.words import Chinese
 from vcrgen.build.samples.draw import Canvas
-from vcrgen.build.samples.scenes import close_up, countryside, town, waterside
+from vcrgen.build.samples.scenes import close_up, countryside, grounds, town, waterside, wilderness
 
 F = TypeVar("F")
 Size = tuple[int, int]
@@ -72,18 +76,18 @@ SCENES: tuple[Scene[Any], ...] = (
           zh=zh_waterside.water_town),
     Scene(sample=facts.Viaduct.sample, draw=countryside.viaduct, en=en_countryside.viaduct,
           zh=zh_countryside.viaduct, sizes=LANDSCAPE),
-    Scene(sample=facts.SnowyVillage.sample, draw=countryside.snowy_village, en=en_countryside.snowy_village,
-          zh=zh_countryside.snowy_village),
+    Scene(sample=facts.SnowyVillage.sample, draw=wilderness.snowy_village, en=en_wilderness.snowy_village,
+          zh=zh_wilderness.snowy_village),
     Scene(sample=facts.Castle.sample, draw=countryside.castle, en=en_countryside.castle,
           zh=zh_countryside.castle),
     Scene(sample=facts.WindFarm.sample, draw=countryside.wind_farm, en=en_countryside.wind_farm,
           zh=zh_countryside.wind_farm, sizes=LANDSCAPE),
     Scene(sample=facts.Balloons.sample, draw=countryside.balloons, en=en_countryside.balloons,
           zh=zh_countryside.balloons),
-    Scene(sample=facts.Desert.sample, draw=countryside.desert, en=en_countryside.desert,
-          zh=zh_countryside.desert, sizes=LANDSCAPE),
-    Scene(sample=facts.Campsite.sample, draw=countryside.campsite, en=en_countryside.campsite,
-          zh=zh_countryside.campsite),
+    Scene(sample=facts.Desert.sample, draw=wilderness.desert, en=en_wilderness.desert,
+          zh=zh_wilderness.desert, sizes=LANDSCAPE),
+    Scene(sample=facts.Campsite.sample, draw=wilderness.campsite, en=en_wilderness.campsite,
+          zh=zh_wilderness.campsite),
     Scene(sample=facts.Sunflowers.sample, draw=countryside.sunflowers, en=en_countryside.sunflowers,
           zh=zh_countryside.sunflowers),
     Scene(sample=facts.CityNight.sample, draw=town.city_night, en=en_town.city_night, zh=zh_town.city_night),
@@ -91,9 +95,9 @@ SCENES: tuple[Scene[Any], ...] = (
           sizes=LANDSCAPE),
     Scene(sample=facts.ClockTower.sample, draw=town.clock_tower, en=en_town.clock_tower,
           zh=zh_town.clock_tower, sizes=UPRIGHT),
-    Scene(sample=facts.Airport.sample, draw=town.airport, en=en_town.airport, zh=zh_town.airport,
+    Scene(sample=facts.Airport.sample, draw=grounds.airport, en=en_grounds.airport, zh=zh_grounds.airport,
           sizes=LANDSCAPE),
-    Scene(sample=facts.Football.sample, draw=town.football, en=en_town.football, zh=zh_town.football,
+    Scene(sample=facts.Football.sample, draw=grounds.football, en=en_grounds.football, zh=zh_grounds.football,
           sizes=LANDSCAPE),
     Scene(sample=facts.Bicycle.sample, draw=town.bicycle, en=en_town.bicycle, zh=zh_town.bicycle),
     Scene(sample=facts.StillLife.sample, draw=close_up.still_life, en=en_close_up.still_life,

@@ -58,7 +58,7 @@ def open_source(config: BuildConfig) -> Source:
     enough = config.limit if not config.where else None
     try:
         path = Path(text).expanduser()
-        if path.is_dir():
+        if text and path.is_dir():
             return _open_folder(path, split=config.source_split, enough=enough)
         if path.is_file():
             return _open_files([path.name], root=path.parent, enough=enough)

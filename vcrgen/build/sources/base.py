@@ -104,7 +104,8 @@ class FileSource(ABC):
         description: str | None = None,
         enough: int | None = None,
     ) -> None:
-        self.root = root
+        # A worker may have another working directory.
+        self.root = root.absolute() if root else None
         self.files: Sequence[str] = sorted(files)
         one = len(self.files) == 1
         self.description = description or (f"{kind} {self.files[0]}" if one else f"{len(self.files)} {kind}s")
@@ -190,13 +191,15 @@ class FileSource(ABC):
         return str(self._path(name))
 
     def _size(self, name: str) -> int:
-        return os.stat(self._path(name)).st_size
+        return self._path(name).stat().st_size
 
 
 def first_line(error: Exception) -> str:
     """What an error says, short enough to be part of a sentence."""
-    text = getattr(error, "strerror", None) or str(error).strip() or type(error).__name__
-    return str(text).splitlines()[0][:200].rstrip(".: ")
+    if isinstance(error, OSError) and error.errno:
+        return os.strerror(error.errno)
+    line = next(iter(str(error).strip().splitlines()), type(error).__name__)
+    return "".join(letter if letter.isprintable() else "?" for letter in line[:200]).rstrip(".: ")
 
 
 def paths_of(row: Row) -> Iterator[ColumnPath]:

@@ -76,7 +76,7 @@ def open_disk(folder: Path, *, split: str, enough: int | None) -> DiskSource:
 
 def _plain(name: Any, folder: Path) -> str:
     """A file name that stays in its folder."""
-    if not isinstance(name, str) or not name or Path(name).name != name:
+    if not isinstance(name, str) or not name or Path(name).name != name or not name.isprintable():
         raise SourceError(f"{folder} refers to {name!r}, which is not a file name inside it.")
     return name
 

@@ -77,7 +77,7 @@ def has_hub_layout(folder: Path) -> bool:
             head = handle.read(1 << 20)
         if head.startswith(b"---") and re.search(rb"^configs:", head, re.MULTILINE):
             return True
-    return any((folder / "data").glob("*-?????-of-?????.parquet"))
+    return any(any(place.glob("*-?????-of-?????.parquet")) for place in (folder, folder / "data"))
 
 
 def open_local(folder: Path, *, split: str, enough: int | None) -> ParquetSource:

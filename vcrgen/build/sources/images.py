@@ -12,7 +12,6 @@ from vcrgen.build.sources.base import MAX_IMAGE_BYTES
 
 _URL = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 _DATA_URI = re.compile(r"data:[^,]{0,200};base64,", re.IGNORECASE)
-_BASE64 = re.compile(r"[A-Za-z0-9+/\s]+={0,2}\s*")
 _BASE64_MAGIC = ("/9j/", "iVBORw0K", "R0lGOD", "UklGR", "Qk", "SUkq", "TU0A", "AAAA")
 """How JPEG, PNG, GIF, WebP, BMP, TIFF (two) and AVIF/HEIC begin in base64."""
 _MIN_BASE64 = 64
@@ -55,7 +54,8 @@ def _from_text(text: str, root: Path | None) -> bytes:
         return _from_base64(text[match.end() :])
     if _URL.match(text):
         raise ImageProblem("image is a URL; vcrgen does not download")
-    if len(text) >= _MIN_BASE64 and text.startswith(_BASE64_MAGIC) and _BASE64.fullmatch(text):
+    # Base64 has no full stop, and the path of an image always has one.
+    if len(text) >= _MIN_BASE64 and text.startswith(_BASE64_MAGIC) and "." not in text:
         return _from_base64(text)
     if len(text) > _MAX_PATH:
         raise ImageProblem("the image is a long text that is neither a path nor the base64 of an image")

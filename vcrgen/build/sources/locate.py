@@ -35,8 +35,10 @@ def find_files(pattern: str) -> tuple[Path, list[str]]:
     found: set[str] = set()
     for path in _expand_braces(pattern):
         if _WILD.search(path):
-            matching = [match for match in glob.glob(path, recursive=True) if os.path.isfile(match)]
-        elif os.path.isfile(path):
+            # Path.glob takes no absolute pattern.
+            found_here = glob.glob(path, recursive=True)  # noqa: PTH207
+            matching = [match for match in found_here if Path(match).is_file()]
+        elif Path(path).is_file():
             matching = [path]
         else:
             raise SourceError(f"{path} is missing; {pattern} asks for it.")

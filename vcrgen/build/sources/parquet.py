@@ -48,7 +48,7 @@ def parquet_file(file: Any, *, buffer_size: int) -> Any:
     """Open a path or file object so that a read holds one buffer a column, not a whole row group."""
     from pyarrow.parquet import ParquetFile
 
-    return ParquetFile(file, pre_buffer=False, buffer_size=buffer_size)
+    return ParquetFile(file, pre_buffer=False, buffer_size=buffer_size, page_checksum_verification=True)
 
 
 def _group_rows(file: Any, group: int, start: int, stop: int, columns: list[str]) -> Iterator[Row]:

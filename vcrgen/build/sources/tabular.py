@@ -21,7 +21,7 @@ class _LineTooLong(ValueError):
 
 
 class _Lines:
-    """Lines of bytes that end in ``\\n``; goes on after one that is too long.
+    """Lines of bytes, split at line feeds; goes on after one that is too long.
 
     Attributes:
         offset: Byte after the last line given.

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
-from vcrgen.build.sources.base import MAX_IMAGE_BYTES, MAX_TEXT_BYTES, PROBLEM, ColumnPath, Row
+from vcrgen.build.sources.base import MAX_IMAGE_BYTES, MAX_TEXT_BYTES, PROBLEM, ColumnPath, Row, first_line
 from vcrgen.build.sources.scanned import Record, ScannedSource
 from vcrgen.build.sources.tabular import parse_object
 from vcrgen.errors import SourceError
@@ -64,14 +64,14 @@ class TarSource(ScannedSource):
         if sample.problem:
             return {PROBLEM: sample.problem}
         members = sample.members
-        row: dict[str, Any] = {"__key__": sample.key}
-        row["image"] = row["caption"] = None
-        row.update(dict.fromkeys(members))
+        row: dict[str, Any] = {"__key__": sample.key, **dict.fromkeys(members)}
         wanted = columns | ({"txt", "json"} if "caption" in columns else frozenset())
         image = next((extension for extension in members if extension in IMAGE_SUFFIXES), None)
         reads = {extension: extension for extension in members if extension in wanted}
-        if image and "image" in columns:
-            reads["image"] = image
+        if image:
+            row["image"] = None
+            if "image" in columns:
+                reads["image"] = image
         for column, extension in reads.items():
             offset, size = members[extension]
             limit = MAX_IMAGE_BYTES if extension in IMAGE_SUFFIXES else MAX_TEXT_BYTES
@@ -91,10 +91,11 @@ class TarSource(ScannedSource):
 def _with_caption(row: dict[str, Any]) -> Row:
     if isinstance(row.get("json"), str):
         return {PROBLEM: f"the .json member: {row['json']}"}
-    if row["caption"] is None:
-        row["caption"] = row.get("txt")
-    if row["caption"] is None and row.get("json"):
-        row["caption"] = row["json"].get("caption")
+    if "caption" not in row:
+        if "txt" in row:
+            row["caption"] = row["txt"]
+        elif row.get("json") and "caption" in row["json"]:
+            row["caption"] = row["json"]["caption"]
     return row
 
 
@@ -136,5 +137,4 @@ def _members(handle: BinaryIO, *, shown: str) -> Iterator[tarfile.TarInfo]:
                 yield member
                 archive.members.clear()
     except _DAMAGED as error:
-        reason = str(error).rstrip(".")[:200] or type(error).__name__
-        raise SourceError(f"{shown} is not a complete, uncompressed tar file: {reason}.") from None
+        raise SourceError(f"{shown} is not a complete, uncompressed tar file: {first_line(error)}.") from None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from math import log2
 from random import Random
 from typing import ClassVar
 
@@ -25,18 +26,39 @@ class Teller(ABC):
         joint: What stands between two sentences.
         room: Characters that fit into five rendered lines or a little less.
         rng: Makes the choices.
+        earliest: The first year that may be named: not before the things in the picture were invented.
     """
 
     joint: ClassVar[str]
     room: ClassVar[int]
 
-    def __init__(self, rng: Random) -> None:
-        """Start with a generator of random choices."""
+    def __init__(self, rng: Random, turn: int) -> None:
+        """Start with a generator of random choices.
+
+        Args:
+            rng: Makes the choices.
+            turn: How many captions of the same kind of scene there were before this one.
+        """
         self.rng = rng
+        self.earliest = 1962
+        # Two captions of a kind must never be equal. After n others, a caption with b bits of invented names
+        # and dates meets its like with a chance of about n / 2^b: so what is needed grows with n^2. The
+        # choice of sentences and facts has bits of its own, which is why the first captions get by without.
+        self._needed = 2 * log2(turn + 1) - 2
+        self._coined: list[tuple[str, float]] = []
 
     def pick(self, *options: str) -> str:
         """Return one of the options."""
         return self.rng.choice(options)
+
+    def between(self, low: int, high: int) -> int:
+        """Return a number from low to high."""
+        return self.rng.randint(low, high)
+
+    def coin(self, text: str, bits: float) -> str:
+        """Note an invented name, date or sum and how many bits there were to choose it by; return it."""
+        self._coined.append((text, bits))
+        return text
 
     def tell(self, leads: Sequence[str], details: Sequence[str], *, season: Season | None = None) -> str:
         """Return a caption of one to four sentences.
@@ -56,6 +78,9 @@ class Teller(ABC):
         for sentence in more:
             if sum(map(len, sentences)) + len(sentence) <= room:
                 sentences.append(sentence)
+        told = "".join(sentences)
+        if sum(bits for text, bits in self._coined if text in told) < self._needed:
+            sentences.append(self.credit(season))
         closed = [self.close(s) for s in sentences]
         if len(closed) == 1 and self.rng.random() < 0.3:
             closed = [closed[0][:-1]]
@@ -66,5 +91,9 @@ class Teller(ABC):
         """Return a sentence that fits any picture: who made it, when, where it hangs, what it cost."""
 
     @abstractmethod
+    def credit(self, season: Season | None) -> str:
+        """Return a short line with a name and a date, of at least 20 bits."""
+
+    @abstractmethod
     def close(self, sentence: str) -> str:
-        """Return the sentence as it is written: with its full stop, and a capital where the script has them."""
+        """Return the sentence as it is written: with its full stop, and its capital if there are any."""

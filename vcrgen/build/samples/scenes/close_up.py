@@ -16,6 +16,7 @@ from vcrgen.build.samples.scenery import (
     WOOD,
     Light,
     cloud,
+    fruit,
     hills,
     rain,
     round_tree,
@@ -23,7 +24,6 @@ from vcrgen.build.samples.scenery import (
     snowfall,
     spread,
 )
-from vcrgen.build.samples.scenes.town import fruit
 
 
 def _view(c: Canvas, x: float, y: float, w: float, h: float, light: Light) -> None:
@@ -47,6 +47,13 @@ def _casement(c: Canvas, x: float, y: float, w: float, h: float, frame: RGB) -> 
         c.rect(left, top, wide, high, frame)
 
 
+def _grain(c: Canvas, top: float, colour: RGB) -> None:
+    """Draw the grain of a wooden surface from `top` to the lower edge of the picture."""
+    for _ in range(16):
+        x, length = c.rng.uniform(-0.1, 0.95) * c.w, c.rng.uniform(10, 40) * c.u
+        c.rect(x, top + c.rng.uniform(0.1, 0.97) * (c.h - top), length, 0.35 * c.u, clear(colour, 0.35))
+
+
 def still_life(c: Canvas, f: StillLife) -> None:
     """Draw a kitchen table with a bowl of fruit, a teapot and cups."""
     light, table = LIGHTS[f.outside], 0.7 * c.h
@@ -56,8 +63,7 @@ def still_life(c: Canvas, f: StillLife) -> None:
     _casement(c, 0.24 * c.w, 0.09 * c.h, wide, high, (250, 246, 238))
     c.wash(table, c.h, (196, 140, 92), (158, 106, 68))
     c.rect(0, table, c.w, 1.4 * c.u, (216, 164, 114))
-    for i in range(4):
-        c.rect(0, table + (0.22 + 0.2 * i) * (c.h - table), c.w, 0.35 * c.u, (130, 84, 54, 90))
+    _grain(c, table, (130, 84, 54))
     base = table + 0.34 * (c.h - table)
     _teapot(c, 0.24 * c.w, base, min(26 * c.u, 0.24 * c.w), PAINT[f.teapot])
     _bowl(c, f, 0.54 * c.w, base + 2 * c.u, min(24 * c.u, 0.18 * c.w))
@@ -403,6 +409,7 @@ def chart(c: Canvas, f: Chart) -> None:
     floor = 0.84 * c.h
     c.wash(0, floor, (222, 230, 232), (204, 216, 220))
     c.wash(floor, c.h, (206, 170, 128), (180, 142, 102))
+    _grain(c, floor, (150, 112, 74))
     c.rect(0, floor - 1.6 * c.u, c.w, 1.8 * c.u, (244, 244, 240))
     left, top, w, h = 0.14 * c.w, 0.09 * c.h, 0.68 * c.w, 0.62 * c.h
     for x0, x1 in ((0.3, 0.24), (0.66, 0.72)):

@@ -34,9 +34,9 @@ def still_life(f: StillLife, v: English) -> str:
     details = [
         f"through the window above the table one sees {_WINDOW[f.outside]}",
         f"the {teapot} was bought at the market in {v.place()} for {v.money()}",
-        f"{v.person()} painted this table more than {v.rng.randint(20, 90)} times",
+        f"{v.person()} painted this table more than {v.between(20, 90)} times",
         "a little steam still rises from the tea",
-        f"tea is served at {v.time()} in this house, never a minute later",
+        f"tea is served at {v.time(15, 17)} in this house, never a minute later",
         f"the bowl holds {fruit}, and not one of them has a spot",
     ]
     return v.tell(leads, details)
@@ -53,11 +53,11 @@ def library(f: Library, v: English) -> str:
         f"hardly a gap is left on the {shelves} long shelves of the library",
     ]
     details = [
-        f"the collection goes back to {v.person()}, who died in {v.rng.randint(1790, 1960)}",
-        f"about {v.rng.randint(12, 90) * 100} volumes were brought here from {v.place()}",
-        f"the room is open until {v.time()} from Monday to Friday",
+        f"the collection goes back to {v.person()}, who died in {v.between(1790, 1960)}",
+        f"about {v.between(12, 90) * 100} volumes were brought here from {v.place()}",
+        f"the room is open until {v.time(17, 22)} from Monday to Friday",
         "somebody must have left in the middle of a page",
-        f"the oldest book on these shelves was printed in {v.rng.randint(1520, 1790)}",
+        f"the oldest book on these shelves was printed in {v.between(1520, 1790)}",
     ]
     if f.ladder:
         details.append("a wooden ladder helps to reach the books at the top")
@@ -86,7 +86,7 @@ def window_cat(f: WindowCat, v: English) -> str:
     details = [
         f"the {f.curtains} curtains were sewn by {v.person()} in {v.year()}",
         "it does not take its green eyes off the visitor",
-        f"supper is not before {v.time()}, as both of them know",
+        f"supper is not before {v.time(17, 20)}, as both of them know",
         f"the cat was found as a kitten near {v.place()} on {v.date()}",
         "its tail hangs down over the edge of the sill",
         {"sun": "there is not a cloud to be seen above the hills",
@@ -99,7 +99,7 @@ def window_cat(f: WindowCat, v: English) -> str:
 def birds(f: Birds, v: English) -> str:
     """Tell of birds on a branch."""
     n, breast = len(f.breasts), f.breasts[0]
-    birds = v.count(n, f"small bird with a {breast} breast" if n == 1 else "small birds", "small birds")
+    birds = v.count(n, f"small bird with {v.a(breast)} breast", "small birds")
     if n > 1:
         birds += f" with {breast} breasts"
     branch = {"blossom": "a branch covered in pink blossom", "berries": "a bare branch with red berries",
@@ -112,11 +112,11 @@ def birds(f: Birds, v: English) -> str:
         f"{birds} ha{'s' if n == 1 else 've'} come to rest on {branch}",
     ]
     details = [
-        f"the species was first described by {v.person()} in {v.rng.randint(1758, 1899)}",
-        f"an adult bird weighs about {v.rng.randint(9, 24)} grams",
+        f"the species was first described by {v.person()} in {v.between(1758, 1899)}",
+        f"an adult bird weighs about {v.between(9, 24)} grams",
         "its song can be heard long before sunrise" if n == 1
         else "their song can be heard long before sunrise",
-        f"plate {v.rng.randint(3, 140)} of the bird book published by {v.club()}",
+        f"plate {v.between(3, 140)} of the bird book published by {v.club()}",
         "one careless movement would be enough to scare them away" if n > 1 else
         "one careless movement would be enough to scare it away",
         {"blossom": "the whole tree has come into flower within a week",
@@ -144,14 +144,14 @@ def chart(f: Chart, v: English) -> str:
     details = [
         f"the {v.ordinal(top)} bar from the left is the tallest of all",
         f"the {v.ordinal(low)} bar from the left is clearly the shortest",
-        f"the figures were collected by {v.club()} between {v.rng.randint(1951, 1985)} and {v.rng.randint(1986, 2023)}",
+        f"the figures were collected by {v.club()} from {v.between(1951, 1985)} to {v.between(1986, 2023)}",
         "whoever drew it forgot to write down the units",
-        f"the talk begins at {v.time()} in the small hall",
+        f"the talk begins at {v.time(10, 20)} in the small hall",
     ]
     rising = all(a < b for a, b in zip(f.bars, f.bars[1:], strict=False))
     falling = all(a > b for a, b in zip(f.bars, f.bars[1:], strict=False))
     if rising:
-        leads.append(f"the {subject} in {v.place()} went up with every single bar of the chart")
+        leads.append(f"from left to right the bars for {subject} grow taller and taller")
     elif falling:
         leads.append("from left to right the bars of the chart become shorter and shorter")
     else:

@@ -1,14 +1,11 @@
-"""English captions of the scenes in open country."""
+"""English captions of the scenes in farmed country."""
 
 from __future__ import annotations
 
 from vcrgen.build.samples.captions.en.words import English
 from vcrgen.build.samples.facts import (
     Balloons,
-    Campsite,
     Castle,
-    Desert,
-    SnowyVillage,
     Sunflowers,
     Viaduct,
     WindFarm,
@@ -18,8 +15,11 @@ from vcrgen.build.samples.facts import (
 def viaduct(f: Viaduct, v: English) -> str:
     """Tell of a train on a viaduct."""
     train = f"{f.train} {'steam train' if f.steam else 'train'}"
-    valley = {"winter": "the snowy valley", "autumn": "the valley in its autumn colours"}.get(f.season,
-                                                                                              "the green valley")
+    valley = {
+        "spring": "the green valley", "summer": "the green valley",
+        "autumn": "the valley in its autumn colours",
+        "winter": "the snowy valley",
+    }[f.season]
     coaches = v.number(f.coaches)
     leads = [
         f"{v.a(train)} crosses {valley} on a high stone viaduct",
@@ -29,7 +29,7 @@ def viaduct(f: Viaduct, v: English) -> str:
         f"passengers on the {train} have the best view of {valley}",
     ]
     details = [
-        f"the viaduct was designed by {v.person()} and finished in {v.rng.randint(1846, 1912)}",
+        f"the viaduct was designed by {v.person()} and finished in {v.between(1846, 1912)}",
         f"a return ticket to {v.place()} costs {v.money()}",
         f"behind the engine follow {coaches} coaches in the same {f.train}",
         "from down here the engine looks like a toy",
@@ -40,34 +40,6 @@ def viaduct(f: Viaduct, v: English) -> str:
     if f.season == "winter":
         details.append("fresh snow covers the ground between the firs")
     return v.tell(leads, details, season=f.season)
-
-
-def snowy_village(f: SnowyVillage, v: English) -> str:
-    """Tell of a village in the snow."""
-    houses, when = v.things(f.houses, "house"), v.when(f.daytime)
-    leads = [
-        f"{houses} stand close together under a thick layer of snow",
-        f"the village of {v.place()} lies deep in snow {v.pick('again', 'this week', 'until the end of March')}",
-        f"snow covers the steep roofs of {houses} at the foot of the mountains",
-        f"winter has come to the village, and {houses} wear white caps",
-    ]
-    if not f.snowing:
-        leads.append(f"{when}, the snow around {houses} is still without a footprint")
-    details = [
-        f"the road to {v.place()} has been closed since {v.date('winter')}",
-        f"{v.person()} clears the path to the school before {v.time()} every day",
-        "behind the last gardens the white mountains begin",
-        "dark firs stand between the houses and the mountain",
-        "large flakes are falling without a sound" if f.snowing else "for the moment the snow has stopped",
-    ]
-    if f.church:
-        details.append(f"the bells of the church ring at {v.time()}")
-        leads.append(f"the pointed roof of the church rises behind {houses}")
-    if f.snowman:
-        details.append("the children have built a snowman with a red scarf")
-    if f.daytime in ("dusk", "night"):
-        details.append("warm light shines from every window")
-    return v.tell(leads, details, season="winter")
 
 
 def castle(f: Castle, v: English) -> str:
@@ -82,8 +54,8 @@ def castle(f: Castle, v: English) -> str:
         f"the home of the counts of {v.place()}, a castle with {towers} towers",
     ]
     details = [
-        f"it was besieged for {v.number(v.rng.randint(3, 12))} months in {v.rng.randint(1240, 1690)}, but never taken",
-        f"guided tours start at {v.time()} and cost {v.money()}",
+        f"it was besieged for {v.number(v.between(3, 12))} months in {v.between(1240, 1690)} and not taken",
+        f"guided tours start at {v.time(9, 16)} and cost {v.money()}",
         f"the last owner, {v.person()}, left it to the state in {v.year()}",
         f"the {f.flag} flags show that the family is at home",
         "the path up to the gate is steeper than it looks",
@@ -105,6 +77,7 @@ _CROPS = {"rapeseed": "flowering rape", "wheat": "ripe wheat", "grass": "green g
 
 def wind_farm(f: WindFarm, v: English) -> str:
     """Tell of a wind farm."""
+    v.earliest = 1995
     turbines, crop, when = v.number(f.turbines), _CROPS[f.crop], v.when(f.daytime)
     leads = [
         f"{turbines} wind turbines turn slowly above a field of {crop}",
@@ -113,8 +86,8 @@ def wind_farm(f: WindFarm, v: English) -> str:
         f"a field of {crop} runs all the way to the foot of the turbines",
     ]
     details = [
-        f"together they supply about {v.rng.randint(3, 28) * 500} homes in and around {v.place()}",
-        f"the first of them was put up in {v.rng.randint(1994, 2021)}",
+        f"together they supply about {v.between(3, 28) * 500} homes in and around {v.place()}",
+        f"the first of them was put up in {v.between(1994, 2021)}",
         f"{v.person()} farms the land between the towers",
         "each blade is longer than a lorry and its trailer",
         "from this distance they make no sound at all",
@@ -140,7 +113,7 @@ def balloons(f: Balloons, v: English) -> str:
         f"{many} over the hills at the {v.place()} Balloon Festival",
     ]
     details = [
-        f"the flight lasts about {v.number(v.rng.randint(2, 4))} hours and costs {v.money()} a person",
+        f"the flight lasts about {v.number(v.between(2, 4))} hours and costs {v.money()} a person",
         f"in the highest basket stands {v.person()}, who has flown since {v.year()}",
         "the wind carries them slowly across the empty sky",
         "from up there the hills must look like a green sea",
@@ -151,60 +124,6 @@ def balloons(f: Balloons, v: English) -> str:
         leads.append(f"{many} follow{v.s(n)} the river that winds between the hills")
     if len(set(f.balloons)) > 1:
         details.append("no two of them have the same colour")
-    return v.tell(leads, details, season="summer")
-
-
-def desert(f: Desert, v: English) -> str:
-    """Tell of a desert by night."""
-    light = v.moon(f.phase) if f.phase else "countless stars"
-    leads = [
-        f"the seven stars of the Plough stand high above the silent dunes under {light}",
-        f"night in the desert, with {light} above one dune after another",
-        f"the desert south of {v.place()} lies silent under {light}",
-    ]
-    details = [
-        f"the next well is {v.rng.randint(14, 80)} kilometres away, towards {v.place()}",
-        f"{v.person()} crossed these dunes on foot in {v.year()}",
-        "the lines between the stars show the shape of the Plough",
-        "after a hot day the sand gives back its warmth to the sky",
-        f"the temperature had fallen to {v.rng.randint(2, 9)} degrees by {v.time()}",
-    ]
-    if f.camels:
-        camels = f"{v.number(f.camels)} camels"
-        leads += [f"{camels} walk in a line over the crest of a dune under {light}",
-                  f"a small caravan of {camels} crosses the sand by the light of {light}"]
-        details.append("the animals cast no shadow and leave hardly a trace")
-    else:
-        leads += [f"{v.number(f.cacti)} tall cacti stand guard on the dune under {light}",
-                  f"nothing but sand and {v.number(f.cacti)} dark cacti as far as the eye can see"]
-        details.append("the cacti store enough water for many dry months")
-    if f.tent:
-        details.append("light falls from the open door of a tent at the end of the track")
-    return v.tell(leads, details)
-
-
-def campsite(f: Campsite, v: English) -> str:
-    """Tell of a campsite by night."""
-    n, tents, moon = len(f.tents), v.things(f.tents, "tent"), v.moon(f.phase)
-    leads = [
-        f"{tents} glow{v.s(n)} softly at the edge of a dark forest",
-        f"{moon} shines on {tents} in a clearing of the forest",
-        f"summer night at {v.place()}: {tents}, tall firs and {moon}",
-        f"the lamps are still on inside {tents} below the black line of the trees",
-    ]
-    details = [
-        f"a pitch for one night costs {v.money()}, firewood included",
-        f"the group around {v.person()} had walked {v.rng.randint(9, 31)} kilometres that day",
-        "somewhere in the trees an owl has begun to call",
-        f"breakfast is promised for {v.time()}",
-        f"rain was forecast for {v.place()}, but the sky stayed full of stars",
-    ]
-    if f.fire:
-        leads.append(f"a small fire burns in front of {tents} at the edge of the forest")
-        details.append("the smell of wood smoke hangs over the whole clearing")
-    if f.lake:
-        details.append("the light of the moon glitters on the lake behind the camp")
-        leads.append(f"between the forest and the lake somebody has pitched {tents}")
     return v.tell(leads, details, season="summer")
 
 

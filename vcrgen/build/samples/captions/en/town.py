@@ -1,9 +1,9 @@
-"""English captions of the scenes in towns and on sports grounds."""
+"""English captions of the scenes in the streets of a town."""
 
 from __future__ import annotations
 
 from vcrgen.build.samples.captions.en.words import English
-from vcrgen.build.samples.facts import Airport, Bicycle, CityNight, ClockTower, Football, Fruit, Market
+from vcrgen.build.samples.facts import Bicycle, CityNight, ClockTower, Fruit, Market
 
 _FRUITS: dict[Fruit, str] = {
     "apple": "red apples", "orange": "oranges", "lemon": "lemons", "pear": "green pears",
@@ -18,7 +18,7 @@ def city_night(f: CityNight, v: English) -> str:
     taxi, lamps = f"{f.taxi} taxi", v.number(f.lamps)
     leads = [
         f"{v.a(taxi)} drives along an empty street {sky}",
-        f"downtown {v.place()} at {v.rng.randint(10, 11)}:{v.rng.randrange(0, 60, 5):02d} in the evening, {sky}",
+        f"downtown {v.place()} at {v.between(10, 11)}:{v.rng.randrange(0, 60, 5):02d} in the evening, {sky}",
         f"{lamps} street lamps light the way for {v.a(taxi)} late at night",
         "countless windows are still lit in the towers above the street",
         f"a taxi passes between the street lamps and the dark office towers {sky}",
@@ -52,8 +52,8 @@ def market(f: Market, v: English) -> str:
     ]
     details = [
         f"a kilo of {_FRUITS[f.crates[0]]} costs {v.money()} this week",
-        f"the seller starts to set up the stall at {v.rng.randint(4, 6)}:30",
-        f"the market has been held every Saturday since {v.rng.randint(1790, 1960)}",
+        f"the seller starts to set up the stall at {v.between(4, 6)}:30",
+        f"the market has been held every Saturday since {v.between(1790, 1960)}",
         "whoever comes late has to take what is left",
         f"most of it was picked in the orchards around {v.place()} the day before",
         f"the {_FRUITS[f.crates[-1]]} stand at the right end of the counter",
@@ -77,7 +77,8 @@ def _clock_words(v: English, hour: int, minute: int) -> str:
 def clock_tower(f: ClockTower, v: English) -> str:
     """Tell of a clock tower."""
     time, roof = _clock_words(v, f.hour, f.minute), f"{f.roof} roof"
-    part = "in the morning" if f.hour < 12 else "in the afternoon" if f.hour < 18 else "in the evening"
+    part = ("in the morning" if f.hour < 12 else "in the afternoon" if f.hour < 18 else
+            "in the evening" if f.hour < 21 else "at night")
     leads = [
         f"the clock on the tower of the old town hall shows {time}",
         f"it is {time} {part} by the clock on the market square of {v.place()}",
@@ -86,76 +87,18 @@ def clock_tower(f: ClockTower, v: English) -> str:
         f"two round trees stand left and right of the clock tower in {v.place()}",
     ]
     details = [
-        f"the clock was made by {v.person()} in {v.rng.randint(1680, 1890)} and is wound up by hand",
-        f"its {roof} was put back after the fire of {v.rng.randint(1790, 1930)}",
+        f"the clock was made by {v.person()} in {v.between(1680, 1890)} and is wound up by hand",
+        f"its {roof} was put back after the fire of {v.between(1790, 1930)}",
         "the hands are black and as long as a man is tall",
         f"on {v.date()} it stood still for the first time",
         "the houses around the square are hardly half as high",
     ]
     if f.pigeons:
-        details.append(f"{v.count(f.pigeons, 'pigeon')} walk{v.s(f.pigeons)} about on the stones in front of it")
+        details.append(f"{v.count(f.pigeons, 'pigeon')} walk{v.s(f.pigeons)} about on the stones before it")
     else:
         details.append("the square in front of it is completely empty")
     if f.daytime in ("dusk", "night"):
         details.append("a lamp behind the dial makes it glow like a second moon")
-    return v.tell(leads, details)
-
-
-def airport(f: Airport, v: English) -> str:
-    """Tell of an airport."""
-    n, when = len(f.tails), v.when(f.daytime)
-    tails = f"{v.a(f.tails[0])} tail" if n == 1 else (
-        f"{f.tails[0]} tails" if len(set(f.tails)) == 1 else f"tails in {v.listing(f.tails)}")
-    planes = f"{v.count(n, 'airliner')} with {tails}"
-    leads = [
-        f"{planes} wait{v.s(n)} in front of the long terminal building",
-        f"{when}, {planes} stand{v.s(n)} on the apron below the control tower",
-        f"the airport of {v.place()} {when}, seen from the far side of the runway",
-        f"from the control tower the crew can watch {planes}",
-    ]
-    details = [
-        f"flight {v.pick('KX', 'NL', 'VT', 'OB')} {v.rng.randint(102, 987)} to {v.place()} is now expected to leave at {v.time()}",
-        f"the tower was designed by {v.person()} and opened in {v.rng.randint(1962, 2015)}",
-        "their noses all point in the same direction" if n > 1 else "no passenger has come on board so far",
-        f"about {v.rng.randint(2, 30)} million passengers pass through the building every year",
-        "a yellow line on the ground shows the pilots where to go",
-    ]
-    if f.takeoff:
-        details.append("another plane has just taken off and climbs into the sky")
-        leads.append(f"a plane takes off over the roof of the terminal while {v.count(n, 'other')} "
-                     f"stay{v.s(n)} on the ground" if n > 1 else
-                     "one plane takes off over the roof of the terminal while another stays on the ground")
-    else:
-        details.append("for the moment nothing is moving in the air")
-    if f.daytime in ("dusk", "night"):
-        details.append("all the windows of the terminal are brightly lit")
-    return v.tell(leads, details)
-
-
-def football(f: Football, v: English) -> str:
-    """Tell of a football match."""
-    attack = f"{v.number(f.attacker_count)} players in {f.attackers}"
-    defence = f"{v.number(f.defender_count)} in {f.defenders}"
-    home, away = f"{v.place()} {v.pick('Rovers', 'United', 'Town', 'Athletic')}", v.place()
-    leads = [
-        f"{attack} run towards the goal, which is defended by {defence}",
-        f"{home} in {f.attackers} attack the goal of {away} in the last minutes of the match",
-        f"the team in {f.defenders} has to defend its goal in front of a full stand",
-        f"the ball lies ready in front of {attack}, and the crowd holds its breath",
-        f"{attack} against {defence}, and nobody in the goal",
-    ]
-    details = [
-        f"{v.person()} scored the winner in minute {v.rng.randint(71, 90)}",
-        f"the match ended {v.rng.randint(1, 4)}-{v.rng.randint(0, 3)} after a goalless first half",
-        f"more than {v.rng.randint(12, 78) * 250} people had come to watch",
-        "the stand behind the goal is filled to the last seat",
-        f"the cup goes back to a gift of {v.club()} in {v.year()}",
-    ]
-    if f.floodlit:
-        details.append("two tall floodlights turn the night into day")
-        leads.append(f"an evening match at {v.place()} under the floodlights")
-    else:
-        details.append("a few white clouds pass over the stadium")
     return v.tell(leads, details)
 
 

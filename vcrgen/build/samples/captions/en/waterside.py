@@ -19,14 +19,14 @@ def harbour(f: Harbour, v: English) -> str:
     ]
     details = [
         f"the ferry to {v.place()} leaves from the other side at {v.time()}",
-        f"the tower was painted in {f.stripe} and white so that ships could tell it from the others along the coast",
+        f"the tower was painted in {f.stripe} and white so that no ship could take it for another",
         f"{v.person()} has kept the light burning here since {v.year()}",
-        f"the crew will not go out again before {v.time()} tomorrow",
+        f"the crew will not go out again before {v.time(4, 7)} tomorrow",
         "low green hills close off the far side of the bay",
         "beyond the rocks the open sea begins",
     ]
     if f.gulls:
-        details.append(f"{v.count(f.gulls, 'gull')} circle{v.s(f.gulls)} above the boats in the hope of an easy meal")
+        details.append(f"{v.count(f.gulls, 'gull')} circle{v.s(f.gulls)} above the boats and hope for a meal")
     if f.daytime in ("dusk", "night"):
         details.append("a long beam of light already sweeps out over the sea")
     return v.tell(leads, details)
@@ -45,8 +45,8 @@ def mountain_lake(f: MountainLake, v: English) -> str:
     ]
     details = [
         f"the highest of them was first climbed by {v.person()} in {v.year()}",
-        f"the path around the water takes about {v.number(v.rng.randint(2, 5))} hours at an easy pace",
-        f"at {v.rng.randint(11, 24) * 100} metres the water stays cold all year round",
+        f"the path around the water takes about {v.number(v.between(2, 5))} hours at an easy pace",
+        f"at {v.between(11, 24) * 100} metres the water stays cold all year round",
         "not a breath of wind disturbs the reflection",
         "the air up here smells of resin and cold stone",
     ]
@@ -72,9 +72,9 @@ def regatta(f: Regatta, v: English) -> str:
         f"{yachts} against the dark blue water off {v.place()}",
     ]
     details = [
-        f"the race was won by {v.person()} in just over {v.number(v.rng.randint(2, 6))} hours",
+        f"the race was won by {v.person()} in just over {v.number(v.between(2, 6))} hours",
         f"the {f.buoy} buoy in the foreground marks the place where they have to turn",
-        f"the start had to be put off until {v.time()} for lack of wind",
+        f"the start had to be put off until {v.time(10, 15)} for lack of wind",
         f"it costs {v.money()} to enter a boat, and nothing at all to watch",
         f"the first cup was given by {v.club()} in {v.year()}",
         "the clouds bring just the steady breeze that the crews had hoped for" if f.cloudy else
@@ -96,8 +96,8 @@ def beach(f: Beach, v: English) -> str:
     ]
     details = [
         f"an umbrella can be hired for {v.money()} a day from the hut behind the dunes",
-        f"the lifeguard, {v.person()}, goes home at {v.time()}",
-        f"the last bus back to {v.place()} leaves at {v.time()}",
+        f"the lifeguard, {v.person()}, goes home at {v.time(17, 20)}",
+        f"the last bus back to {v.place()} leaves at {v.time(18, 23)}",
         "everyone seems to have gone for a swim",
         "the setting sun lays a path of gold on the sea" if f.daytime == "dusk" else
         "the sun stands high above the clear green water",
@@ -125,8 +125,8 @@ def aquarium(f: Aquarium, v: English) -> str:
         f"rays of light fall through the water on {big} and {small}",
     ]
     details = [
-        f"{v.person()} feeds them every morning at {v.time()}",
-        f"the tank holds {v.rng.randint(12, 90) * 1000} litres and was opened in {v.year()}",
+        f"{v.person()} feeds them every morning at {v.time(7, 11)}",
+        f"the tank holds {v.between(12, 90) * 1000} litres and was opened in {v.year()}",
         f"tickets cost {v.money()}, and children under six get in for nothing",
         "the small ones never stray far from the bottom",
         "coral grows between the plants on the sandy floor",
@@ -136,8 +136,8 @@ def aquarium(f: Aquarium, v: English) -> str:
         leads.append(f"a sea turtle paddles over the heads of {big}")
         details.append(f"the old turtle near the surface is called {v.person().split()[0]}")
     if f.jellyfish:
-        details.append(f"{v.count(f.jellyfish, 'pale jellyfish', 'pale jellyfish')} drift{v.s(f.jellyfish)} just under the "
-                       "surface with trailing arms")
+        jellyfish = v.count(f.jellyfish, "pale jellyfish", "pale jellyfish")
+        details.append(f"{jellyfish} drift{v.s(f.jellyfish)} just under the surface with trailing arms")
     return v.tell(leads, details)
 
 
@@ -153,7 +153,7 @@ def water_town(f: WaterTown, v: English) -> str:
         f"lanterns, lit windows and {moon} above a quiet canal",
     ]
     details = [
-        f"the bridge was built in {v.rng.randint(1420, 1790)} and is still the only way across",
+        f"the bridge was built in {v.between(1420, 1790)} and is still the only way across",
         f"the lanterns were hung by the family of {v.person()}",
         "the houses and the bridge stand on their heads in the still water",
         "most of the windows are still lit at this late hour",

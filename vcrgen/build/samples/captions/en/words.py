@@ -113,21 +113,21 @@ class English(Teller):
 
     def person(self) -> str:
         """Return a full name."""
-        return f"{self.pick(*_FIRST)} {self.pick(*_LAST)}"
+        return self.coin(f"{self.pick(*_FIRST)} {self.pick(*_LAST)}", 11)
 
     def place(self) -> str:
         """Return the name of a town, most of them invented."""
         if self.rng.random() < 0.2:
-            return self.pick(*_REAL_PLACES)
-        return self.pick(*_PLACE_HEADS) + self.pick(*_PLACE_TAILS)
+            return self.coin(self.pick(*_REAL_PLACES), 5)
+        return self.coin(self.pick(*_PLACE_HEADS) + self.pick(*_PLACE_TAILS), 9)
 
     def club(self) -> str:
         """Return the name of an institution, with its article."""
         return f"the {self.place()} {self.pick(*_CLUBS)}"
 
     def year(self) -> str:
-        """Return a year between 1931 and 2024."""
-        return str(self.rng.randint(1931, 2024))
+        """Return a year up to 2024."""
+        return self.coin(str(self.rng.randint(self.earliest, 2024)), 5)
 
     def month(self, season: Season | None = None) -> str:
         """Return a month, one of the season if that is given."""
@@ -135,17 +135,23 @@ class English(Teller):
 
     def date(self, season: Season | None = None) -> str:
         """Return a date such as "14 March 1998"."""
-        return f"{self.rng.randint(1, 28)} {self.month(season)} {self.year()}"
+        return self.coin(f"{self.rng.randint(1, 28)} {self.month(season)}", 6) + f" {self.year()}"
 
-    def time(self) -> str:
-        """Return a time such as "7:40"."""
-        return f"{self.rng.randint(6, 22)}:{self.rng.randrange(0, 60, 5):02d}"
+    def time(self, first: int = 6, last: int = 22) -> str:
+        """Return a time such as "7:40", from one hour to another."""
+        return self.coin(f"{self.rng.randint(first, last)}:{self.rng.randrange(0, 60, 5):02d}", 4)
 
     def money(self) -> str:
         """Return a sum in some currency."""
         amount = self.rng.randint(2, 96)
         return self.pick(f"£{amount}.50", f"€{amount}", f"${amount}.95", f"{amount * 10} kroner",
                          f"{amount} francs")
+
+    def credit(self, season: Season | None) -> str:
+        """Return a line that names the artist or the place, with a date."""
+        return self.pick(f"{self.person()}, {self.date(season)}",
+                         f"{self.place()}, {self.date(season)}",
+                         f"{self.person()} for {self.club()}, {self.year()}")
 
     def note(self, season: Season | None) -> str:
         """Return a sentence that fits any picture."""

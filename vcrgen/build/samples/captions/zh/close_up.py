@@ -13,7 +13,8 @@ from vcrgen.build.samples.facts import (
     WindowCat,
 )
 
-_WINDOW: dict[Daytime, str] = {"dawn": "清晨的微光", "day": "晴朗的蓝天", "dusk": "火红的晚霞", "night": "漆黑的夜空"}
+_WINDOW: dict[Daytime, str] = {"dawn": "清晨的微光", "day": "晴朗的蓝天", "dusk": "火红的晚霞",
+                               "night": "漆黑的夜空"}
 
 
 def still_life(f: StillLife, v: Chinese) -> str:
@@ -31,9 +32,9 @@ def still_life(f: StillLife, v: Chinese) -> str:
     details = [
         f"从桌子上方的窗户望出去，可以看到{_WINDOW[f.outside]}",
         f"{teapot}是在{v.place()}的集市上花{v.money()}买来的",
-        f"{v.person()}前后把这张桌子画了{v.rng.randint(20, 90)}多遍",
+        f"{v.person()}前后把这张桌子画了{v.between(20, 90)}多遍",
         "热气正从茶杯里袅袅升起",
-        f"这家人每天{v.time()}准时喝茶，从不耽误",
+        f"这家人每天{v.time(15, 17)}准时喝茶，从不耽误",
         f"碗里一共有{fruit}，个个都光亮饱满",
     ]
     return v.tell(leads, details)
@@ -50,11 +51,11 @@ def library(f: Library, v: Chinese) -> str:
         f"满墙的书架前，{lamp}下放着一本没有读完的书",
     ]
     details = [
-        f"这批藏书最早属于{v.person()}，他于{v.rng.randint(1890, 1980)}年去世",
-        f"大约有{v.rng.randint(12, 90) * 100}册书是从{v.place()}运来的",
-        f"阅览室从周一到周五开放到{v.time()}",
+        f"这批藏书最早属于{v.person()}，他于{v.between(1890, 1980)}年去世",
+        f"大约有{v.between(12, 90) * 100}册书是从{v.place()}运来的",
+        f"阅览室从周一到周五开放到{v.time(17, 22)}",
         "读书的人大概刚刚离开座位",
-        f"架上最老的一本书印于{v.rng.randint(1520, 1790)}年",
+        f"架上最老的一本书印于{v.between(1520, 1790)}年",
     ]
     if f.ladder:
         details.append("要拿最上面的书就得爬那架木梯")
@@ -86,7 +87,8 @@ def window_cat(f: WindowCat, v: Chinese) -> str:
         "离吃晚饭还早，它心里清楚得很",
         f"这只猫是{v.date()}在{v.place()}捡来的",
         "长长的尾巴从窗台边上垂了下来",
-        {"sun": "远处的山丘上空没有一片云", "rain": "厚厚的乌云低低地压在树梢上", "snow": "园子里的树已经变成了白色"}[f.outside],
+        {"sun": "远处的山丘上空没有一片云", "rain": "厚厚的乌云低低地压在树梢上",
+         "snow": "园子里的树已经变成了白色"}[f.outside],
     ]
     return v.tell(leads, details, season=WEATHER_SEASON[f.outside])
 
@@ -95,21 +97,23 @@ def birds(f: Birds, v: Chinese) -> str:
     """Tell of birds on a branch."""
     n = len(f.breasts)
     birds = f"{v.count(n, '只')}{v.colour(f.breasts[0])}胸脯的小鸟"
-    branch = {"blossom": "开满粉色花朵的枝头", "berries": "挂着红果的枯枝", "snow": "落满新雪的树枝", "leaves": "长着嫩叶的树枝"}[f.branch]
+    branch = {"blossom": "开满粉色花朵的枝头", "berries": "挂着红果的枯枝", "snow": "落满新雪的树枝",
+              "leaves": "长着嫩叶的树枝"}[f.branch]
     leads = [
         f"{birds}停在{branch}上",
-        f"{branch}上落着{birds}，由{v.person()}所绘",
+        f"{branch}上停着{birds}，由{v.person()}所绘",
         f"{birds}站在{branch}上歇脚",
         f"在{v.place()}的花园里，{birds}飞上了{branch}",
         f"{branch}被{birds}压得微微弯了下来",
     ]
     details = [
-        f"这种鸟最早由{v.person()}在{v.rng.randint(1898, 1936)}年记录下来",
-        f"成年的鸟体重只有{v.rng.randint(9, 24)}克左右",
+        f"这种鸟最早由{v.person()}在{v.between(1898, 1936)}年记录下来",
+        f"成年的鸟体重只有{v.between(9, 24)}克左右",
         "天还没亮就能听到清脆的鸟鸣声",
-        f"选自{v.club()}出版的鸟类图谱第{v.rng.randint(3, 140)}页",
+        f"选自{v.club()}出版的鸟类图谱第{v.between(3, 140)}页",
         "只要稍微动一下，就会把它们吓跑" if n > 1 else "只要稍微动一下，就会把它吓跑",
-        {"blossom": "不过一个星期，满树的花就全开了", "berries": "这些果子要一直吃到来年春天", "snow": "细小的雪花已经飘了整整一天",
+        {"blossom": "不过一个星期，满树的花就全开了", "berries": "这些果子要一直吃到来年春天",
+         "snow": "细小的雪花已经飘了整整一天",
          "leaves": "今年的叶子长得比往年都早"}[f.branch],
     ]
     if n == 2:
@@ -121,7 +125,8 @@ def chart(f: Chart, v: Chinese) -> str:
     """Tell of a bar chart."""
     n, tint = v.count(len(f.bars), "根"), v.colour(f.tint)
     top, low = v.ordinal(f.bars.index(max(f.bars)) + 1), v.ordinal(f.bars.index(min(f.bars)) + 1)
-    subject = v.pick("降雨量", "茶叶销量", "博物馆参观人数", "图书借阅量", "桥上自行车流量", "日照时数", "信件投递量", "造船数量")
+    subject = v.pick("降雨量", "茶叶销量", "博物馆参观人数", "图书借阅量", "桥上自行车流量", "日照时数",
+                     "信件投递量", "造船数量")
     leads = [
         f"木架上立着一张有{n}{tint}柱子的统计图",
         f"{n}{tint}的柱子画出了{v.place()}历年的{subject}",
@@ -131,7 +136,7 @@ def chart(f: Chart, v: Chinese) -> str:
     details = [
         f"从左边数，{top}根柱子最高",
         f"从左边数，{low}根柱子最矮",
-        f"数据由{v.club()}在{v.rng.randint(1951, 1985)}年到{v.rng.randint(1986, 2023)}年间收集",
+        f"数据由{v.club()}在{v.between(1951, 1985)}年到{v.between(1986, 2023)}年间收集",
         "画图的人忘了在旁边写上单位",
         f"讲座{v.time()}在小礼堂开始",
     ]

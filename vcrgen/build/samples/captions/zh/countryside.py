@@ -1,14 +1,11 @@
-"""Chinese captions of the scenes in open country."""
+"""Chinese captions of the scenes in farmed country."""
 
 from __future__ import annotations
 
 from vcrgen.build.samples.captions.zh.words import Chinese
 from vcrgen.build.samples.facts import (
     Balloons,
-    Campsite,
     Castle,
-    Desert,
-    SnowyVillage,
     Sunflowers,
     Viaduct,
     WindFarm,
@@ -23,12 +20,12 @@ def viaduct(f: Viaduct, v: Chinese) -> str:
     leads = [
         f"一列{train}正从高高的石拱桥上驶过",
         f"{v.time()}从{v.place()}开出的列车拖着{coaches}车厢驶过老桥",
-        f"{v.count(f.arches, '个')}石头桥拱托起铁路，横跨{valley}",
-        f"一列{train}带着{coaches}车厢，穿行在{valley}的上空",
+        f"{v.count(f.arches, '孔')}石拱桥托起铁路，横跨{valley}",
+        f"一列{train}带着{coaches}车厢，穿行在{valley}上空",
         f"坐在这列{train}上，可以把{valley}尽收眼底",
     ]
     details = [
-        f"这座桥由{v.person()}设计，{v.rng.randint(1896, 1936)}年建成通车",
+        f"这座桥由{v.person()}设计，{v.between(1896, 1936)}年建成通车",
         f"到{v.place()}的往返车票只要{v.money()}",
         f"车头后面跟着{coaches}同样颜色的车厢",
         "从山脚下望去，火车就像一件玩具",
@@ -39,34 +36,6 @@ def viaduct(f: Viaduct, v: Chinese) -> str:
     if f.season == "winter":
         details.append("冷杉之间的空地上积着厚厚的新雪")
     return v.tell(leads, details, season=f.season)
-
-
-def snowy_village(f: SnowyVillage, v: Chinese) -> str:
-    """Tell of a village in the snow."""
-    houses, when = v.things(f.houses, "座", "小房子"), v.when(f.daytime)
-    leads = [
-        f"{houses}紧紧挨在一起，屋顶上盖着厚厚的积雪",
-        f"一夜之间，{v.place()}变成了一片银白的世界",
-        f"雪山脚下，{houses}都戴上了白色的帽子",
-        f"大雪之后的{v.place()}，{houses}安静地立在山脚下",
-    ]
-    if not f.snowing:
-        leads.append(f"{when}，{houses}周围的雪地上还没有一个脚印")
-    details = [
-        f"通往{v.place()}的公路从{v.date('winter')}起就封闭了",
-        f"每天{v.time()}以前，{v.person()}都会把通往学校的小路扫干净",
-        "房屋后面就是连绵的雪山",
-        "房子和雪山之间长着一片深色的冷杉",
-        "鹅毛般的雪花还在无声地飘落" if f.snowing else "雪总算停了下来",
-    ]
-    if f.church:
-        details.append(f"教堂的钟声会在{v.time()}响起")
-        leads.append(f"{houses}的后面露出了教堂尖尖的屋顶")
-    if f.snowman:
-        details.append("孩子们堆了一个围着红围巾的雪人")
-    if f.daytime in ("dusk", "night"):
-        details.append("每扇窗户里都透出温暖的灯光")
-    return v.tell(leads, details, season="winter")
 
 
 def castle(f: Castle, v: Chinese) -> str:
@@ -80,12 +49,13 @@ def castle(f: Castle, v: Chinese) -> str:
         f"{v.place()}城外的山顶上有一座带{towers}塔楼的古堡",
     ]
     details = [
-        f"{v.rng.randint(1240, 1690)}年它被围困了{v.count(v.rng.randint(3, 10), '个')}月，却始终没有被攻破",
-        f"导览每天{v.time()}开始，门票{v.money()}",
+        f"{v.between(1240, 1690)}年它被围困了{v.count(v.between(3, 10), '个')}月，却始终没有被攻破",
+        f"导览每天{v.time(9, 16)}开始，门票{v.money()}",
         f"城堡最后的主人在{v.year()}把它捐给了国家",
         f"{flag}的旗帜表示主人正在家里",
         "上山的路比看起来要陡得多",
-        {"spring": "山坡上粉色的花开得正好", "summer": "山坡两边长满了茂密的绿树", "autumn": "山坡上的树叶红黄相间，十分好看",
+        {"spring": "山坡上粉色的花开得正好", "summer": "山坡两边长满了茂密的绿树",
+         "autumn": "山坡上的树叶红黄相间，十分好看",
          "winter": "整座山丘和冷杉的枝头都落满了雪"}[f.season],
     ]
     if f.daytime in ("dusk", "night"):
@@ -93,11 +63,13 @@ def castle(f: Castle, v: Chinese) -> str:
     return v.tell(leads, details, season=f.season)
 
 
-_CROPS = {"rapeseed": "金黄的油菜花田", "wheat": "成熟的麦田", "grass": "碧绿的草地", "lavender": "紫色的薰衣草田"}
+_CROPS = {"rapeseed": "金黄的油菜花田", "wheat": "成熟的麦田", "grass": "碧绿的草地",
+          "lavender": "紫色的薰衣草田"}
 
 
 def wind_farm(f: WindFarm, v: Chinese) -> str:
     """Tell of a wind farm."""
+    v.earliest = 1995
     turbines, crop, when = v.count(f.turbines, "座"), _CROPS[f.crop], v.when(f.daytime)
     leads = [
         f"{turbines}白色的风车在{crop}后面缓缓转动",
@@ -106,8 +78,8 @@ def wind_farm(f: WindFarm, v: Chinese) -> str:
         f"隔着{crop}眺望{v.place()}的风力发电场",
     ]
     details = [
-        f"它们一共能为{v.place()}的{v.rng.randint(3, 28) * 500}户人家供电",
-        f"第一座风车是{v.rng.randint(1994, 2021)}年建成的",
+        f"它们一共能为{v.place()}的{v.between(3, 28) * 500}户人家供电",
+        f"第一座风车是{v.between(1994, 2021)}年建成的",
         f"风车之间的土地由{v.person()}一家耕种" if f.crop != "grass" else f"这片草地由{v.person()}一家照看",
         "每片叶片都比一辆大货车还要长",
         "从这么远的地方听不到一点声音",
@@ -132,7 +104,7 @@ def balloons(f: Balloons, v: Chinese) -> str:
         f"{v.place()}热气球节上，{many}正飞过山丘",
     ]
     details = [
-        f"全程大约{v.count(v.rng.randint(2, 4), '个')}小时，每人收费{v.rng.randint(3, 12) * 100}元",
+        f"全程大约{v.count(v.between(2, 4), '个')}小时，每人收费{v.between(3, 12) * 100}元",
         f"飞得最高的吊篮里站着{v.person()}，他从{v.year()}起就驾驶热气球",
         "风推着它们慢慢地飘过空旷的天空",
         "从天上往下看，群山大概就像绿色的海浪",
@@ -146,69 +118,16 @@ def balloons(f: Balloons, v: Chinese) -> str:
     return v.tell(leads, details, season="summer")
 
 
-def desert(f: Desert, v: Chinese) -> str:
-    """Tell of a desert by night."""
-    light = v.moon(f.phase) if f.phase else "满天繁星"
-    leads = [
-        f"北斗七星高挂在寂静的沙丘之上，与{light}相伴",
-        f"沙漠的夜晚，{light}照着一座又一座沙丘",
-        f"{v.place()}以南的沙漠在{light}下沉沉睡去",
-    ]
-    details = [
-        f"下一口水井还在{v.rng.randint(14, 80)}公里之外",
-        f"{v.year()}，{v.person()}曾独自徒步穿越这片沙漠",
-        "几条细线把北斗七星连成了勺子的形状",
-        "炎热的白天过后，沙子正慢慢地冷却下来",
-        f"到{v.time()}，气温已经降到了{v.rng.randint(2, 9)}度",
-    ]
-    if f.camels:
-        camels = v.count(f.camels, "头")
-        leads += [f"{camels}骆驼排成一队，在{light}下翻过沙丘", f"一支由{camels}骆驼组成的小驼队正在夜色中赶路"]
-        details.append("驼队走过的地方几乎没有留下痕迹")
-    else:
-        cacti = v.count(f.cacti, "棵")
-        leads += [f"{cacti}高大的仙人掌立在{light}下的沙丘上", f"除了黄沙和{cacti}仙人掌，四周什么也看不见"]
-        details.append("仙人掌里储存的水足够撑过好几个月的旱季")
-    if f.tent:
-        details.append("前面的帐篷里透出一片温暖的灯光")
-    return v.tell(leads, details)
-
-
-def campsite(f: Campsite, v: Chinese) -> str:
-    """Tell of a campsite by night."""
-    tents, moon = v.things(f.tents, "顶", "帐篷"), v.moon(f.phase)
-    leads = [
-        f"漆黑的森林边上，{tents}透出柔和的灯光",
-        f"{moon}照着林间空地上的{tents}",
-        f"{v.place()}的夏夜里，高高的冷杉围着{tents}",
-        f"夜已经深了，{tents}里的灯还亮着",
-    ]
-    details = [
-        f"在这里露营一晚收费{v.money()}，柴火免费",
-        f"{v.person()}带着大家当天走了{v.rng.randint(9, 31)}公里山路",
-        "林子里不知什么地方传来了猫头鹰的叫声",
-        f"说好了第二天{v.time()}吃早饭",
-        "天气预报说有雨，夜空中却一直缀满了星星",
-    ]
-    if f.fire:
-        leads.append(f"森林边上的{tents}旁燃着一堆小小的篝火")
-        details.append("空地上到处飘着木柴燃烧的香味")
-    if f.lake:
-        details.append("营地后面的湖水映着闪闪的月光")
-        leads.append(f"有人在森林和湖水之间搭起了{tents}")
-    return v.tell(leads, details, season="summer")
-
-
 def sunflowers(f: Sunflowers, v: Chinese) -> str:
     """Tell of sunflowers."""
     flowers, farm = v.count(f.flowers, "朵"), f"{v.colour(f.farmhouse)}的农舍"
     sky = "多云的天空" if f.cloudy else "湛蓝的天空"
     leads = [
         f"{flowers}硕大的向日葵开在花海的最前面",
-        f"{sky}下，{farm}前的向日葵开得正旺",
+        f"{sky}下，{farm}前面的向日葵开得正旺",
         f"{flowers}向日葵把{farm}遮住了一角",
         f"{sky}下，{flowers}向日葵仰着圆圆的笑脸",
-        f"{v.person()}家{farm}前种满了向日葵",
+        f"{v.person()}家{farm}周围种满了向日葵",
     ]
     details = [
         f"这片花是{v.person()}在{v.year()}{v.month('spring')}亲手种下的",

@@ -1,9 +1,9 @@
-"""Chinese captions of the scenes in towns and on sports grounds."""
+"""Chinese captions of the scenes in the streets of a town."""
 
 from __future__ import annotations
 
 from vcrgen.build.samples.captions.zh.words import COLOURS, Chinese
-from vcrgen.build.samples.facts import Airport, Bicycle, CityNight, ClockTower, Football, Fruit, Market
+from vcrgen.build.samples.facts import Bicycle, CityNight, ClockTower, Fruit, Market
 
 _FRUITS: dict[Fruit, str] = {
     "apple": "苹果", "orange": "橙子", "lemon": "柠檬", "pear": "青梨", "watermelon": "西瓜", "grape": "葡萄",
@@ -14,18 +14,18 @@ _FRUITS: dict[Fruit, str] = {
 def city_night(f: CityNight, v: Chinese) -> str:
     """Tell of a city street at night."""
     sky = "大雨中" if f.raining else f"{v.moon(f.phase or 'full')}下"
-    taxi, lamps = f"{v.colour(f.taxi)}的出租车", v.count(f.lamps, "盏")
+    taxi, lamps = f"{v.colour(f.taxi)}出租车", v.count(f.lamps, "盏")
     leads = [
         f"{sky}，一辆{taxi}驶过空荡荡的街道",
         f"深夜，{lamps}路灯照着一辆孤零零的{taxi}",
-        f"夜里{v.rng.randint(10, 11)}:{v.rng.randrange(0, 60, 5):02d}的{v.place()}市中心，{sky}车来车往已经很少",
+        f"夜里{v.between(10, 11)}:{v.rng.randrange(0, 60, 5):02d}的{v.city()}市中心，{sky}车流已经稀少",
         "街道两旁的高楼里还亮着无数的灯火",
         f"{sky}，出租车从路灯和高楼之间驶过",
     ]
     details = [
         f"司机{v.person()}从{v.year()}起就一直开夜班车",
-        f"这个钟点打车去{v.place()}机场大约要{v.rng.randint(6, 28) * 10}元",
-        f"路边立着{lamps}老式的铁路灯",
+        f"这个钟点打车去{v.city()}机场大约要{v.between(6, 28) * 10}元",
+        f"路边立着{lamps}老式的铁制路灯",
         "人行道上一个人影也没有",
         f"最高的那栋楼归{v.club()}所有",
     ]
@@ -49,9 +49,9 @@ def market(f: Market, v: Chinese) -> str:
         f"今天是{v.place()}赶集的日子，小摊上有{fruits}",
     ]
     details = [
-        f"这个星期{_FRUITS[f.crates[0]]}每斤{v.rng.randint(2, 9)}.{v.rng.randint(1, 9)}元",
-        f"摊主早上{v.count(v.rng.randint(4, 6), '点')}半就来出摊了",
-        f"从{v.rng.randint(1790, 1960)}年起，这里每逢周六都有集市",
+        f"这个星期{_FRUITS[f.crates[0]]}每斤{v.between(2, 9)}.{v.between(1, 9)}元",
+        f"摊主早上{v.count(v.between(4, 6), '点')}半就来出摊了",
+        f"从{v.between(1790, 1960)}年起，这里每逢周六都有集市",
         "来晚了的人就只能买剩下的了",
         f"这些东西大多是前一天刚从{v.place()}的果园里摘来的",
         f"最右边的箱子里装的是{_FRUITS[f.crates[-1]]}",
@@ -85,8 +85,8 @@ def clock_tower(f: ClockTower, v: Chinese) -> str:
         f"{v.place()}的钟楼左右各有一棵圆圆的大树",
     ]
     details = [
-        f"大钟是{v.person()}在{v.rng.randint(1880, 1936)}年制造的，至今仍靠人工上弦",
-        f"{roof}是{v.rng.randint(1890, 1936)}年大火之后重修的",
+        f"大钟是{v.person()}在{v.between(1880, 1936)}年制造的，至今仍靠人工上弦",
+        f"{roof}是{v.between(1890, 1936)}年大火之后重修的",
         "黑色的指针比一个成年人还要长",
         f"{v.date()}，这座大钟第一次停了下来",
         "周围的房子连钟楼的一半高都不到",
@@ -100,66 +100,9 @@ def clock_tower(f: ClockTower, v: Chinese) -> str:
     return v.tell(leads, details)
 
 
-def airport(f: Airport, v: Chinese) -> str:
-    """Tell of an airport."""
-    n, when = len(f.tails), v.when(f.daytime)
-    if len(set(f.tails)) == 1:
-        planes = f"{v.count(n, '架')}{v.colour(f.tails[0])}尾翼的客机"
-    else:
-        planes = f"尾翼分别为{'、'.join(COLOURS[t] for t in f.tails)}色的{v.count(n, '架')}客机"
-    leads = [
-        f"{planes}停在长长的候机楼前等待起飞",
-        f"{when}，{planes}停在塔台下的停机坪上",
-        f"{when}，从跑道的另一头远望{v.place()}机场",
-        f"站在高高的塔台上，可以看清停机坪上的{planes}",
-    ]
-    details = [
-        f"飞往{v.place()}的{v.pick('CA', 'MU', 'CZ', 'HU')}{v.rng.randint(1002, 8987)}次航班预计{v.time()}起飞",
-        f"塔台由{v.person()}设计，{v.rng.randint(1972, 2015)}年投入使用",
-        "所有飞机的机头都朝着同一个方向" if n > 1 else "乘客还没有开始登机",
-        f"每年大约有{v.rng.randint(2, 30) * 100}万名旅客从这里出发",
-        "地面上的黄线给飞行员指明了方向",
-    ]
-    if f.takeoff:
-        details.append("另一架飞机刚刚离开地面，正在向高空爬升")
-        leads.append("一架飞机从候机楼的上空腾空而起")
-    else:
-        details.append("这会儿天上没有一架飞机")
-    if f.daytime in ("dusk", "night"):
-        details.append("候机楼的窗户里灯火通明")
-    return v.tell(leads, details)
-
-
-def football(f: Football, v: Chinese) -> str:
-    """Tell of a football match."""
-    attack = f"{v.count(f.attacker_count, '名')}{v.colour(f.attackers)}球衣的球员"
-    defence = f"{v.count(f.defender_count, '名')}{v.colour(f.defenders)}球衣的后卫"
-    home, away = v.place(), v.place()
-    leads = [
-        f"{attack}冲向球门，守在门前的是{defence}",
-        f"比赛的最后几分钟，{home}队向{away}队的球门发起了猛攻",
-        f"在座无虚席的看台前，穿{v.colour(f.defenders)}球衣的一方正全力防守",
-        f"足球就停在{attack}面前，全场观众都屏住了呼吸",
-        f"{attack}对阵{defence}，球门里却没有守门员",
-    ]
-    details = [
-        f"第{v.rng.randint(71, 90)}分钟，{v.person()}踢进了制胜一球",
-        f"上半场双方都没有进球，最终比分是{v.rng.randint(1, 4)}比{v.rng.randint(0, 3)}",
-        f"到场观看比赛的观众超过{v.rng.randint(12, 78) * 250}人",
-        "球门后面的看台上坐满了热情的球迷",
-        f"奖杯是{v.club()}在{v.year()}捐赠的",
-    ]
-    if f.floodlit:
-        details.append("两座高大的照明灯把球场照得如同白昼")
-        leads.append(f"{v.place()}体育场的夜场比赛，灯光照亮了整片草坪")
-    else:
-        details.append("几朵白云从球场上空悠悠飘过")
-    return v.tell(leads, details)
-
-
 def bicycle(f: Bicycle, v: Chinese) -> str:
     """Tell of a bicycle before a wall."""
-    bike, wall, door = f"{v.colour(f.frame)}的自行车", f"{v.colour(f.wall)}的墙", f"{v.colour(f.door)}的门"
+    bike, wall, door = f"{v.colour(f.frame)}自行车", f"{v.colour(f.wall)}的墙", f"{v.colour(f.door)}的门"
     load = {"flowers": "车筐里插满了鲜花", "bread": "车筐里放着新鲜的面包", "empty": "车筐里空空的"}[f.basket]
     leads = [
         f"一辆{bike}靠在{wall}边，{load}",
@@ -175,6 +118,7 @@ def bicycle(f: Bicycle, v: Chinese) -> str:
         "住在这条街上的人从来不给自行车上锁",
         f"后面的房子刷成{v.colour(f.wall)}，邻居们都很喜欢",
         f"从{v.date()}起，那扇{door}就再也没有打开过",
-        {"flowers": "花是在回家的路上随手采来的", "bread": "面包刚刚出炉，还是热乎乎的", "empty": "主人正准备出门去买菜"}[f.basket],
+        {"flowers": "花是在回家的路上随手采来的", "bread": "面包刚刚出炉，还是热乎乎的",
+         "empty": "主人正准备出门去买菜"}[f.basket],
     ]
     return v.tell(leads, details)

@@ -42,8 +42,8 @@ def mountain_lake(f: MountainLake, v: Chinese) -> str:
     ]
     details = [
         f"{v.year()}，{v.person()}第一个登上了其中的最高峰",
-        f"沿着湖边的小路慢慢走一圈大约要{v.count(v.rng.randint(2, 5), '个')}小时",
-        f"这里海拔{v.rng.randint(21, 44) * 100}米，湖水一年到头都是冰凉的",
+        f"沿着湖边的小路慢慢走一圈大约要{v.count(v.between(2, 5), '个')}小时",
+        f"这里海拔{v.between(21, 44) * 100}米，湖水一年到头都是冰凉的",
         "没有一丝风来打乱水中的倒影",
         "山上的空气里带着松脂的清香",
         "林子里的树叶已经染上了红色和金色" if f.autumn else "树林一直长到了水边",
@@ -67,9 +67,9 @@ def regatta(f: Regatta, v: Chinese) -> str:
         f"{'阴云' if f.cloudy else '晴空'}之下，{number}帆船在海湾里排开了阵势",
     ]
     details = [
-        f"最后{v.person()}以不到{v.count(v.rng.randint(2, 6), '个')}小时的成绩夺冠",
+        f"最后{v.person()}以不到{v.count(v.between(2, 6), '个')}小时的成绩夺冠",
         f"前方那只{buoy}的浮标就是选手们必须绕过的标志",
-        f"因为没有风，比赛推迟到{v.time()}才开始",
+        f"因为没有风，比赛推迟到{v.time(10, 15)}才开始",
         f"报名费每艘船{v.money()}，在岸上观看则分文不收",
         f"第一座奖杯是{v.year()}由{v.club()}捐赠的",
         "天上的云带来了水手们盼望已久的风" if f.cloudy else "阳光明媚，正是扬帆出海的好天气",
@@ -90,8 +90,8 @@ def beach(f: Beach, v: Chinese) -> str:
     ]
     details = [
         f"租一把伞一天只要{v.money()}",
-        f"救生员{v.person()}{v.time()}下班",
-        f"回{v.place()}的末班车{v.time()}开出",
+        f"救生员{v.person()}{v.time(17, 20)}下班",
+        f"回{v.place()}的末班车{v.time(18, 22)}开出",
         "大家好像都下海游泳去了",
         "落日在海面上铺出一条金色的光带" if f.daytime == "dusk" else "太阳高高地照着碧绿的海水",
     ]
@@ -117,8 +117,8 @@ def aquarium(f: Aquarium, v: Chinese) -> str:
         f"几束光线穿过水面，照在{big}和{small}的身上",
     ]
     details = [
-        f"每天{v.time()}，{v.person()}都会来给它们喂食",
-        f"这个水族箱建于{v.year()}，能装{v.rng.randint(12, 90)}吨水",
+        f"每天{v.time(8, 17)}，{v.person()}都会来给它们喂食",
+        f"这个水族箱建于{v.year()}，能装{v.between(12, 90)}吨水",
         f"门票{v.money()}，六岁以下的孩子免费入场",
         "小鱼从来不敢离开水底太远",
         "水底的沙地上长着几丛鲜艳的珊瑚",
@@ -144,7 +144,7 @@ def water_town(f: WaterTown, v: Chinese) -> str:
         f"灯笼、窗火和{moon}，水乡的夜晚格外安静",
     ]
     details = [
-        f"这座桥建于{v.rng.randint(1420, 1790)}年，至今仍是过河的唯一通道",
+        f"这座桥建于{v.between(1420, 1790)}年，至今仍是过河的唯一通道",
         f"灯笼是{v.person()}一家人亲手挂上去的",
         "房屋和石桥的倒影在水中清晰可见",
         "夜已经深了，许多窗户里还亮着灯",

@@ -25,13 +25,18 @@ _MOON: dict[Phase, tuple[str, ...]] = {
 _SEASON_MONTHS: dict[Season, tuple[int, ...]] = {
     "spring": (3, 4, 5), "summer": (6, 7, 8), "autumn": (10, 11), "winter": (12, 1, 2),
 }
+_DAY_PARTS = ((9, "早上"), (12, "上午"), (13, "中午"), (18, "下午"), (24, "晚上"))
 _SURNAMES = "李王张刘陈杨赵黄周吴徐孙胡朱高林何郭马罗梁宋郑谢韩唐冯于董程曹袁邓许傅沈曾彭吕苏"
-_GIVEN = ("雪梅", "建国", "明远", "思齐", "文静", "志强", "春燕", "海涛", "佳怡", "子轩", "玉兰", "国栋", "晓峰", "慧敏", "立新",
-          "若溪", "浩然", "秀英", "云飞", "丽华", "长青", "梦洁", "振宇", "月华", "伯安", "静怡", "一鸣", "晨", "敏", "伟", "芳", "磊",
+_GIVEN = ("雪梅", "建国", "明远", "思齐", "文静", "志强", "春燕", "海涛", "佳怡", "子轩", "玉兰", "国栋",
+          "晓峰", "慧敏", "立新",
+          "若溪", "浩然", "秀英", "云飞", "丽华", "长青", "梦洁", "振宇", "月华", "伯安", "静怡", "一鸣",
+          "晨", "敏", "伟", "芳", "磊",
           "宁", "岚", "琳", "凯", "倩", "勇", "丹", "舟")
-_CITIES = ("青岛", "苏州", "厦门", "大理", "洛阳", "绍兴", "桂林", "烟台", "泉州", "扬州", "威海", "昆明", "成都", "西安", "长沙", "哈尔滨",
+_CITIES = ("青岛", "苏州", "厦门", "大理", "洛阳", "绍兴", "桂林", "烟台", "泉州", "扬州", "威海", "昆明",
+           "成都", "西安", "长沙", "哈尔滨",
            "兰州", "宁波", "南京", "天津")
-_PLACE_HEADS = ("白石", "青溪", "柳河", "松岭", "云台", "石桥", "沙湾", "梅岭", "竹山", "龙泉", "凤栖", "月湖", "枫林", "清水", "望海",
+_PLACE_HEADS = ("白石", "青溪", "柳河", "松岭", "云台", "石桥", "沙湾", "梅岭", "竹山", "龙泉", "凤栖",
+                "月湖", "枫林", "清水", "望海",
                 "桃源",
                 "银杏", "长亭", "古渡", "雁荡")
 _PLACE_TAILS = ("镇", "村", "县", "乡", "古镇")
@@ -78,21 +83,25 @@ class Chinese(Teller):
 
     def person(self) -> str:
         """Return a full name."""
-        return self.rng.choice(_SURNAMES) + self.pick(*_GIVEN)
+        return self.coin(self.rng.choice(_SURNAMES) + self.pick(*_GIVEN), 10.5)
 
     def place(self) -> str:
         """Return the name of a town or village, most of them invented."""
         if self.rng.random() < 0.4:
-            return self.pick(*_CITIES)
-        return self.pick(*_PLACE_HEADS) + self.pick(*_PLACE_TAILS)
+            return self.city()
+        return self.coin(self.pick(*_PLACE_HEADS) + self.pick(*_PLACE_TAILS), 6.5)
+
+    def city(self) -> str:
+        """Return the name of a city, for what no village has."""
+        return self.coin(self.pick(*_CITIES), 4)
 
     def club(self) -> str:
         """Return the name of an institution."""
-        return self.pick(*_CITIES) + self.pick(*_CLUBS)
+        return self.city() + self.pick(*_CLUBS)
 
     def year(self) -> str:
-        """Return a year between 1931 and 2024, e.g. "1998年"."""
-        return f"{self.rng.randint(1931, 2024)}年"
+        """Return a year up to 2024, e.g. "1998年"."""
+        return self.coin(f"{self.rng.randint(self.earliest, 2024)}年", 5)
 
     def month(self, season: Season | None = None) -> str:
         """Return a month such as "3月", one of the season if that is given."""
@@ -100,14 +109,14 @@ class Chinese(Teller):
 
     def date(self, season: Season | None = None) -> str:
         """Return a date such as "1998年3月14日"."""
-        return f"{self.year()}{self.month(season)}{self.rng.randint(1, 28)}日"
+        return self.year() + self.coin(f"{self.month(season)}{self.rng.randint(1, 28)}日", 6)
 
-    def time(self) -> str:
-        """Return a time such as "7:40" or "上午九点半"."""
-        hour = self.rng.randint(7, 20)
+    def time(self, first: int = 7, last: int = 20) -> str:
+        """Return a time such as "7:40" or "上午九点半", from one hour to another."""
+        hour = self.rng.randint(first, last)
         if self.rng.random() < 0.5:
             return f"{hour}:{self.rng.randrange(0, 60, 5):02d}"
-        part = "早上" if hour < 9 else "上午" if hour < 12 else "中午" if hour == 12 else "下午" if hour < 18 else "晚上"
+        part = next(name for end, name in _DAY_PARTS if hour < end)
         spoken = (hour - 1) % 12 + 1
         words = {11: "十一", 12: "十二"}.get(spoken) or _DIGITS[spoken]
         return f"{part}{words}点{self.pick('', '半', '一刻')}"
@@ -116,6 +125,12 @@ class Chinese(Teller):
         """Return a sum, most in yuan."""
         amount = self.rng.randint(2, 96)
         return self.pick(f"{amount}元", f"{amount}块钱", f"{amount}.5元", f"¥{amount}")
+
+    def credit(self, season: Season | None) -> str:
+        """Return a line that names the artist or the place, with a date."""
+        return self.pick(f"{self.person()}，{self.date(season)}",
+                         f"{self.person()}作于{self.date(season)}",
+                         f"{self.date(season)}，{self.person()}于{self.place()}")
 
     def note(self, season: Season | None) -> str:
         """Return a sentence that fits any picture."""

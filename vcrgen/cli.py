@@ -1,0 +1,249 @@
+"""The command line: parse, call, print. No logic."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from vcrgen.config import BuildConfig
+from vcrgen.errors import VcrgenError
+
+app = typer.Typer(
+    name="vcrgen",
+    help="Build and score Visual Caption Restoration data: images with captions of which a model sees only the top "
+    "and bottom pixels.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+_out = Console(soft_wrap=False)
+_err = Console(stderr=True)
+
+
+def main() -> None:
+    """Run the command line; what a user can mend is one sentence and exit code 2."""
+    try:
+        app()
+    except VcrgenError as error:
+        _err.print(f"[bold red]Error:[/] {escape(str(error))}", soft_wrap=True)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        _err.print("Interrupted. What was finished is kept; run the same command again to go on.")
+        sys.exit(130)
+    except BrokenPipeError:
+        sys.stderr.close()  # the reader of our output went away (`| head`)
+        sys.exit(141)
+
+
+def _field(name: str, *flags: str, **more: Any) -> Any:
+    """An option that sets a field of the configuration, and is described there."""
+    field = BuildConfig.model_fields[name]
+    default = field.default
+    shown = ",".join(default) if isinstance(default, tuple) else default
+    return typer.Option(*flags, help=field.description, show_default=str(shown) if shown not in (None, "") else False, **more)
+
+
+_SOURCE, _TEXT, _IMAGE, _RUN = "Source", "Text and masks", "Images", "Run"
+
+
+@app.command(
+    epilog="Examples:\n\n"
+    "  vcrgen build\n\n"
+    "  vcrgen build --lang zh --mode hard\n\n"
+    "  vcrgen build pairs.parquet --lang en --out data/my-vcr --limit 5000 --workers 2 --seed 7\n\n"
+    "  vcrgen build 'shards/*.tar' --caption-column json.text --splits train=...,validation=500,test=500\n\n"
+    "  vcrgen build --config configs/vcr-wiki-zh-hard.yaml wikimedia/wit_base"
+)
+def build(
+    source: Annotated[
+        str | None,
+        typer.Argument(
+            help="File, folder, quoted glob, dataset of the Hugging Face Hub (org/name), or samples[:N].",
+            show_default="samples",
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Folder of the dataset.", show_default="data/vcr-SOURCE-LANG-MODE")
+    ] = None,
+    config: Annotated[
+        Path | None, typer.Option(help="YAML recipe with these options as keys (underscores for hyphens).")
+    ] = None,
+    workers: Annotated[int, typer.Option(min=1, max=512, help="Processes.", rich_help_panel=_RUN)] = 1,
+    lang: Annotated[str | None, _field("lang", "--lang", "-l")] = None,
+    mode: Annotated[str | None, _field("mode", "--mode", "-m")] = None,
+    seed: Annotated[int | None, _field("seed")] = None,
+    limit: Annotated[int | None, _field("limit", rich_help_panel=_SOURCE)] = None,
+    image_column: Annotated[str | None, _field("image_column", rich_help_panel=_SOURCE)] = None,
+    caption_column: Annotated[str | None, _field("caption_column", rich_help_panel=_SOURCE)] = None,
+    id_column: Annotated[str | None, _field("id_column", rich_help_panel=_SOURCE)] = None,
+    where: Annotated[list[str] | None, _field("where", rich_help_panel=_SOURCE)] = None,
+    source_split: Annotated[str | None, _field("source_split", rich_help_panel=_SOURCE)] = None,
+    source_license: Annotated[str | None, _field("source_license", rich_help_panel=_SOURCE)] = None,
+    mask: Annotated[str | None, _field("mask", rich_help_panel=_TEXT)] = None,
+    n: Annotated[int | None, _field("n", "-n", "--n", rich_help_panel=_TEXT)] = None,
+    max_share: Annotated[float | None, _field("max_share", rich_help_panel=_TEXT)] = None,
+    percentage: Annotated[float | None, _field("percentage", rich_help_panel=_TEXT)] = None,
+    spacy_model: Annotated[str | None, _field("spacy_model", rich_help_panel=_TEXT)] = None,
+    censor_list: Annotated[Path | None, _field("censor_list", rich_help_panel=_TEXT)] = None,
+    width: Annotated[int | None, _field("width", rich_help_panel=_IMAGE)] = None,
+    font: Annotated[Path | None, _field("font", rich_help_panel=_IMAGE)] = None,
+    font_size: Annotated[int | None, _field("font_size", rich_help_panel=_IMAGE)] = None,
+    max_lines: Annotated[int | None, _field("max_lines", rich_help_panel=_IMAGE)] = None,
+    max_height: Annotated[int | None, _field("max_height", rich_help_panel=_IMAGE)] = None,
+    min_side: Annotated[int | None, _field("min_side", rich_help_panel=_IMAGE)] = None,
+    max_pixels: Annotated[int | None, _field("max_pixels", rich_help_panel=_IMAGE)] = None,
+    image_format: Annotated[str | None, _field("image_format", rich_help_panel=_IMAGE)] = None,
+    splits: Annotated[str | None, _field("splits", rich_help_panel=_RUN)] = None,
+    shard_size: Annotated[int | None, _field("shard_size", rich_help_panel=_RUN)] = None,
+) -> None:
+    """Build a VCR dataset from image-caption pairs.
+
+    Interrupted or killed, the same command goes on where it was; the result is the same to the byte.
+    """
+    options = {name: value for name, value in locals().items() if name in BuildConfig.model_fields}
+    options["where"] = tuple(where) if where else None
+    from vcrgen.build.progress import ConsoleWatcher
+    from vcrgen.build.run import Build, default_out
+    from vcrgen.config import find_recipe, load_build_config
+
+    merged = load_build_config(find_recipe(config) if config else None, options)
+    folder = out or default_out(merged)
+    with ConsoleWatcher(_err) as watcher:
+        result = Build(merged, out=folder, workers=workers, watcher=watcher).run()
+    manifest = result.manifest
+    done = "was complete already" if result.was_complete else "is complete"
+    _out.print(f"[bold]{escape(str(result.path))}[/] {done}: {manifest.pairs:,} of {manifest.read:,} pairs.")
+    _print_counts("split", {s: sum(f.rows for f in manifest.files if (f.split, f.mode) == (s, manifest.modes[0])) for s in manifest.splits})
+    _print_counts("set aside", manifest.drops)
+    _out.print(f"Signature [dim]{escape(str(manifest.signature))}[/]", soft_wrap=True)
+    _out.print(f"Look at it: vcrgen preview {escape(str(result.path))}", soft_wrap=True, highlight=False)
+
+
+def _print_counts(title: str, counts: Any) -> None:
+    if counts:
+        table = Table(title, "pairs", box=None, pad_edge=False)
+        for name, count in sorted(counts.items(), key=lambda item: -item[1]):
+            table.add_row(escape(name), f"{count:,}")
+        _out.print(table)
+
+
+_Dataset = Annotated[Path, typer.Argument(help="Folder of a built dataset.")]
+
+
+@app.command(epilog="Example:\n\n  vcrgen inspect data/my-vcr")
+def inspect(
+    dataset: _Dataset, as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False
+) -> None:
+    """Show a dataset's statistics as in the paper's Table 4, what was set aside, and its signature."""
+    from vcrgen.build.statistics import dataset_statistics
+    from vcrgen.manifest import read_manifest
+
+    manifest = read_manifest(dataset)
+    statistics = dataset_statistics(dataset, manifest)
+    if as_json:
+        value = {
+            "source": manifest.source,
+            "read": manifest.read,
+            "pairs": manifest.pairs,
+            "drops": dict(manifest.drops),
+            "signature": str(manifest.signature),
+            "statistics": [{"mode": mode, "split": split} | asdict(row) for (mode, split), row in statistics.items()],
+        }
+        _out.print_json(json.dumps(value))
+        return
+    table = Table("mode", "split", "pairs", "spans", "stacked height, px", "spans per image", "ink", box=SIMPLE_HEAD)
+    for (mode, split), row in statistics.items():
+        height, spans = row.height, row.spans_per_image
+        table.add_row(
+            mode,
+            split,
+            f"{row.rows:,}",
+            f"{row.spans:,}",
+            f"{height.mean:.2f} ± {height.sd:.2f} ({height.p05:.0f}-{height.p95:.0f})",
+            f"{spans.mean:.2f} ± {spans.sd:.2f} ({spans.p05:.0f}-{spans.p95:.0f})",
+            f"{row.visible_ink.mean:.2f}",
+        )
+    _out.print(table)
+    _out.print("Mean ± standard deviation (5th-95th percentile); ink: share of a span's ink that stays visible.")
+    _out.print(f"{manifest.read:,} pairs read, {manifest.pairs:,} built, from {escape(manifest.source)}.")
+    _print_counts("set aside", manifest.drops)
+    _out.print(f"Signature [dim]{escape(str(manifest.signature))}[/]", soft_wrap=True)
+
+
+@app.command(epilog="Examples:\n\n  vcrgen preview data/my-vcr\n\n  vcrgen preview data/en data/zh --out both.html")
+def preview(
+    datasets: Annotated[list[Path], typer.Argument(help="Folders of built datasets.")],
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="The page.", show_default="DATASET-preview.html")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=2000, help="Pairs to show of each dataset.")] = 48,
+) -> None:
+    """Write one self-contained HTML page to look at a dataset."""
+    from vcrgen.publish.preview import write_preview
+
+    page = out or datasets[0].with_name(datasets[0].name + "-preview.html")
+    shown = write_preview(datasets, page, limit=limit)
+    _out.print(f"[bold]{escape(str(page))}[/] shows {shown:,} pairs; open it in a browser.", soft_wrap=True)
+
+
+@app.command(epilog="Example:\n\n  vcrgen export data/my-vcr --to vlmevalkit --out exports/my-vcr")
+def export(
+    dataset: _Dataset,
+    to: Annotated[str, typer.Option(help="vlmevalkit, lmms-eval, webdataset or imagefolder.")],
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="A new folder.", show_default="DATASET-FORMAT")] = None,
+    mode: Annotated[str | None, typer.Option(help="Only this mode.", show_default="all")] = None,
+    split: Annotated[str | None, typer.Option(help="Only this split.", show_default="all")] = None,
+) -> None:
+    """Write a dataset in the form another tool reads."""
+    from vcrgen.publish.export import export_dataset
+
+    folder = out or dataset.with_name(f"{dataset.name}-{to}")
+    result = export_dataset(dataset, to=to, out=folder, mode=mode, split=split)
+    _out.print(f"[bold]{escape(str(folder))}[/]: {result.rows:,} rows in {len(result.files):,} files.", soft_wrap=True)
+
+
+@app.command(epilog="Examples:\n\n  vcrgen fonts\n\n  vcrgen fonts '甲骨文 oracle bones' --lang zh")
+def fonts(
+    text: Annotated[str | None, typer.Argument(help="A text to check against a language's font chain.")] = None,
+    lang: Annotated[str, typer.Option("--lang", "-l", help="Whose chain.")] = "en",
+    font: Annotated[Path | None, typer.Option(help="A font file put before the chain.")] = None,
+) -> None:
+    """List the shipped fonts, or show which font draws each character of a text; exit code 1 if one has no glyph."""
+    from vcrgen.build.fonts import check_text, font_register
+
+    if text is None:
+        table = Table("name", "family", "version", "languages", "role", "licence")
+        for entry in font_register().values():
+            languages = ", ".join(entry.languages)
+            table.add_row(entry.name, entry.family, entry.version, languages, entry.role, entry.licence)
+        _out.print(table)
+        return
+    coverage = check_text(text, lang=lang, font=font)
+    for family, characters in coverage.items():
+        _out.print(f"[bold]{escape(family)}[/]: {escape(characters)}" if family else f"[red]no glyph:[/] {escape(characters)}")
+    if coverage.get(""):
+        raise typer.Exit(1)
+
+
+@app.command()
+def doctor() -> None:
+    """Show what is installed: segmenters, pipelines, fonts, layout engines, image codecs; exit code 1 on a fault."""
+    from vcrgen.doctor import diagnose
+
+    findings = diagnose()
+    table = Table("", "what", "found", "hint")
+    for finding in findings:
+        mark = {True: "[green]ok[/]", False: "[red]fault[/]", None: "-"}[finding.ok]
+        table.add_row(mark, f"{finding.group}: {escape(finding.name)}", escape(finding.value), escape(finding.hint))
+    _out.print(table)
+    if any(finding.ok is False for finding in findings):
+        raise typer.Exit(1)
