@@ -5,12 +5,13 @@ import warnings
 from dataclasses import dataclass
 
 import numpy as np
-from PIL import Image, ImageOps, UnidentifiedImageError
+from PIL import Image, ImageOps
 
 from vcrgen.records import Reason
 
-# Raster formats whose decoders are part of Pillow; none that starts another program (EPS does).
-FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "TIFF", "BMP", "MPO", "PPM", "AVIF", "ICO")
+Image.init()
+# Raster formats that this Pillow can decode; none that starts another program (EPS does).
+FORMATS = tuple(name for name in ("PNG", "JPEG", "WEBP", "GIF", "TIFF", "BMP", "PPM", "AVIF", "ICO") if name in Image.OPEN)
 WIDE_GRAY = ("I;16", "I;16L", "I;16B", "I;16N", "I", "F")
 
 
@@ -82,12 +83,10 @@ def _open(data: bytes, limits: ImageLimits) -> Image.Image:
         raise ImageProblem(Reason.UNDECODABLE, "the image is empty")
     try:
         image = Image.open(io.BytesIO(data), formats=FORMATS)
-    except UnidentifiedImageError:
-        raise ImageProblem(*_unidentified(data)) from None
     except Image.DecompressionBombError as error:
         raise ImageProblem(Reason.OVERSIZED, _first_line(error)) from None
-    except Exception as error:  # decoders raise anything on hostile headers
-        raise ImageProblem(Reason.UNDECODABLE, _first_line(error)) from None
+    except Exception:  # decoders raise anything on hostile headers
+        raise ImageProblem(*_header_problem(data)) from None
     if image.width * image.height > limits.max_pixels:
         raise ImageProblem(Reason.OVERSIZED, f"{image.width}x{image.height} pixels; at most {limits.max_pixels}")
     if min(image.size) < limits.min_side:
@@ -95,7 +94,7 @@ def _open(data: bytes, limits: ImageLimits) -> Image.Image:
     return image
 
 
-def _unidentified(data: bytes) -> tuple[Reason, str]:
+def _header_problem(data: bytes) -> tuple[Reason, str]:
     """A file whose header is of a known kind but ends early is truncated, or has no frame if it may be animated."""
     if data[:6] in (b"GIF87a", b"GIF89a"):
         return Reason.NO_FRAME, "the GIF file has no frame"

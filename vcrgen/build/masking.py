@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain, zip_longest
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -89,21 +90,25 @@ def is_whole_words(caption: str, start: int, end: int) -> bool:
     return not any(c and (c.isalnum() or c in WORD_TIES) for c in (before, after))
 
 
-def _ngrams(
-    doc: Doc, rng: Random, n: int, budget: int, usable: Callable[[TokenSpan], bool]
+def _ngrams(doc: Doc, rng: Random, n: int, budget: int, usable: Callable[[TokenSpan], bool]) -> list[TokenSpan]:
+    """Random n-grams of each sentence; if the budget is short, one of each sentence before the second of any."""
+    of_sentences = [list(_sentence_ngrams(sentence, rng, n, usable)) for sentence in shuffled(rng, list(doc.sents))]
+    rounds = chain.from_iterable(zip_longest(*of_sentences))
+    return [span for span in rounds if span is not None][: budget // n]
+
+
+def _sentence_ngrams(
+    sentence: TokenSpan, rng: Random, n: int, usable: Callable[[TokenSpan], bool]
 ) -> Iterator[TokenSpan]:
-    """Random n-grams of each sentence, until they and a token on each side cover half of what is eligible there."""
-    masked = 0
-    for sentence in doc.sents:
-        eligible = {token.i for token in sentence if ineligible_reason(token) is None}
-        taken: set[int] = set()
-        for span in shuffled(rng, sentence_ngrams(sentence, n)):
-            if masked + n > budget or 2 * len(taken & eligible) >= len(eligible):
-                break
-            if taken.isdisjoint(range(span.start, span.end)) and usable(span):
-                taken.update(range(span.start - 1, span.end + 1))
-                masked += n
-                yield span
+    """Random n-grams, until they and a token on each side cover half of what is eligible in the sentence."""
+    eligible = {token.i for token in sentence if ineligible_reason(token) is None}
+    taken: set[int] = set()
+    for span in shuffled(rng, sentence_ngrams(sentence, n)):
+        if 2 * len(taken & eligible) >= len(eligible):
+            return
+        if taken.isdisjoint(range(span.start, span.end)) and usable(span):
+            taken.update(range(span.start - 1, span.end + 1))
+            yield span
 
 
 def _nouns(doc: Doc, rng: Random, n: int, budget: int, usable: Callable[[TokenSpan], bool]) -> Iterator[TokenSpan]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -67,19 +67,27 @@ def read_rows(
                     return
 
 
+def check_files(dataset: Path, manifest: Manifest) -> None:
+    """Look at every file's size and footer, without reading a row.
+
+    Raises:
+        DatasetError: A file is missing, or not what the manifest says of it.
+    """
+    for file in manifest.files:
+        with _opened(dataset, file, arrow_schema().names):
+            pass
+
+
 def _rows_of(dataset: Path, file: DatasetFile, names: list[str], wanted: set[int] | None) -> Iterator[dict[str, Any]]:
     """Rows of one file; of ``wanted`` ones, counted within the file, or all."""
-    with _one_sentence(dataset, file):
-        _check_size(dataset, file)
-        with pq.ParquetFile(dataset / file.path, pre_buffer=False) as parquet:
-            _check_schema(parquet, file, names)
-            start = 0
-            for group in range(parquet.num_row_groups):
-                stop = start + parquet.metadata.row_group(group).num_rows
-                if wanted is None or any(start <= row < stop for row in wanted):
-                    batches = parquet.iter_batches(BATCH_ROWS, row_groups=[group], columns=names, use_threads=False)
-                    yield from _wanted_rows(batches, start, wanted)
-                start = stop
+    with _opened(dataset, file, names) as parquet:
+        start = 0
+        for group in range(parquet.num_row_groups):
+            stop = start + parquet.metadata.row_group(group).num_rows
+            if wanted is None or any(start <= row < stop for row in wanted):
+                batches = parquet.iter_batches(BATCH_ROWS, row_groups=[group], columns=names, use_threads=False)
+                yield from _wanted_rows(batches, start, wanted)
+            start = stop
 
 
 def _wanted_rows(batches: Iterator[pa.RecordBatch], start: int, wanted: set[int] | None) -> Iterator[dict[str, Any]]:
@@ -104,7 +112,7 @@ def _check_size(dataset: Path, file: DatasetFile) -> None:
         raise _Damaged(f"has {size} bytes where the manifest says {file.bytes}")
 
 
-def _check_schema(parquet: pq.ParquetFile, file: DatasetFile, names: list[str]) -> None:
+def _check_schema(parquet: pq.ParquetFile, file: DatasetFile, names: Iterable[str]) -> None:
     if parquet.metadata.num_rows != file.rows:
         raise _Damaged(f"has {parquet.metadata.num_rows} rows where the manifest says {file.rows}")
     expected, found = arrow_schema(), parquet.schema_arrow
@@ -116,16 +124,18 @@ def _check_schema(parquet: pq.ParquetFile, file: DatasetFile, names: list[str]) 
 
 
 @contextmanager
-def _one_sentence(dataset: Path, file: DatasetFile) -> Iterator[None]:
-    """What pyarrow says of damaged files, as a sentence that names the file and what to do."""
+def _opened(dataset: Path, file: DatasetFile, names: Iterable[str]) -> Iterator[pq.ParquetFile]:
+    """A checked file; what pyarrow says of damage is put in a sentence that names the file and what to do."""
     try:
-        yield
+        _check_size(dataset, file)
+        with pq.ParquetFile(dataset / file.path, pre_buffer=False) as parquet:
+            _check_schema(parquet, file, names)
+            yield parquet
+        return
     except _Damaged as error:
         problem = str(error)
     except (OSError, ValueError, pa.ArrowException) as error:  # ValueError: text that is not UTF-8
         problem = f"cannot be read ({(str(error).splitlines() or [type(error).__name__])[0][:200]})"
-    else:
-        return
     raise DatasetError(f"{dataset / file.path} {problem}; copy or build the dataset again.")
 
 

@@ -23,6 +23,10 @@ COMPONENT = "vcrgen_names_zh"
 SENTENCE_ENDERS = ("。", "！", "？", "!", "?", "；")
 
 
+# Common nouns; names have flags of their own (nr, ns, nt, nz).
+NOUN_FLAGS = frozenset({"n", "ng", "vn", "an"})
+
+
 class NameMarker:
     """The component: tags from jieba's dictionary, entities from the rules."""
 
@@ -32,13 +36,15 @@ class NameMarker:
         self._lexicons = lexicons
 
     def __call__(self, doc: Doc) -> Doc:
-        """Set ``token.tag_`` and ``doc.ents``."""
+        """Set ``token.tag_``, ``token.pos_`` of common nouns, and ``doc.ents``."""
         from spacy.tokens import Span
 
         words = [token.text for token in doc]
         flags = [self._flag(word) for word in words]
         for token, flag in zip(doc, flags, strict=True):
             token.tag_ = flag
+            if flag in NOUN_FLAGS:
+                token.pos_ = "NOUN"
         entities, start = [], 0
         for label, run in groupby(label_words(words, flags, self._lexicons)):
             end = start + sum(1 for _ in run)
@@ -67,7 +73,7 @@ def chinese_pipeline() -> Language:
 
     if not Language.has_factory(COMPONENT):
 
-        @Language.factory(COMPONENT, assigns=["token.tag", "doc.ents"])
+        @Language.factory(COMPONENT, assigns=["token.tag", "token.pos", "doc.ents"])
         def create(nlp: Language, name: str) -> NameMarker:
             return NameMarker(load_jieba(), load_lexicons())
 

@@ -71,7 +71,7 @@ def castle(f: Castle, v: English) -> str:
     return v.tell(leads, details, season=f.season)
 
 
-_CROPS = {"rapeseed": "flowering rape", "wheat": "ripe wheat", "grass": "green grass",
+_CROPS = {"rapeseed": "flowering rapeseed", "wheat": "ripe wheat", "grass": "green grass",
           "lavender": "purple lavender"}
 
 

@@ -1,0 +1,71 @@
+"""A dataset in the formats of other tools. A new format is a module with one function and a row in :data:`FORMATS`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+
+from vcrgen.errors import ConfigError
+from vcrgen.files import write_text
+from vcrgen.manifest import read_manifest
+from vcrgen.publish.export.base import Format, count_files, nearest, new_folder, plan_job
+from vcrgen.publish.export.imagefolder import write_imagefolder
+from vcrgen.publish.export.lmms_eval import write_lmms_eval
+from vcrgen.publish.export.vlmevalkit import write_vlmevalkit
+from vcrgen.publish.export.webdataset import write_webdataset
+
+FORMATS: Mapping[str, Format] = MappingProxyType(
+    {
+        "vlmevalkit": write_vlmevalkit,
+        "lmms-eval": write_lmms_eval,
+        "webdataset": write_webdataset,
+        "imagefolder": write_imagefolder,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportResult:
+    """What was written.
+
+    Attributes:
+        path: The new folder.
+        files: Number of files in it.
+        rows: Rows of the dataset; a pair counts once a mode.
+    """
+
+    path: Path
+    files: int
+    rows: int
+
+
+def export_dataset(
+    dataset: Path, *, to: str, out: Path, mode: str | None = None, split: str | None = None
+) -> ExportResult:
+    """Write a dataset in another format; the same dataset gives the same bytes.
+
+    Args:
+        dataset: Folder of a finished dataset.
+        to: A key of :data:`FORMATS`.
+        out: A new or empty folder; it appears whole or not at all.
+        mode: Only this mode.
+        split: Only this split.
+
+    Raises:
+        ConfigError: There is no such format, mode or split.
+        DatasetError: The dataset is missing or damaged.
+        OutputError: The folder holds something, or cannot be written.
+    """
+    if to not in FORMATS:
+        known = ", ".join(FORMATS)
+        raise ConfigError(f"Unknown format {to!r}; the nearest is {nearest(to, list(FORMATS))!r}. Known: {known}.")
+    manifest = read_manifest(dataset)
+    job = plan_job(dataset, manifest, mode=mode, split=split)
+    with new_folder(out) as folder:
+        text = FORMATS[to](job, folder)
+        write_text(folder / "README.md", text)
+        files = count_files(folder)
+    rows = sum(file.rows for file in manifest.files if (file.mode, file.split) in job.parts)
+    return ExportResult(path=out, files=files, rows=rows)

@@ -1,0 +1,250 @@
+"""What every format shares: the parts to write, rows that were looked at, and a folder that appears whole."""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import json
+import os
+import re
+import shutil
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from vcrgen.build.card import one_line
+from vcrgen.build.schema import IMAGE_COLUMNS
+from vcrgen.config import SPLIT_NAME
+from vcrgen.errors import ConfigError, DatasetError, OutputError
+from vcrgen.files import fsync
+from vcrgen.manifest import Manifest
+from vcrgen.publish.reader import read_rows
+from vcrgen.records import Mode
+from vcrgen.text.languages import LANGUAGES, LanguageRow
+
+SHORT_NAMES = dict(zip(IMAGE_COLUMNS, ("image", "stacked", "tei", "strip"), strict=True))
+"""Image column to what its files are called."""
+ROWS_TOGETHER = 1000
+"""Pairs of a shard or of a folder, at most; also what file names are unique among, so that memory stays flat."""
+
+_MAX_NAME = 64
+_FALLBACK = "row-"
+
+
+class Part(NamedTuple):
+    """All rows of one split in one mode."""
+
+    mode: str
+    split: str
+
+    def __str__(self) -> str:
+        return f"{self.mode}-{self.split}"
+
+
+class Picture(NamedTuple):
+    """An encoded image and the extension that its first bytes ask for."""
+
+    data: bytes
+    extension: str
+
+
+class Row:
+    """A row of the dataset; what it holds is checked when it is asked for.
+
+    Args:
+        values: As :func:`vcrgen.publish.reader.read_rows` gives them.
+        number: Its place in the part, from 0.
+        where: Names the row in errors.
+    """
+
+    def __init__(self, values: Mapping[str, Any], *, number: int, where: str) -> None:
+        self._values = values
+        self._where = where
+        self.number = number
+
+    def text(self, column: str) -> str:
+        """The text of a column.
+
+        Raises:
+            DatasetError: There is none.
+        """
+        value = self._values[column]
+        if not isinstance(value, str):
+            raise self._damaged(f"has no text in {column!r}")
+        return value
+
+    @property
+    def answers(self) -> list[str]:
+        """The spans' texts.
+
+        Raises:
+            DatasetError: There are none, or one is not a text.
+        """
+        answers = self._values["crossed_text"]
+        if not answers or not all(isinstance(answer, str) for answer in answers):
+            raise self._damaged("has no list of texts in 'crossed_text'")
+        return list(answers)
+
+    def picture(self, column: str) -> Picture:
+        """An image. Its stored path is not looked at.
+
+        Raises:
+            DatasetError: It is neither PNG nor WebP.
+        """
+        data = (self._values[column] or {}).get("bytes") or b""
+        if data.startswith(b"\x89PNG\r\n\x1a\n"):
+            return Picture(data, "png")
+        if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
+            return Picture(data, "webp")
+        raise self._damaged(f"has neither a PNG nor a WebP in {column!r}")
+
+    def other_columns(self, **more: str) -> str:
+        """All columns but the images, and ``more``, as one line of JSON.
+
+        Raises:
+            DatasetError: A number is not finite, which JSON cannot say.
+        """
+        values = more | {name: value for name, value in self._values.items() if name not in IMAGE_COLUMNS}
+        try:
+            return json.dumps(values, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        except ValueError:
+            raise self._damaged("holds a number that is not finite") from None
+
+    def _damaged(self, problem: str) -> DatasetError:
+        return DatasetError(f"{self._where} {problem}; copy or build the dataset again.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """What is exported.
+
+    Attributes:
+        dataset: The dataset's folder.
+        manifest: Its manifest.
+        parts: The chosen parts, in the manifest's order.
+        language: The dataset's language.
+    """
+
+    dataset: Path
+    manifest: Manifest
+    parts: tuple[Part, ...]
+    language: LanguageRow
+
+    def rows(self, part: Part, *, columns: Sequence[str] | None = None) -> Iterator[Row]:
+        """Stream the rows of a part.
+
+        Raises:
+            DatasetError: A file is missing or damaged.
+        """
+        read = read_rows(self.dataset, self.manifest, mode=part.mode, split=part.split, columns=columns)
+        for number, values in enumerate(read):
+            yield Row(values, number=number, where=f"{self.dataset}, {part.mode}/{part.split}: row {number}")
+
+    @property
+    def tag(self) -> str:
+        """Eight hex digits of the fingerprint: two datasets do not get the same name."""
+        return re.sub(r"[^0-9a-f]", "", str(self.manifest.fingerprint))[:8]
+
+
+Format = Callable[[Job, Path], str]
+"""Writes the parts of a job into a new folder and returns the text of its README."""
+
+
+def plan_job(dataset: Path, manifest: Manifest, *, mode: str | None, split: str | None) -> Job:
+    """Choose the parts of a dataset.
+
+    Raises:
+        ConfigError: It has no such mode or split.
+        DatasetError: The manifest has a name that vcrgen does not give.
+    """
+    lang = manifest.config.get("lang") if isinstance(manifest.config, Mapping) else None
+    # These names become names of files, and the manifest is a file that may come from anywhere.
+    known = all(file.mode in set(Mode) and SPLIT_NAME.fullmatch(str(file.split)) for file in manifest.files)
+    if not known or not isinstance(lang, str) or lang not in LANGUAGES:
+        raise DatasetError(f"The manifest of {dataset} names a mode, split or language that vcrgen does not build.")
+    for what, value, choice in (("mode", mode, manifest.modes), ("split", split, manifest.splits)):
+        if value is not None and value not in choice:
+            raise ConfigError(f"{dataset} has no {what} {value!r}; it has {', '.join(choice) or 'none'}.")
+    parts = tuple(dict.fromkeys(Part(file.mode, file.split) for file in manifest.files))
+    chosen = tuple(part for part in parts if mode in (None, part.mode) and split in (None, part.split))
+    if not chosen:
+        have = ", ".join(f"{part.mode}/{part.split}" for part in parts) or "no rows at all"
+        raise ConfigError(f"{dataset} has nothing of that mode and split; it has {have}.")
+    return Job(dataset=dataset, manifest=manifest, parts=chosen, language=LANGUAGES[lang])
+
+
+class FileNames:
+    """Names for files, made of ids that may be anything; each is given once, also where case does not count."""
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+
+    def name(self, row: Row) -> str:
+        """Letters, digits, ``_`` and ``-`` of the row's id, or its number where that is not enough.
+
+        No full stop: WebDataset's key ends at the first one. No ``_`` at the start: WebDataset skips ``__`` names.
+        """
+        name = re.sub(r"[^A-Za-z0-9_-]", "_", row.text("question_id")[:_MAX_NAME]).lstrip("_-")
+        folded = name.lower()
+        if not name or folded in self._taken or folded.startswith(_FALLBACK):
+            return f"{_FALLBACK}{row.number:08d}"
+        self._taken.add(folded)
+        return name
+
+
+@contextlib.contextmanager
+def new_folder(out: Path) -> Iterator[Path]:
+    """A temporary folder beside ``out`` that becomes ``out`` when the block ends well, and goes away when not.
+
+    Raises:
+        OutputError: ``out`` holds something, or cannot be written.
+    """
+    try:
+        target = out.resolve()  # a link would be replaced, not what it leads to
+        if target.exists() and (not target.is_dir() or any(target.iterdir())):
+            raise OutputError(f"{out} is not a new or empty folder; choose another one for the export.")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        temporary = target.with_name(f".vcrgen-export-{uuid.uuid4().hex}.tmp")
+        temporary.mkdir()
+        try:
+            yield temporary
+            _flush(temporary)
+            with contextlib.suppress(FileNotFoundError):
+                target.rmdir()
+            temporary.rename(target)
+            fsync(target.parent)
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+    except OSError as error:
+        why = (error.strerror or str(error)).lower()
+        raise OutputError(f"The export cannot be written to {out}: {why}.") from None
+
+
+def _flush(folder: Path) -> None:
+    for root, _, files in os.walk(folder, topdown=False):
+        for name in files:
+            fsync(Path(root, name))
+        fsync(Path(root))
+
+
+def count_files(folder: Path) -> int:
+    """All files in a folder and its subfolders."""
+    return sum(len(files) for _, _, files in os.walk(folder))
+
+
+def readme(job: Job, title: str, *sections: str, head: str = "") -> str:
+    """Markdown for the README: what this is, how to use it, where it comes from."""
+    licence = one_line(str(job.manifest.config.get("source_license") or "not stated"))
+    signature = " ".join(str(job.manifest.signature).replace("`", "").split())
+    origin = (
+        f"Exported by vcrgen from a dataset built of: {one_line(str(job.manifest.source))}. "
+        f"Licence of the source: {licence}.\n\nSignature: `{signature}`"
+    )
+    return head + "\n\n".join([f"# {title}", *sections, origin]) + "\n"
+
+
+def nearest(name: str, known: Sequence[str]) -> str:
+    """The known name that is most like ``name``."""
+    return difflib.get_close_matches(name, known, n=1, cutoff=0.0)[0]

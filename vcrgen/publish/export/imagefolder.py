@@ -1,0 +1,60 @@
+"""Image files in folders, with a ``metadata.jsonl`` a split, as ``datasets`` reads them (``imagefolder``)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from vcrgen.publish.export.base import ROWS_TOGETHER, SHORT_NAMES, FileNames, Job, Part, Row, readme
+
+FIELDS = {"stacked": "file_name", "image": "vi_file_name", "tei": "tei_file_name", "strip": "strip_file_name"}
+"""What a file is called, and its field in the metadata. `datasets` makes ``image``, ``vi``, ``tei``, ``strip`` of them;
+the image a loader takes by itself is the one that a model is asked about."""
+
+
+def write_imagefolder(job: Job, folder: Path) -> str:
+    """Write ``MODE/SPLIT/metadata.jsonl`` and, in folders of 1,000 pairs below it, the images."""
+    for part in job.parts:
+        place = folder / part.mode / part.split
+        place.mkdir(parents=True)
+        with (place / "metadata.jsonl").open("x", encoding="utf-8", newline="") as metadata:
+            names = FileNames()
+            for row in job.rows(part):
+                if row.number % ROWS_TOGETHER == 0:
+                    names = FileNames()
+                metadata.write(_write_row(row, names, place) + "\n")
+    example = job.parts[-1]
+    return readme(
+        job,
+        "VCR data as image files",
+        "`image` is VI+TEI, `vi` the picture alone, `tei` TEI only, `strip` the covered strip; the hidden texts are in "
+        "`crossed_text`.",
+        "```python\nfrom datasets import load_dataset\n\n"
+        f'dataset = load_dataset("THIS_FOLDER", "{example.mode}", split="{example.split}")\n```',
+        head=_head(job.parts),
+    )
+
+
+def _write_row(row: Row, names: FileNames, place: Path) -> str:
+    """Write the images of a row; returns its line of metadata."""
+    below = f"{row.number // ROWS_TOGETHER:05d}"
+    (place / below).mkdir(exist_ok=True)
+    key = names.name(row)
+    fields = {}
+    for column, short in SHORT_NAMES.items():
+        picture = row.picture(column)
+        fields[FIELDS[short]] = f"{below}/{key}.{short}.{picture.extension}"
+        with (place / fields[FIELDS[short]]).open("xb") as file:
+            file.write(picture.data)
+    return row.other_columns(**fields)
+
+
+def _head(parts: tuple[Part, ...]) -> str:
+    """The YAML by which ``load_dataset(FOLDER, MODE)`` finds the splits, whatever they are called."""
+    files: dict[str, list[dict[str, Any]]] = {}
+    for part in parts:
+        files.setdefault(part.mode, []).append({"split": part.split, "path": f"{part.mode}/{part.split}/**"})
+    configs = [{"config_name": mode, "data_files": data_files} for mode, data_files in files.items()]
+    return f"---\n{yaml.safe_dump({'configs': configs}, sort_keys=False)}---\n\n"

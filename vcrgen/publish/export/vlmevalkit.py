@@ -1,0 +1,66 @@
+"""VLMEvalKit: one TSV a part and kind of image, with the columns of its ``VCR_*`` datasets.
+
+Facts about VLMEvalKit (``vlmeval/dataset``) that decide the names here:
+
+- ``--data NAME`` with a name it does not know reads ``LMUData/NAME.tsv``. The names of its own datasets
+  (``VCR_EN_EASY_ALL``, ``_500``, ``_100``) always mean the published files.
+- An unknown name without ``openended`` is prompted as multiple choice.
+- ``EN`` anywhere in the name, in capitals, makes its scorer take the English tokens.
+- It keeps decoded images as ``LMUData/images/NAME/INDEX.jpg`` and does not look whether the TSV has changed, so two
+  datasets may never share a name.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import csv
+from pathlib import Path
+
+from vcrgen.publish.export.base import Job, Part, readme
+
+COLUMNS = ("index", "image", "question", "answer", "question_id")
+KINDS = {"": "stacked_image", "TEI_": "only_it_image"}
+"""What stands in the name, and the image column: VI+TEI as published, and TEI only."""
+
+
+def dataset_name(job: Job, part: Part, kind: str) -> str:
+    """Name of a TSV without its extension, which is also the name VLMEvalKit knows the data by."""
+    # The split in small letters: `OPEN` has an `EN`.
+    return f"VCR_{job.language.code.upper()}_{part.mode.upper()}_{kind}{part.split.lower()}_{job.tag}_openended"
+
+
+def write_vlmevalkit(job: Job, folder: Path) -> str:
+    """Write the files; see the module."""
+    for part in job.parts:
+        _write_part(job, part, folder)
+    example = dataset_name(job, job.parts[-1], "")
+    return readme(
+        job,
+        "VCR data for VLMEvalKit",
+        "`index` counts the rows of a file from 0 and `question_id` is the dataset's; `image` is VI+TEI or, in files "
+        "with `TEI` in their name, TEI only; `answer` is a Python list literal of the hidden texts.",
+        "Copy the TSV files into VLMEvalKit's data folder (`$LMUData`, or `~/LMUData`), then let a model answer, and "
+        "score the table it writes with `vcrgen score`:",
+        f"```sh\npython run.py --data {example} --model MODEL --mode infer\n```",
+        "VLMEvalKit's own scorer knows only the published names. To use it on the same table:",
+        "```python\nfrom vlmeval.dataset import VCRDataset\n\n"
+        f'name = "{example}"\nVCRDataset.DATASET_URL[name], VCRDataset.DATASET_MD5[name] = f"{{name}}.tsv", None\n'
+        'VCRDataset(name).evaluate("TABLE.xlsx")\n```',
+    )
+
+
+def _write_part(job: Job, part: Part, folder: Path) -> None:
+    wanted = ("question_id", "question", "crossed_text", *KINDS.values())
+    with contextlib.ExitStack() as stack:
+        tables = {}
+        for kind, column in KINDS.items():
+            file = folder / f"{dataset_name(job, part, kind)}.tsv"
+            handle = stack.enter_context(file.open("x", encoding="utf-8", newline=""))
+            tables[column] = csv.writer(handle, delimiter="\t", lineterminator="\n", quoting=csv.QUOTE_ALL)
+            tables[column].writerow(COLUMNS)
+        for row in job.rows(part, columns=wanted):
+            end = (row.text("question"), repr(row.answers), row.text("question_id"))
+            for column, table in tables.items():
+                image = base64.b64encode(row.picture(column).data).decode("ascii")
+                table.writerow((row.number, image, *end))

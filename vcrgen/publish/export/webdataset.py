@@ -1,0 +1,63 @@
+"""WebDataset: uncompressed tar shards in which the files of one pair stand together and share a key."""
+
+from __future__ import annotations
+
+import io
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from vcrgen.publish.export.base import ROWS_TOGETHER, SHORT_NAMES, FileNames, Job, Part, Row, readme
+
+MAX_SHARD_BYTES = 500_000_000
+
+
+def write_webdataset(job: Job, folder: Path) -> str:
+    """Write ``MODE-SPLIT-000000.tar`` and so on; the same rows give the same bytes.
+
+    Members of a pair: ``KEY.image.png``, ``KEY.stacked.png``, ``KEY.tei.png``, ``KEY.strip.png`` (or ``.webp``) and
+    ``KEY.json``, which holds all other columns. A shard has at most 1,000 pairs and, unless it has only one, 500 MB.
+    """
+    for part in job.parts:
+        _write_part(job, part, folder)
+    return readme(
+        job,
+        "VCR data as WebDataset shards",
+        "Of each pair: `.image` is VI, `.stacked` VI+TEI, `.tei` TEI only, `.strip` the covered strip; `.json` holds "
+        "all other columns, with the hidden texts in `crossed_text`.",
+        "```python\nimport webdataset\n\n"
+        f'dataset = webdataset.WebDataset("{job.parts[-1]}-000000.tar", shardshuffle=False).decode("pil")\n```',
+    )
+
+
+def _write_part(job: Job, part: Part, folder: Path) -> None:
+    rows = job.rows(part)
+    row = next(rows, None)
+    shard = 0
+    while row is not None:
+        names, size, count = FileNames(), 0, 0
+        with tarfile.open(folder / f"{part}-{shard:06d}.tar", "x:", format=tarfile.USTAR_FORMAT) as archive:
+            while row is not None and count < ROWS_TOGETHER:
+                members = dict(_members(row))
+                weight = sum(map(len, members.values()))
+                if count and size + weight > MAX_SHARD_BYTES:
+                    break
+                key = names.name(row)
+                for extension, data in sorted(members.items()):
+                    _add(archive, f"{key}.{extension}", data)
+                size, count = size + weight, count + 1
+                row = next(rows, None)
+        shard += 1
+
+
+def _members(row: Row) -> Iterator[tuple[str, bytes]]:
+    for column, short in SHORT_NAMES.items():
+        picture = row.picture(column)
+        yield f"{short}.{picture.extension}", picture.data
+    yield "json", row.other_columns().encode("utf-8")
+
+
+def _add(archive: tarfile.TarFile, name: str, data: bytes) -> None:
+    info = tarfile.TarInfo(name)  # no owner, no date
+    info.size = len(data)
+    archive.addfile(info, io.BytesIO(data))

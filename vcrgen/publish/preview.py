@@ -1,0 +1,235 @@
+"""One HTML file that shows what is in some datasets, for a browser that is offline.
+
+``preview.html`` is the page, ``preview.css`` its look and ``preview.js`` what it does. Here the pairs are chosen and
+checked and put into the page as JSON; the script sets them as text and as ``data:`` URIs and nothing else, and the
+page's content security policy allows no other script, no other style and no network.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import io
+import json
+import re
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from PIL import Image
+
+from vcrgen.build.statistics import dataset_statistics
+from vcrgen.errors import ConfigError, DatasetError, OutputError
+from vcrgen.files import write_text
+from vcrgen.manifest import Manifest, read_manifest
+from vcrgen.publish.reader import check_files, read_rows
+from vcrgen.records import Mode
+
+VIEW_COLUMNS = ("question_id", "only_it_image_small", "strip_y", "strip_height", "only_it_strip_y", "caption", "spans")
+PAIR_COLUMNS = (*VIEW_COLUMNS, "image", "source_id", "language", "question")
+
+# What no build writes, and what would make a page that no browser shows.
+MAX_IMAGE_BYTES = 32 << 20
+MAX_SIDE = 1 << 15
+MAX_CHARACTERS = 1 << 18
+MAX_BOXES = 1 << 12
+
+POLICY = (
+    "default-src 'none'; img-src data:; style-src 'sha256-{style}'; script-src 'sha256-{script}'; "
+    "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+)
+
+Json = dict[str, Any]
+
+
+def write_preview(datasets: Sequence[Path], out: Path, *, limit: int = 48, overwrite: bool = False) -> int:
+    """Write a page that shows pairs of some datasets, in both modes.
+
+    Args:
+        datasets: Folders of finished datasets.
+        out: The HTML file.
+        limit: Pairs of each dataset, at most; they are spread evenly over it.
+        overwrite: Whether ``out`` may be there already.
+
+    Returns:
+        Pairs on the page. A pair whose images are neither PNG nor WebP, or whose geometry does not fit them, is left
+        out, and the page says how many were.
+
+    Raises:
+        VcrgenError: ``limit`` is not positive, ``out`` cannot be written, or a dataset is not one or is damaged.
+    """
+    if limit < 1:
+        raise ConfigError(f"The limit of the preview is {limit}; it has to be 1 or more.")
+    if out.is_dir() or (out.exists() and not overwrite):
+        raise OutputError(f"{out} exists; choose another file{'' if out.is_dir() else ' or allow to overwrite it'}.")
+    shown = [_describe(dataset, limit) for dataset in datasets]
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        write_text(out, page(shown))
+    except OSError as error:
+        raise OutputError(f"{out} cannot be written: {(error.strerror or str(error)).lower()}.") from None
+    return sum(len(dataset["pairs"]) for dataset in shown)
+
+
+def page(datasets: Sequence[Json]) -> str:
+    """The page's HTML, with everything it needs inside."""
+    files = resources.files("vcrgen.publish")
+    parts = {name: files.joinpath(f"preview.{name}").read_text("utf-8") for name in ("html", "css", "js")}
+    policy = POLICY.format(style=_csp_hash(parts["css"]), script=_csp_hash(parts["js"]))
+    values = {"policy": policy, "style": parts["css"], "script": parts["js"], "data": script_json(datasets)}
+    # In one pass, so that a caption with a placeholder in it stays a caption.
+    return re.sub(r"\{\{(\w+)\}\}", lambda match: values[match[1]], parts["html"])
+
+
+def script_json(value: Any) -> str:
+    """JSON that stays text inside ``<script>``: ASCII only, and no character that HTML gives a meaning."""
+    text = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    return re.sub(r"[<>&]", lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def _csp_hash(text: str) -> str:
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def _describe(dataset: Path, limit: int) -> Json:
+    """All that the page shows of one dataset."""
+    manifest = read_manifest(dataset)
+    check_files(dataset, manifest)
+    try:
+        pairs, left_out = _choose_pairs(dataset, manifest, limit)
+        return {
+            "name": dataset.resolve().name,
+            "source": _text(manifest.source),
+            "signature": {"short": manifest.signature.short, "facts": list(manifest.signature.facts.items())},
+            "total": manifest.pairs,
+            "read": int(manifest.read),
+            "drops": [[_text(reason), int(count)] for reason, count in manifest.drops.items()],
+            "statistics": _statistics(dataset, manifest),
+            "pairs": pairs,
+            "leftOut": left_out,
+        }
+    except (TypeError, ValueError, LookupError, ArithmeticError, AttributeError):
+        # Values are checked where they decide something; whatever else is odd has not been written by a build.
+        raise DatasetError(f"{dataset} is damaged (values that no build writes); build the dataset again.") from None
+
+
+def _statistics(dataset: Path, manifest: Manifest) -> list[Json]:
+    figures = dataset_statistics(dataset, manifest)
+    rows = [{"mode": _text(mode), "split": _text(split)} | asdict(row) for (mode, split), row in figures.items()]
+    script_json(rows)  # a ValueError for figures that are not finite
+    return rows
+
+
+def _choose_pairs(dataset: Path, manifest: Manifest, limit: int) -> tuple[list[Json], int]:
+    """Pairs spread evenly over the first mode's rows with their views in every mode, and how many were left out."""
+    modes = [mode.value for mode in Mode if mode in manifest.modes]
+    if not modes:
+        return [], 0
+    total = sum(file.rows for file in manifest.files if file.mode == modes[0])
+    count = min(limit, total)
+    positions = [index * total // count for index in range(count)]
+    pairs: dict[str, Json] = {}
+    for row in read_rows(dataset, manifest, mode=modes[0], columns=PAIR_COLUMNS, positions=positions):
+        try:
+            pairs[row["question_id"]] = _pair(row)
+        except (TypeError, ValueError):
+            continue  # counted below
+        _add_view(pairs, row, modes[0])
+    for mode in modes[1:]:
+        ids = enumerate(read_rows(dataset, manifest, mode=mode, columns=["question_id"]))
+        places = [place for place, row in ids if row["question_id"] in pairs]
+        for row in read_rows(dataset, manifest, mode=mode, columns=VIEW_COLUMNS, positions=places):
+            _add_view(pairs, row, mode)
+    shown = [pair for pair in pairs.values() if pair["views"]]
+    return shown, count - len(shown)
+
+
+def _pair(row: Mapping[str, Any]) -> Json:
+    """What both modes of a pair share."""
+    return {
+        "id": _text(row["question_id"]),
+        "sourceId": _text(row["source_id"]),
+        "language": _text(row["language"]),
+        "question": _text(row["question"]),
+        "image": _image(row["image"]),
+        "views": {},
+    }
+
+
+def _add_view(pairs: dict[str, Json], row: Mapping[str, Any], mode: str) -> None:
+    """Add a row as its pair's view in a mode; a row that does not fit is not shown in that mode."""
+    pair = pairs[row["question_id"]]
+    try:
+        pair["views"][mode] = _view(row, pair["image"])
+    except (TypeError, ValueError):
+        pair["views"].pop(mode, None)
+
+
+def _view(row: Mapping[str, Any], image: Json) -> Json:
+    """One mode of a pair: the strip, where it stands, and what is covered in it."""
+    strip = _image(row["only_it_image_small"])
+    stacked, alone = row["strip_y"], row["only_it_strip_y"]
+    fits = strip["width"] == image["width"] and strip["height"] == row["strip_height"]
+    if not (fits and image["height"] <= stacked <= MAX_SIDE and 0 <= alone <= stacked):
+        raise ValueError("the strip does not fit the image")
+    spans = [_span(span, strip) for span in row["spans"]]
+    if sum(len(span["boxes"]) for span in spans) > MAX_BOXES:
+        raise ValueError("too many boxes")
+    caption = _caption_parts(_text(row["caption"]), row["spans"])
+    return {"strip": strip, "y": stacked, "yAlone": alone, "spans": spans, "caption": caption}
+
+
+def _span(span: Mapping[str, Any], strip: Json) -> Json:
+    boxes = [[box["x0"], box["y0"], box["x1"], box["y1"]] for box in span["boxes"]]
+    for x0, y0, x1, y1 in boxes:
+        if not (0 <= x0 <= x1 <= strip["width"] and 0 <= y0 <= y1 <= strip["height"]):
+            raise ValueError("a box outside of the strip")
+    if not 0 <= span["visible_ink"] <= 1:  # false for NaN too, which JSON does not have
+        raise ValueError("visible ink is not a share")
+    return {
+        "text": _text(span["text"]),
+        "boxes": boxes,
+        "ink": round(span["visible_ink"], 4),
+        "above": int(span["rows_above"]),
+        "below": int(span["rows_below"]),
+    }
+
+
+def _caption_parts(caption: str, spans: Sequence[Mapping[str, Any]]) -> list[tuple[str, bool]]:
+    """The caption cut at the spans: text and whether it is covered. JavaScript counts characters in another way."""
+    parts, done = [], 0
+    for span in spans:
+        start, end = span["start"], span["end"]
+        if not done <= start <= end <= len(caption):
+            raise ValueError("spans that do not follow each other in the caption")
+        parts += [(caption[done:start], False), (caption[start:end], True)]
+        done = end
+    return [part for part in [*parts, (caption[done:], False)] if part[0]]
+
+
+def _image(value: Mapping[str, Any]) -> Json:
+    """An image's bytes as they are, once its header says that a browser shows pixels of it and nothing else."""
+    data = value["bytes"]
+    if data[:8] == b"\x89PNG\r\n\x1a\n":
+        kind = "png"
+    elif data[:4] == b"RIFF" and data[8:12] == b"WEBP":
+        kind = "webp"
+    else:
+        raise ValueError("neither PNG nor WebP")
+    try:
+        with warnings.catch_warnings(action="ignore"), Image.open(io.BytesIO(data), formats=[kind.upper()]) as image:
+            width, height = image.size
+    except (OSError, SyntaxError, Image.DecompressionBombError) as error:
+        raise ValueError("a damaged image") from error
+    if len(data) > MAX_IMAGE_BYTES or not (0 < width <= MAX_SIDE and 0 < height <= MAX_SIDE):
+        raise ValueError("too large an image")
+    return {"kind": kind, "width": width, "height": height, "data": base64.b64encode(data).decode()}
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str) or len(value) > MAX_CHARACTERS:
+        raise ValueError("not a text, or too long a one")
+    return value
