@@ -27,7 +27,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-_out = Console(soft_wrap=False)
+_out = Console()
 _err = Console(stderr=True)
 
 
@@ -221,10 +221,9 @@ def fonts(
     from vcrgen.build.fonts import check_text, font_register
 
     if text is None:
-        table = Table("name", "family", "version", "languages", "role", "licence")
+        table = Table("family", "version", "languages", "role", "licence", box=SIMPLE_HEAD)
         for entry in font_register().values():
-            languages = ", ".join(entry.languages)
-            table.add_row(entry.name, entry.family, entry.version, languages, entry.role, entry.licence)
+            table.add_row(entry.family, entry.version, ", ".join(entry.languages), entry.role, entry.licence)
         _out.print(table)
         return
     coverage = check_text(text, lang=lang, font=font)

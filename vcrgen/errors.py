@@ -35,3 +35,15 @@ class DatasetError(VcrgenError):
 
 class WorkerError(VcrgenError):
     """A worker process died; what it had finished is kept."""
+
+
+class PredictionError(VcrgenError):
+    """A file of model outputs cannot be read, is of no known format, or belongs to another dataset."""
+
+
+class AnswerError(VcrgenError):
+    """The answers to score against cannot be read, or lack what is asked for."""
+
+
+class ScoreError(VcrgenError):
+    """Scores that are asked for cannot be given: incomparable signatures, an unknown id, a missing segmenter."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -74,6 +75,11 @@ class Manifest:
     def splits(self) -> tuple[str, ...]:
         """The splits, in the order of the files."""
         return tuple(dict.fromkeys(file.split for file in self.files))
+
+    @property
+    def digest(self) -> str:
+        """Sixteen hex digits that stand for the bytes of all data files."""
+        return hashlib.sha256("".join(file.sha256 for file in self.files).encode()).hexdigest()[:16]
 
     @property
     def pairs(self) -> int:

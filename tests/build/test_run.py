@@ -243,6 +243,17 @@ def test_one_mode_is_the_default_configuration(tmp_path: Path) -> None:
     assert set(datasets.load_dataset(str(tmp_path / "out"), "hard")["train"]["language"]) == {"zh"}
 
 
+def test_a_rebuilt_folder_is_not_shown_from_the_cache(tmp_path: Path) -> None:
+    import datasets
+
+    languages = []
+    for lang in ("en", "zh"):
+        out = tmp_path / lang / "same-name"
+        build("samples:8", out=out, lang=lang, mode="easy")
+        languages.append(datasets.load_dataset(str(out))["train"][0]["language"])
+    assert languages == ["en", "zh"]
+
+
 def test_webp_holds_the_same_pixels(reference: Path, tmp_path: Path) -> None:
     build(SAMPLES, out=tmp_path / "out", image_format="webp", **OPTIONS)
     path = read_manifest(reference).files[0].path

@@ -80,7 +80,7 @@ def test_row_groups_without_a_wanted_row_are_not_read(dataset: Path, tmp_path: P
 
 @pytest.mark.parametrize("options", [{"mode": "medium"}, {"mode": "easy", "split": "dev"}])
 def test_unknown_rows(dataset: Path, options: dict[str, str]) -> None:
-    with pytest.raises(DatasetError, match=r"has no rows of mode .*; it has easy/test, easy/train, hard/test"):
+    with pytest.raises(DatasetError, match=r"has no rows of mode .*; it has easy/test, "):
         ids(dataset, **options)
 
 
@@ -103,7 +103,8 @@ def cut(path: Path) -> None:
 
 def scramble_footer(path: Path) -> None:
     data = path.read_bytes()
-    path.write_bytes(data[:-60] + bytes(40) + data[-20:])
+    start = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
+    path.write_bytes(data[:start] + b"\xff" * 100 + data[start + 100 :])
 
 
 @pytest.mark.parametrize(

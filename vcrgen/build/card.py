@@ -102,6 +102,9 @@ def _head(manifest: Manifest) -> str:
         "configs": [
             {
                 "config_name": mode,
+                # `datasets` keys its cache by folder name and configuration: without this, another dataset in a folder
+                # of the same name would be shown from the cache.
+                "description": f"content {manifest.digest}",
                 **({"default": True} if mode == manifest.modes[0] else {}),
                 "data_files": [{"split": split, "path": f"{mode}/{split}-*.parquet"} for split in manifest.splits],
             }

@@ -100,13 +100,14 @@ class Row:
             return Picture(data, "webp")
         raise self._damaged(f"has neither a PNG nor a WebP in {column!r}")
 
-    def other_columns(self, **more: str) -> str:
+    def other_columns(self, **more: Any) -> str:
         """All columns but the images, and ``more``, as one line of JSON.
 
         Raises:
-            DatasetError: A number is not finite, which JSON cannot say.
+            DatasetError: There are no answers, or a number is not finite, which JSON cannot say.
         """
         values = more | {name: value for name, value in self._values.items() if name not in IMAGE_COLUMNS}
+        values["crossed_text"] = self.answers
         try:
             return json.dumps(values, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         except ValueError:
@@ -141,6 +142,11 @@ class Job:
         read = read_rows(self.dataset, self.manifest, mode=part.mode, split=part.split, columns=columns)
         for number, values in enumerate(read):
             yield Row(values, number=number, where=f"{self.dataset}, {part.mode}/{part.split}: row {number}")
+
+    @property
+    def example(self) -> Part:
+        """The part that a README shows: a test split where there is one."""
+        return next((part for part in self.parts if part.split == "test"), self.parts[0])
 
     @property
     def tag(self) -> str:

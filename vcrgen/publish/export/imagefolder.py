@@ -9,9 +9,15 @@ import yaml
 
 from vcrgen.publish.export.base import ROWS_TOGETHER, SHORT_NAMES, FileNames, Job, Part, Row, readme
 
-FIELDS = {"stacked": "file_name", "image": "vi_file_name", "tei": "tei_file_name", "strip": "strip_file_name"}
-"""What a file is called, and its field in the metadata. `datasets` makes ``image``, ``vi``, ``tei``, ``strip`` of them;
-the image a loader takes by itself is the one that a model is asked about."""
+FIELDS = {
+    "file_name": "stacked_image",
+    "vi_file_name": "image",
+    "tei_file_name": "only_it_image",
+    "strip_file_name": "only_it_image_small",
+}
+"""Field of the metadata to image column. `datasets` makes ``image``, ``vi``, ``tei`` and ``strip`` of them: the image
+that a loader takes by itself is the one that a model is asked about. ``file_name`` has to be the first, for `datasets`
+5.2 gives its file to whichever field comes first."""
 
 
 def write_imagefolder(job: Job, folder: Path) -> str:
@@ -25,7 +31,7 @@ def write_imagefolder(job: Job, folder: Path) -> str:
                 if row.number % ROWS_TOGETHER == 0:
                     names = FileNames()
                 metadata.write(_write_row(row, names, place) + "\n")
-    example = job.parts[-1]
+    example = job.example
     return readme(
         job,
         "VCR data as image files",
@@ -43,10 +49,10 @@ def _write_row(row: Row, names: FileNames, place: Path) -> str:
     (place / below).mkdir(exist_ok=True)
     key = names.name(row)
     fields = {}
-    for column, short in SHORT_NAMES.items():
+    for field, column in FIELDS.items():
         picture = row.picture(column)
-        fields[FIELDS[short]] = f"{below}/{key}.{short}.{picture.extension}"
-        with (place / fields[FIELDS[short]]).open("xb") as file:
+        fields[field] = f"{below}/{key}.{SHORT_NAMES[column]}.{picture.extension}"
+        with (place / fields[field]).open("xb") as file:
             file.write(picture.data)
     return row.other_columns(**fields)
 

@@ -39,8 +39,8 @@ task: {task}
 dataset_path: parquet
 dataset_kwargs:
   data_files:
-    {split}: data/{part}.parquet
-test_split: {split}
+    "{split}": data/{part}.parquet
+test_split: "{split}"
 output_type: generate_until
 doc_to_visual: {column}
 doc_to_text: question
@@ -84,7 +84,7 @@ def write_lmms_eval(job: Job, folder: Path) -> str:
     for part in job.parts:
         _write_parquet(job, part, folder / "data" / f"{part}.parquet")
         _write_tasks(job, part, folder)
-    task = task_name(job, job.parts[-1])
+    task = task_name(job, job.example)
     sections = [
         "In this folder: one Parquet file a mode and split in `data/`, and the tasks that read them. `TASK` shows a "
         "model VI+TEI, `TASK_tei` TEI only; both keep the outputs, for `vcrgen score` to read.",

@@ -34,7 +34,7 @@ def write_vlmevalkit(job: Job, folder: Path) -> str:
     """Write the files; see the module."""
     for part in job.parts:
         _write_part(job, part, folder)
-    example = dataset_name(job, job.parts[-1], "")
+    example = dataset_name(job, job.example, "")
     return readme(
         job,
         "VCR data for VLMEvalKit",

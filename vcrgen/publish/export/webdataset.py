@@ -26,7 +26,7 @@ def write_webdataset(job: Job, folder: Path) -> str:
         "Of each pair: `.image` is VI, `.stacked` VI+TEI, `.tei` TEI only, `.strip` the covered strip; `.json` holds "
         "all other columns, with the hidden texts in `crossed_text`.",
         "```python\nimport webdataset\n\n"
-        f'dataset = webdataset.WebDataset("{job.parts[-1]}-000000.tar", shardshuffle=False).decode("pil")\n```',
+        f'dataset = webdataset.WebDataset("{job.example}-000000.tar", shardshuffle=False).decode("pil")\n```',
     )
 
 

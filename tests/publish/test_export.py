@@ -1,0 +1,425 @@
+"""Every export holds the dataset's own pixels and answers, appears whole or not at all, and trusts no id or path."""
+
+import ast
+import base64
+import csv
+import hashlib
+import io
+import json
+import re
+import shutil
+import sys
+import tarfile
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import yaml
+from PIL import Image
+
+from vcrgen.build.run import build
+from vcrgen.build.schema import IMAGE_COLUMNS, arrow_schema
+from vcrgen.build.sources import check_columns, iter_items, open_source
+from vcrgen.config import BuildConfig
+from vcrgen.errors import ConfigError, DatasetError, OutputError, VcrgenError
+from vcrgen.files import sha256_file, write_json
+from vcrgen.manifest import MANIFEST, read_manifest, write_manifest
+from vcrgen.publish.export import FORMATS, base, export_dataset, webdataset
+from vcrgen.publish.reader import read_rows
+
+PARTS = [("easy", "train"), ("easy", "test"), ("hard", "train"), ("hard", "test")]
+SHORT = {"image": "image", "stacked_image": "stacked", "only_it_image": "tei", "only_it_image_small": "strip"}
+Row = dict[str, Any]
+csv.field_size_limit(sys.maxsize)  # an image is one field
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Eight pairs in both modes and two splits."""
+    folder = tmp_path_factory.mktemp("export") / "dataset"
+    build("samples:8", out=folder, splits="train=...,test=3", seed=5)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def exports(small: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The dataset in every format."""
+    root = tmp_path_factory.mktemp("exports")
+    for name in FORMATS:
+        export_dataset(small, to=name, out=root / name)
+    return {name: root / name for name in FORMATS}
+
+
+def rows_of(dataset: Path, mode: str, split: str) -> list[Row]:
+    return list(read_rows(dataset, read_manifest(dataset), mode=mode, split=split))
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    files = (file for file in folder.rglob("*") if file.is_file())
+    return {file.relative_to(folder).as_posix(): file.read_bytes() for file in files}
+
+
+def pixels(data: bytes) -> Any:
+    return np.asarray(Image.open(io.BytesIO(data)).convert("RGB"))
+
+
+def changed(dataset: Path, to: Path, change: Callable[[int, Row], Row]) -> Path:
+    """A copy of a dataset with other values in its rows, and a manifest that fits them."""
+    shutil.copytree(dataset, to)
+    manifest = read_manifest(to)
+    files = []
+    for file in manifest.files:
+        path = to / file.path
+        rows = [change(number, row) for number, row in enumerate(pq.read_table(path).to_pylist())]
+        pq.write_table(pa.Table.from_pylist(rows, arrow_schema()), path)
+        files.append(replace(file, bytes=path.stat().st_size, sha256=sha256_file(path)))
+    write_manifest(to, replace(manifest, files=tuple(files)))
+    return to
+
+
+# What each format holds, as (mode, split) -> list of (question id, answers, column -> image bytes).
+
+
+def read_vlmevalkit(folder: Path) -> Iterator[tuple[str, str, str, list[str], dict[str, bytes]]]:
+    for mode, split in PARTS:
+        tables = []
+        for kind in ("", "TEI_"):
+            (file,) = folder.glob(f"VCR_EN_{mode.upper()}_{kind}{split}_*_openended.tsv")
+            with file.open(encoding="utf-8", newline="") as handle:
+                tables.append(list(csv.DictReader(handle, delimiter="\t")))
+        for number, (row, tei) in enumerate(zip(*tables, strict=True)):
+            assert list(row) == ["index", "image", "question", "answer", "question_id"]
+            assert row["index"] == tei["index"] == str(number)
+            assert {key: row[key] for key in row if key != "image"} == {key: tei[key] for key in tei if key != "image"}
+            images = {"stacked_image": base64.b64decode(row["image"]), "only_it_image": base64.b64decode(tei["image"])}
+            yield mode, split, row["question_id"], ast.literal_eval(row["answer"]), images
+
+
+def read_lmms_eval(folder: Path) -> Iterator[tuple[str, str, str, list[str], dict[str, bytes]]]:
+    for mode, split in PARTS:
+        for row in pq.read_table(folder / "data" / f"{mode}-{split}.parquet").to_pylist():
+            images = {column: row[column]["bytes"] for column in IMAGE_COLUMNS}
+            assert all(row[column]["path"] is None for column in IMAGE_COLUMNS)
+            yield mode, split, row["question_id"], row["crossed_text"], images
+
+
+def read_webdataset(folder: Path) -> Iterator[tuple[str, str, str, list[str], dict[str, bytes]]]:
+    for mode, split in PARTS:
+        for file in sorted(folder.glob(f"{mode}-{split}-*.tar")):
+            samples: dict[str, dict[str, bytes]] = {}
+            with tarfile.open(file) as archive:
+                for member in archive:
+                    key, _, extension = member.name.partition(".")
+                    handle = archive.extractfile(member)
+                    assert handle
+                    samples.setdefault(key, {})[extension] = handle.read()
+            for key, sample in samples.items():
+                row = json.loads(sample["json"])
+                assert row["question_id"] == key
+                images = {column: sample[f"{short}.png"] for column, short in SHORT.items()}
+                yield mode, split, key, row["crossed_text"], images
+
+
+def read_imagefolder(folder: Path) -> Iterator[tuple[str, str, str, list[str], dict[str, bytes]]]:
+    fields = {"stacked_image": "file_name", "image": "vi_file_name", "only_it_image": "tei_file_name"}
+    fields |= {"only_it_image_small": "strip_file_name"}
+    for mode, split in PARTS:
+        place = folder / mode / split
+        for line in (place / "metadata.jsonl").read_text("utf-8").splitlines():
+            row = json.loads(line)
+            images = {column: (place / row[field]).read_bytes() for column, field in fields.items()}
+            yield mode, split, row["question_id"], row["crossed_text"], images
+
+
+READERS = {
+    "vlmevalkit": read_vlmevalkit,
+    "lmms-eval": read_lmms_eval,
+    "webdataset": read_webdataset,
+    "imagefolder": read_imagefolder,
+}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_an_export_holds_the_datasets_images_and_answers(name: str, small: Path, exports: dict[str, Path]) -> None:
+    found = list(READERS[name](exports[name]))
+    expected = [(mode, split, row) for mode, split in PARTS for row in rows_of(small, mode, split)]
+    assert len(found) == len(expected) == 16
+    for (mode, split, question_id, answers, images), (mode_, split_, row) in zip(found, expected, strict=True):
+        assert (mode, split, question_id, answers) == (mode_, split_, row["question_id"], row["crossed_text"])
+        assert images == {column: row[column]["bytes"] for column in images}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_the_same_dataset_gives_the_same_bytes(
+    name: str, small: Path, exports: dict[str, Path], tmp_path: Path
+) -> None:
+    result = export_dataset(small, to=name, out=tmp_path / "again")
+    again = tree(tmp_path / "again")
+    assert again == tree(exports[name])
+    assert (result.files, result.rows) == (len(again), 16)
+    assert str(small).encode() not in b"".join(again.values())
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_one_mode_and_split(name: str, small: Path, tmp_path: Path) -> None:
+    result = export_dataset(small, to=name, out=tmp_path / "out", mode="hard", split="test")
+    assert result.rows == 3
+    names = " ".join(tree(tmp_path / "out")).lower()
+    assert "hard" in names and "test" in names and "easy" not in names and "train" not in names
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_the_readme_has_the_signature(name: str, small: Path, exports: dict[str, Path]) -> None:
+    assert str(read_manifest(small).signature) in (exports[name] / "README.md").read_text("utf-8")
+
+
+def test_pandas_reads_the_tsv_as_vlmevalkit_does(exports: dict[str, Path]) -> None:
+    pandas = pytest.importorskip("pandas")
+    for file in exports["vlmevalkit"].glob("*.tsv"):
+        table = pandas.read_csv(file, sep="\t")
+        assert list(table["index"]) == list(range(len(table)))
+        assert not table.isna().any().any()
+        assert "EN" not in file.stem.removeprefix("VCR_EN")
+
+
+def test_lmms_eval_tasks_name_columns_and_files(exports: dict[str, Path]) -> None:
+    class Loader(yaml.SafeLoader):
+        """Keeps the names of functions, as lmms-eval does while it lists tasks."""
+
+    Loader.add_constructor("!function", lambda loader, node: str(node.value))
+    folder = exports["lmms-eval"]
+    tasks = {file.stem: yaml.load(file.read_text("utf-8"), Loader) for file in folder.glob("*.yaml")}
+    assert len(tasks) == 12
+    for name, task in tasks.items():
+        assert task["task"] == name
+        if name.endswith("_published"):
+            assert task["process_results"] == "lmms_eval.tasks.vcr_wiki.utils.vcr_en_process_results"
+            task = tasks[task["include"].removesuffix(".yaml")]
+        columns = pq.read_schema(folder / task["dataset_kwargs"]["data_files"][task["test_split"]]).names
+        assert {task["doc_to_visual"], task["doc_to_text"], task["doc_to_target"]} <= set(columns)
+
+
+def test_datasets_opens_what_lmms_eval_is_given(small: Path, exports: dict[str, Path], tmp_path: Path) -> None:
+    datasets = pytest.importorskip("datasets")
+    files = {"test": str(exports["lmms-eval"] / "data" / "hard-test.parquet")}
+    loaded = datasets.load_dataset("parquet", data_files=files, split="test", cache_dir=str(tmp_path))
+    for row, ours in zip(loaded, rows_of(small, "hard", "test"), strict=True):
+        assert np.array_equal(row["stacked_image"], pixels(ours["stacked_image"]["bytes"]))
+        assert row["crossed_text"] == ours["crossed_text"]
+
+
+def test_the_webdataset_package_opens_the_shards(small: Path, exports: dict[str, Path]) -> None:
+    wds = pytest.importorskip("webdataset")
+    shards = str(exports["webdataset"] / "easy-test-000000.tar")
+    samples = list(wds.WebDataset(shards, shardshuffle=False).decode("pil"))
+    for sample, row in zip(samples, rows_of(small, "easy", "test"), strict=True):
+        assert sample["json"]["crossed_text"] == row["crossed_text"]
+        for column, short in SHORT.items():
+            assert np.array_equal(sample[f"{short}.png"], pixels(row[column]["bytes"]))
+
+
+def test_vcrgen_opens_its_own_shards(small: Path, exports: dict[str, Path]) -> None:
+    config = BuildConfig(source=str(exports["webdataset"] / "easy-test-000000.tar"), image_column="image.png")
+    source = open_source(config)
+    assert check_columns(source, config).caption == ("caption",)
+    items = list(iter_items(source, config, 0, 0, 3))
+    for item, row in zip(items, rows_of(small, "easy", "test"), strict=True):
+        assert (item.image, item.caption) == (row["image"]["bytes"], row["caption"])
+
+
+def test_shards_are_cut_by_pairs_and_by_bytes(small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(webdataset, "ROWS_TOGETHER", 2)
+    export_dataset(small, to="webdataset", out=tmp_path / "pairs", mode="easy", split="train")
+    assert len(list((tmp_path / "pairs").glob("easy-train-*.tar"))) == 3
+    monkeypatch.setattr(webdataset, "MAX_SHARD_BYTES", 1)
+    export_dataset(small, to="webdataset", out=tmp_path / "bytes", mode="easy", split="train")
+    assert len(list((tmp_path / "bytes").glob("easy-train-*.tar"))) == 5
+
+
+def test_members_have_no_owner_and_no_date_and_are_sorted(exports: dict[str, Path]) -> None:
+    with tarfile.open(exports["webdataset"] / "easy-train-000000.tar") as archive:
+        members = archive.getmembers()
+    assert {(m.mtime, m.uid, m.gid, m.uname, m.gname) for m in members} == {(0, 0, 0, "", "")}
+    for start in range(0, len(members), 5):
+        names = [member.name for member in members[start : start + 5]]
+        assert names == sorted(names)
+
+
+@pytest.mark.parametrize("by_name", [True, False], ids=["load_dataset(FOLDER, MODE)", "imagefolder"])
+def test_datasets_opens_the_image_folder(by_name: bool, small: Path, exports: dict[str, Path], tmp_path: Path) -> None:
+    datasets = pytest.importorskip("datasets")
+    folder = exports["imagefolder"]
+    arguments = (str(folder), "easy") if by_name else ("imagefolder",)
+    more = {} if by_name else {"data_dir": str(folder / "easy")}
+    loaded = datasets.load_dataset(*arguments, split="test", cache_dir=str(tmp_path), **more)
+    for row, ours in zip(loaded, rows_of(small, "easy", "test"), strict=True):
+        assert (row["question_id"], row["crossed_text"]) == (ours["question_id"], ours["crossed_text"])
+        assert np.array_equal(row["image"], pixels(ours["stacked_image"]["bytes"]))
+        for name, column in (("vi", "image"), ("tei", "only_it_image"), ("strip", "only_it_image_small")):
+            assert np.array_equal(row[name], pixels(ours[column]["bytes"]))
+
+
+HOSTILE = [
+    "../../etc/passwd",
+    "a.b/c",
+    "__skipped__",
+    "",
+    "A" * 5000,
+    "dup",
+    "DUP",
+    "row-00000000",
+    "x\0\n\t\"'",
+    "图像",
+]
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Ids, answers and paths that want out of the folder or out of the format; every id comes twice."""
+
+    def change(number: int, row: Row) -> Row:
+        answers = ["tab\tquote\"'\n\r", "\\x00\0", "']; import os #", "图像"]
+        images = {column: {"bytes": row[column]["bytes"], "path": "/etc/passwd"} for column in IMAGE_COLUMNS}
+        return row | images | {"question_id": HOSTILE[number % len(HOSTILE)], "crossed_text": answers}
+
+    folder = tmp_path_factory.mktemp("hostile")
+    build("samples:20", out=folder / "source", mode="easy", splits="train=...")
+    return changed(folder / "source", folder / "hostile", change)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_hostile_ids_stay_inside_and_apart(name: str, hostile: Path, tmp_path: Path) -> None:
+    out = tmp_path / "deep" / "out"
+    result = export_dataset(hostile, to=name, out=out)
+    assert [path.name for path in out.parent.iterdir()] == ["out"]
+    names = list(tree(out))
+    if name == "webdataset":
+        with tarfile.open(out / "easy-train-000000.tar") as archive:
+            names = archive.getnames()
+    if name in ("webdataset", "imagefolder"):
+        images = [Path(file).name for file in names if file.endswith(".png")]
+        assert len({file.lower() for file in images}) == len(images) == 4 * result.rows
+        assert all(re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}\.[a-z]+\.png", file) for file in images)
+    assert not any(file.startswith("/") or ".." in file for file in names)
+
+
+def test_hostile_answers_come_back(hostile: Path, tmp_path: Path) -> None:
+    rows = rows_of(hostile, "easy", "train")
+    assert len(rows) > len(HOSTILE)
+    export_dataset(hostile, to="vlmevalkit", out=tmp_path / "out")
+    with next((tmp_path / "out").glob("VCR_EN_EASY_train_*.tsv")).open(encoding="utf-8", newline="") as handle:
+        table = list(csv.DictReader(handle, delimiter="\t"))
+    assert [ast.literal_eval(row["answer"]) for row in table] == [row["crossed_text"] for row in rows]
+    assert [row["question_id"] for row in table] == [row["question_id"] for row in rows]
+
+
+def test_the_extension_follows_the_bytes(small: Path, tmp_path: Path) -> None:
+    def to_webp(number: int, row: Row) -> Row:
+        buffer = io.BytesIO()
+        Image.open(io.BytesIO(row["stacked_image"]["bytes"])).save(buffer, "WEBP", lossless=True)
+        return row | {"stacked_image": {"bytes": buffer.getvalue(), "path": "stacked.png"}}
+
+    dataset = changed(small, tmp_path / "webp", to_webp)
+    export_dataset(dataset, to="imagefolder", out=tmp_path / "out", mode="easy", split="test")
+    suffixes = {file.name.partition(".")[2] for file in (tmp_path / "out").rglob("00000/*")}
+    assert suffixes == {"image.png", "stacked.webp", "tei.png", "strip.png"}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"stacked_image": {"bytes": b"GIF89a", "path": None}}, "neither a PNG nor a WebP in 'stacked_image'"),
+        ({"stacked_image": None}, "neither a PNG nor a WebP"),
+        ({"crossed_text": None}, "no list of texts"),
+        ({"crossed_text": [None]}, "no list of texts"),
+        ({"question_id": None}, "no text in 'question_id'"),
+    ],
+)
+def test_a_damaged_row_is_named(name: str, values: Row, said: str, small: Path, tmp_path: Path) -> None:
+    dataset = changed(small, tmp_path / "bad", lambda number, row: row | values if number == 2 else row)
+    with pytest.raises(DatasetError, match=rf"easy/train: row 2 .*{said}"):
+        export_dataset(dataset, to=name, out=tmp_path / "out")
+    assert [path.name for path in tmp_path.iterdir()] == ["bad"]
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), DatasetError("gone"), OSError(28, "No space left on device")])
+def test_nothing_is_seen_after_a_failure_in_the_middle(
+    name: str, error: BaseException, small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def some_rows(*args: Any, **kwargs: Any) -> Iterator[Row]:
+        rows = read_rows(*args, **kwargs)
+        yield next(rows)
+        raise error
+
+    monkeypatch.setattr(base, "read_rows", some_rows)
+    expected = OutputError if isinstance(error, OSError) else type(error)
+    with pytest.raises(expected):
+        export_dataset(small, to=name, out=tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []
+    monkeypatch.undo()
+    export_dataset(small, to=name, out=tmp_path / "out", mode="easy", split="test")
+    assert (tmp_path / "out" / "README.md").is_file()
+
+
+def test_an_empty_folder_is_taken_and_a_full_one_is_not(small: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    export_dataset(small, to="webdataset", out=tmp_path / "empty")
+    before = tree(tmp_path / "empty")
+    (tmp_path / "file").write_text("mine")
+    for out in (tmp_path / "empty", tmp_path / "file", small, tmp_path / "file" / "below"):
+        with pytest.raises(OutputError, match=r"\.$"):
+            export_dataset(small, to="webdataset", out=out)
+    assert tree(tmp_path / "empty") == before
+    assert (tmp_path / "file").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"to": "lmms"}, "nearest is 'lmms-eval'"),
+        ({"to": "WebDataset"}, "Known: vlmevalkit, lmms-eval, webdataset, imagefolder"),
+        ({"mode": "medium"}, "has no mode 'medium'; it has easy, hard"),
+        ({"split": "dev"}, "has no split 'dev'; it has train, test"),
+    ],
+)
+def test_what_is_not_there_is_answered_with_what_is(options: Row, said: str, small: Path, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=said):
+        export_dataset(small, **({"to": "webdataset", "out": tmp_path / "out"} | options))
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda values: values["config"].update(lang="../x"),
+        lambda values: values["config"].update(lang=["en"]),
+        lambda values: values.update(config=[]),
+        lambda values: values["files"][0].update(split="../../x"),
+        lambda values: values["files"][0].update(split=["x"]),
+        lambda values: values["files"][0].update(mode="x", path="x/y"),
+    ],
+)
+def test_a_manifest_cannot_name_files(change: Callable[[Row], None], small: Path, tmp_path: Path) -> None:
+    dataset = tmp_path / "dataset"
+    shutil.copytree(small, dataset)
+    values = json.loads((dataset / MANIFEST).read_text("utf-8"))
+    change(values)
+    write_json(dataset / MANIFEST, values)
+    for name in FORMATS:
+        with pytest.raises(VcrgenError):
+            export_dataset(dataset, to=name, out=tmp_path / "out")
+    assert [path.name for path in tmp_path.iterdir()] == ["dataset"]
+
+
+def test_an_export_does_not_touch_the_dataset(small: Path, tmp_path: Path) -> None:
+    before = {name: hashlib.sha256(data).hexdigest() for name, data in tree(small).items()}
+    for name in FORMATS:
+        export_dataset(small, to=name, out=tmp_path / name, split="test")
+    assert {name: hashlib.sha256(data).hexdigest() for name, data in tree(small).items()} == before

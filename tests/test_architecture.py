@@ -1,0 +1,94 @@
+"""The rules of the layout, read from the imports."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "vcrgen"
+KERNEL = {"records", "errors", "config", "rng", "signature", "files", "manifest", "resources"}
+# Only these know more than one stage.
+WIRING = {"pipeline", "shards", "assemble", "run", "transform", "progress"}
+# What stages may share inside a room: tools and tables, no stage's decisions.
+SHARED = {"fonts", "schema", "engine"}
+HEAVY = {"spacy", "jieba", "datasets", "pyarrow", "PIL", "numpy", "fontTools", "rapidfuzz"}
+
+
+def imports(file: Path) -> set[str]:
+    """Modules of this package that a file imports, with ``vcrgen.`` taken off."""
+    found = set()
+    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("vcrgen."):
+            found.add(node.module.removeprefix("vcrgen."))
+        elif isinstance(node, ast.Import):
+            found |= {name.name.removeprefix("vcrgen.") for name in node.names if name.name.startswith("vcrgen.")}
+    return found
+
+
+def top_level_imports(file: Path) -> set[str]:
+    """Packages imported when the file is, those under ``if TYPE_CHECKING`` left out."""
+    found = set()
+    for node in ast.parse(file.read_text("utf-8")).body:
+        if isinstance(node, ast.Import):
+            found |= {name.name.split(".")[0] for name in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module.split(".")[0])
+    return found
+
+
+def modules(room: str) -> list[Path]:
+    return sorted((PACKAGE / room).rglob("*.py"))
+
+
+def room_of(module: str) -> str:
+    return module.split(".")[0]
+
+
+def test_builder_and_scorer_do_not_know_each_other() -> None:
+    for room, other in (("builder", "scorer"), ("scorer", "builder")):
+        for file in modules(room):
+            assert not {m for m in imports(file) if room_of(m) == other}, file
+
+
+def test_the_scorer_needs_only_kernel_and_text() -> None:
+    for file in modules("scorer"):
+        assert {room_of(m) for m in imports(file)} <= KERNEL | {"text", "scorer"}, file
+
+
+def test_the_kernel_is_below_everything() -> None:
+    for name in KERNEL:
+        assert {room_of(m) for m in imports(PACKAGE / f"{name}.py")} <= KERNEL | {"text"}, name
+
+
+def test_text_needs_only_the_kernel() -> None:
+    for file in modules("text"):
+        assert {room_of(m) for m in imports(file)} <= KERNEL | {"text"}, file
+
+
+def test_a_stage_does_not_import_the_next_one() -> None:
+    for file in sorted((PACKAGE / "builder").glob("*.py")):
+        if file.stem not in WIRING | {"__init__"}:
+            inside = {m.split(".")[1] for m in imports(file) if m.startswith("builder.")}
+            assert inside <= SHARED | {"statistics"}, file
+
+
+@pytest.mark.parametrize("file", ["__init__.py", "cli.py", "config.py", "errors.py", "text/languages.py"])
+def test_what_help_needs_is_light(file: str) -> None:
+    assert not top_level_imports(PACKAGE / file) & HEAVY
+
+
+def test_random_numbers_come_from_one_place() -> None:
+    for file in sorted(PACKAGE.rglob("*.py")):
+        if file.name != "rng.py" and "samples" not in file.parts:
+            source = file.read_text("utf-8")
+            assert "random.Random(" not in source and "import random" not in source, file
+
+
+def test_nothing_hostile_is_evaluated() -> None:
+    for file in sorted(PACKAGE.rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                assert node.func.id not in ("eval", "exec"), file
+            if isinstance(node, ast.Import):
+                assert not {name.name for name in node.names} & {"pickle", "marshal", "shelve"}, file

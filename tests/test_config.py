@@ -1,0 +1,113 @@
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vcrgen.config import BuildConfig, find_recipe, load_build_config, parse_splits
+from vcrgen.errors import ConfigError
+from vcrgen.records import Mode
+from vcrgen.resources import resource_dir
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"lang": "xx"}, "unknown language 'xx'; known: en, zh"),
+        ({"mode": "middling"}, "mode: Input should be 'easy', 'hard' or 'both'"),
+        ({"n": 11}, "n: Input should be less than or equal to 10"),
+        ({"max_share": 0}, "max-share: Input should be greater than 0"),
+        ({"where": ("lang",)}, "'lang' is not of the form PATH=VALUE"),
+        ({"splits": "train=5"}, "exactly one split takes the rest"),
+        ({"widht": 300}, "Unknown key 'widht'; the nearest known key is 'width'"),
+        ({"limit": "many"}, "limit: Input should be a valid integer"),
+    ],
+)
+def test_wrong_options(options: dict[str, object], message: str) -> None:
+    with pytest.raises(ConfigError, match="^[^\n]*$") as error:
+        load_build_config(None, options)
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("lang: [", "is not valid YAML at line 1"),
+        ("- en\n", "must hold `key: value` lines"),
+        ("lnag: en\n", "Unknown key 'lnag'; the nearest known key is 'lang'"),
+        ("lang: !!python/object/apply:os.system ['true']\n", "is not valid YAML"),
+        ("[" * 5000, "is not valid YAML"),
+    ],
+)
+def test_wrong_files(tmp_path: Path, text: str, message: str) -> None:
+    file = tmp_path / "recipe.yaml"
+    file.write_text(text)
+    with pytest.raises(ConfigError) as error:
+        load_build_config(file, {})
+    assert message in str(error.value) and str(file) in str(error.value)
+
+
+def test_unreadable_files(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="cannot be read: No such file"):
+        load_build_config(tmp_path / "missing.yaml", {})
+    (tmp_path / "latin.yaml").write_bytes("lang: é".encode("latin-1"))
+    with pytest.raises(ConfigError, match="is not UTF-8"):
+        load_build_config(tmp_path / "latin.yaml", {})
+    (tmp_path / "large.yaml").write_bytes(b"#" * (2 << 20))
+    with pytest.raises(ConfigError, match="is larger than"):
+        load_build_config(tmp_path / "large.yaml", {})
+
+
+def test_options_win_over_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "recipe.yaml"
+    file.write_text("lang: zh\nmode: hard\nseed: 3\n")
+    config = load_build_config(file, {"mode": "easy", "seed": None})
+    assert (config.lang, config.modes, config.seed) == ("zh", (Mode.EASY,), 3)
+
+
+@pytest.mark.parametrize("recipe", sorted(resource_dir("configs").glob("*.yaml")), ids=lambda path: path.stem)
+def test_shipped_recipes(recipe: Path) -> None:
+    config = load_build_config(recipe, {})
+    assert config.lang in recipe.stem and config.mode in recipe.stem
+    assert find_recipe(Path(recipe.stem)) == recipe
+
+
+def test_a_local_file_comes_before_a_shipped_recipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("vcr-wiki-en-easy.yaml").write_text("lang: en\n")
+    assert find_recipe(Path("vcr-wiki-en-easy.yaml")) == Path("vcr-wiki-en-easy.yaml")
+
+
+@pytest.mark.parametrize(
+    ("text", "splits"),
+    [
+        ("train=...", {"train": None}),
+        ("train=...,validation=5000,test=5000", {"train": None, "validation": 5000, "test": 5000}),
+        (" a=0.25 , b=... ", {"a": 0.25, "b": None}),
+    ],
+)
+def test_splits(text: str, splits: dict[str, object]) -> None:
+    assert parse_splits(text) == splits
+
+
+@pytest.mark.parametrize(
+    "text", ["", "train", "train=", "train=0", "train=-1,a=...", "a=...,a=5", "a=...,b=...", "a=0.5,b=0.5,c=...", "../x=..."]
+)
+def test_splits_that_make_no_sense(text: str) -> None:
+    with pytest.raises(ValueError, match="."):
+        parse_splits(text)
+
+
+@given(st.text(max_size=40))
+def test_any_text_is_splits_or_an_error(text: str) -> None:
+    try:
+        parse_splits(text)
+    except ValueError:
+        return
+
+
+def test_the_hash_is_of_the_choices() -> None:
+    one = BuildConfig(lang="en", source="a.parquet", font=Path("x.ttf"))
+    assert one.canonical_hash() == BuildConfig(source="b.parquet").canonical_hash()  # files count by their content
+    assert one.canonical_hash() != BuildConfig(seed=1).canonical_hash()
+    assert "source" not in one.published()

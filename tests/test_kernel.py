@@ -1,0 +1,120 @@
+"""rng, files, signature, manifest and records."""
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vcrgen.errors import DatasetError
+from vcrgen.files import atomic_path, write_json
+from vcrgen.manifest import DatasetFile, Manifest, read_manifest, write_manifest
+from vcrgen.records import Span
+from vcrgen.rng import rng_for, shuffled
+from vcrgen.signature import Signature
+
+KEYS = st.text(st.characters(codec="utf-8", exclude_characters=":|"), min_size=1)
+FACTS = st.dictionaries(KEYS, st.text(st.characters(codec="utf-8", exclude_characters="|")), min_size=1)
+
+
+def test_a_generator_depends_on_seed_stage_and_item() -> None:
+    def first(*key: object) -> float:
+        return rng_for(*key).random()  # type: ignore[arg-type]
+
+    assert first(0, "mask", "a") == first(0, "mask", "a")
+    assert len({first(0, "mask", "a"), first(1, "mask", "a"), first(0, "font", "a"), first(0, "mask", "b")}) == 4
+
+
+def test_golden_random_order() -> None:
+    """A change here changes every dataset that will be built."""
+    assert shuffled(rng_for(7, "mask", "item"), list(range(8))) == GOLDEN_ORDER
+
+
+GOLDEN_ORDER = [1, 4, 5, 3, 0, 2, 7, 6]
+
+
+def test_a_file_appears_whole_or_not_at_all(tmp_path: Path) -> None:
+    target = tmp_path / "file"
+    target.write_text("old")
+    with pytest.raises(RuntimeError), atomic_path(target) as temporary:
+        temporary.write_text("half")
+        raise RuntimeError
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+    assert target.read_text() == "old"
+    with atomic_path(target) as temporary:
+        temporary.write_text("new")
+        assert target.read_text() == "old"
+    assert target.read_text() == "new"
+
+
+@given(FACTS)
+def test_a_signature_is_read_back(facts: dict[str, str]) -> None:
+    signature = Signature(facts)
+    assert Signature.parse(str(signature)).facts == facts
+    assert len(signature.short) == 8
+
+
+@pytest.mark.parametrize("text", ["", "a", "a:b|", "a:1|a:2", ":x"])
+def test_not_a_signature(text: str) -> None:
+    with pytest.raises(ValueError, match="not a signature"):
+        Signature.parse(text)
+
+
+FILE = DatasetFile(path="easy/train-0.parquet", mode="easy", split="train", rows=1, bytes=2, sha256="00")
+MANIFEST = Manifest(
+    fingerprint="f", signature=Signature({"lang": "en"}), source="s", config={}, read=1, drops={}, files=(FILE,)
+)
+
+
+def test_a_manifest_is_read_back(tmp_path: Path) -> None:
+    write_manifest(tmp_path, MANIFEST)
+    assert read_manifest(tmp_path) == MANIFEST
+
+
+@pytest.mark.parametrize(
+    "path", ["/etc/passwd", "../x", "easy/../../x", "easy/a/b", "easy/..", "easy\\x", "hard/x", "easy/", "easy", "easy/a\\b"]
+)
+def test_a_path_of_a_manifest_is_not_trusted(tmp_path: Path, path: str) -> None:
+    values = {"signature": "lang:en", "fingerprint": "f", "source": "s", "config": {}, "read": 1, "drops": {}}
+    file = {"path": path, "mode": "easy", "split": "train", "rows": 1, "bytes": 2, "sha256": "00"}
+    write_json(tmp_path / "manifest.json", values | {"files": [file]})
+    with pytest.raises(DatasetError, match="damaged"):
+        read_manifest(tmp_path)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", "null", '{"signature": 5}', "[" * 100_000])
+def test_damaged_manifests(tmp_path: Path, text: str) -> None:
+    (tmp_path / "manifest.json").write_text(text)
+    with pytest.raises(DatasetError, match="damaged"):
+        read_manifest(tmp_path)
+    with pytest.raises(DatasetError, match="not a dataset"):
+        read_manifest(tmp_path / "elsewhere")
+
+
+def test_span_invariant() -> None:
+    span = Span(start=2, end=4, text="ab", tokens=("ab",))
+    for change in ({"start": 5}, {"end": 9}, {"text": ""}, {"start": -1}):
+        with pytest.raises(ValueError, match="span"):
+            replace(span, **change)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("module", ["vcrgen", "vcrgen.cli"])
+def test_importing_is_light(module: str) -> None:
+    code = f"import sys, {module}; print(*sorted({{m.split('.')[0] for m in sys.modules}}))"
+    run = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=dict(os.environ), timeout=60
+    )
+    heavy = {"spacy", "jieba", "datasets", "pyarrow", "PIL", "numpy", "pandas", "torch"}
+    assert not heavy & set(run.stdout.split())
+
+
+def test_json_is_canonical(tmp_path: Path) -> None:
+    write_json(tmp_path / "a", {"b": 1, "a": "é"})
+    write_json(tmp_path / "b", {"a": "é", "b": 1})
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+    assert json.loads((tmp_path / "a").read_text("utf-8")) == {"a": "é", "b": 1}

@@ -1,0 +1,170 @@
+"""Frozen records of the scorer: answers, predictions, and what became of them.
+
+Scores are shares from 0 to 1; only the report turns them into percent and rounds. Offsets are character offsets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+UNSTATED = "-"  # the mode of outputs of which no file says whether they were easy or hard
+
+
+class View(StrEnum):
+    """Which image the model saw."""
+
+    STACKED = "stacked"
+    TEI = "tei"
+    STRIP = "strip"
+
+    @property
+    def label(self) -> str:
+        """The name in tables."""
+        return {"stacked": "VI+TEI", "tei": "TEI", "strip": "TEI strip"}[self.value]
+
+
+class Outcome(StrEnum):
+    """What became of one span. Four ways to have no answer are four different things."""
+
+    EXACT = "exact"
+    WRONG = "wrong"
+    SHORT = "short"  # fewer tokens than the span, or (vlmevalkit) no n-gram that shares a token: no candidate
+    REFUSED = "refused"
+    EMPTY = "empty"
+    NULL = "null"
+    MISSING = "missing"
+
+
+# The order of the columns wherever metrics stand in arrays.
+METRICS = ("exact", "jaccard", "precision", "recall", "f1", "rouge1", "similarity", "character")
+METRIC_NOTES: Mapping[str, str] = {
+    "exact": "the nearest n-gram is the span",
+    "jaccard": "shared tokens over all tokens, as sets",
+    "precision": "shared tokens over the n-gram's, as sets",
+    "recall": "shared tokens over the span's, as sets",
+    "f1": "harmonic mean of precision and recall",
+    "rouge1": "F of shared tokens, counted with repetition",
+    "similarity": "of the nearest n-gram: 1 - distance / longer length (paper), difflib's ratio (vlmevalkit)",
+    "character": "the span against the best stretch of the output, whatever the tokens (Indel similarity)",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerSpan:
+    """One hidden text.
+
+    Attributes:
+        text: What has to be restored.
+        tokens: Its tokens as the dataset recorded them, in the caption's context, or None.
+        ink: Visible ink by mode, as a share; empty where the dataset does not say.
+    """
+
+    text: str
+    tokens: tuple[str, ...] | None = None
+    ink: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """One image with its spans, in reading order."""
+
+    question_id: str
+    spans: tuple[AnswerSpan, ...]
+
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """The texts of the spans."""
+        return tuple(span.text for span in self.spans)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerKey:
+    """All questions of one split, in the order of the dataset.
+
+    Attributes:
+        name: For people: the dataset's folder or file.
+        lang: Language code.
+        questions: The questions asked for (all, or a subset).
+        rows: Id to row number in the whole split; holds more ids than ``questions`` where a subset is asked for.
+        modes: The modes the dataset has; empty if it does not say.
+        segmenter: The segmenter in the dataset's signature, or None.
+        facts: What a score's signature says of the data.
+        images: Parquet files that hold the images, by mode.
+    """
+
+    name: str
+    lang: str
+    questions: tuple[Question, ...]
+    rows: Mapping[str, int]
+    modes: tuple[str, ...] = ()
+    segmenter: str | None = None
+    facts: Mapping[str, str] = field(default_factory=dict)
+    images: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prediction:
+    """One model output, as a file gives it.
+
+    Attributes:
+        place: Where it stands, for messages: ``line 17``.
+        question_id: The id it names, or None where the format names a row number only.
+        row: The row number it names, or None.
+        view: The image the model saw.
+        mode: ``easy`` or ``hard``, or None.
+        model: The model's name, or None.
+        output: The text; None where the file has null or nothing.
+        answers: The answers the file itself holds, to check that it belongs to the dataset.
+        flaws: What was odd about the output: ``null``, ``nan``, ``listed``, ``surrogates``, ``replaced``.
+    """
+
+    place: str
+    question_id: str | None
+    row: int | None = None
+    view: View = View.STACKED
+    mode: str | None = None
+    model: str | None = None
+    output: str | None
+    answers: tuple[str, ...] | None = None
+    flaws: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpanMatch:
+    """One span against one output: the evidence behind every number.
+
+    Attributes:
+        answer: The span.
+        outcome: What became of it.
+        ngram: The nearest n-gram's tokens, joined; empty if there is none.
+        start: Where the n-gram starts in the output as the model gave it, or -1.
+        end: Where it ends, or -1.
+        distance: Edit distance between span and n-gram in characters, or None if there is no n-gram.
+        scores: The metrics, in the order of :data:`METRICS`.
+        verbatim: Whether the span's text stands in the output as it is, whatever the tokens.
+    """
+
+    answer: str
+    outcome: Outcome
+    ngram: str = ""
+    start: int = -1
+    end: int = -1
+    distance: int | None = None
+    scores: tuple[float, ...] = (0.0,) * len(METRICS)
+    verbatim: bool = False
+
+    @property
+    def exact(self) -> bool:
+        """Exact match."""
+        return self.scores[0] == 1.0
+
+    @property
+    def jaccard(self) -> float:
+        """Jaccard index of the token sets."""
+        return self.scores[1]
+
+    def as_dict(self) -> dict[str, float]:
+        """The metrics by name."""
+        return dict(zip(METRICS, self.scores, strict=True))

@@ -1,0 +1,209 @@
+"""Tokens without a pipeline: a language's tokenizer alone, for texts of any length.
+
+A caption is short and written by people; a model's output is neither. spaCy's English tokenizer and jieba take
+quadratic time on a run of characters without a boundary ("((((…"), so such a run is cut every :data:`LONGEST_RUN`
+characters before it is tokenised. Longer texts are read in pieces, cut where the tokens cannot change.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+from vcrgen.errors import PipelineError
+from vcrgen.text.languages import LANGUAGES
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+
+# Characters; no word, number or URL that a caption shows comes near it. Named in every score's signature.
+LONGEST_RUN = 1000
+PIECE = 4096
+# spaCy keeps every string it has seen; beyond this many a fresh tokenizer is made, so that a stream stays flat.
+MOST_STRINGS = 200_000
+
+# Where a text can be cut without changing its tokens: before a word, and outside of what jieba calls a block.
+_WORD_BOUNDARY = re.compile(r"\s(?=\S)")
+_JIEBA_BOUNDARY = re.compile(r"[^\u4E00-\u9FD5a-zA-Z0-9+#&._%\-]")
+_WORD_RUN = re.compile(r"\S{%d}" % (LONGEST_RUN + 1))
+_JIEBA_RUN = re.compile(r"[\u4E00-\u9FD5a-zA-Z0-9+#&._%%\-]{%d}" % (LONGEST_RUN + 1))
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """The tokens of one text.
+
+    Attributes:
+        texts: The tokens.
+        starts: The character offset of each in the text.
+        cut: Whether the text goes on after the last token, because a limit was reached.
+    """
+
+    texts: list[str]
+    starts: list[int]
+    cut: bool = False
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+
+@dataclass(frozen=True, slots=True)
+class Segmenter:
+    """A tokenizer, and what a signature calls it.
+
+    Attributes:
+        name: The tokenizer and its version, as datasets' signatures give it.
+        tokenize: A short text's tokens with their offsets; white space may be among them.
+        boundary: Matches where a text can be cut without changing its tokens.
+        long_run: Matches a run of characters that has to be cut although its tokens may change.
+    """
+
+    name: str
+    tokenize: Callable[[str], Iterator[tuple[str, int]]]
+    boundary: re.Pattern[str]
+    long_run: re.Pattern[str]
+
+    def __call__(self, text: str, *, limit: int | None = None, spaces: bool = False) -> Tokens:
+        """The tokens of a text, in time linear in its length.
+
+        Args:
+            text: Any text.
+            limit: Stop after so many tokens.
+            spaces: Keep the tokens of white space that spaCy makes of all but single spaces.
+        """
+        texts: list[str] = []
+        starts: list[int] = []
+        for offset, piece in self._pieces(text):
+            for token, start in self.tokenize(piece):
+                if not spaces and token.isspace():
+                    continue
+                if limit is not None and len(texts) == limit:
+                    return Tokens(texts, starts, cut=True)
+                texts.append(token)
+                starts.append(offset + start)
+        return Tokens(texts, starts)
+
+    def _pieces(self, text: str) -> Iterator[tuple[int, str]]:
+        start = 0
+        while start < len(text):
+            boundary = self.boundary.search(text, start + PIECE) if len(text) - start > PIECE else None
+            end = boundary.end() if boundary else len(text)
+            while (run := self.long_run.search(text, start, end)) is not None:
+                middle = run.start() + LONGEST_RUN
+                yield start, text[start:middle]
+                start = middle
+            yield start, text[start:end]
+            start = end
+
+
+@cache
+def load_segmenter(lang: str, name: str | None = None) -> Segmenter:
+    """The segmenter of a language; loaded once a process.
+
+    Args:
+        lang: A code of the language table.
+        name: A trained spaCy pipeline whose tokenizer is used, or None (or ``"builtin"``) for the language's own.
+
+    Raises:
+        PipelineError: The language is unknown, or the pipeline is not installed or is for another language.
+    """
+    if lang not in LANGUAGES:
+        raise PipelineError(f"Unknown language {lang!r}; known: {', '.join(LANGUAGES)}.")
+    if name in (None, "builtin"):
+        return _BUILT_IN[lang]() if lang in _BUILT_IN else _from_pipeline(lang)
+    if lang == "zh" and name == "jieba":
+        return _chinese()
+    return _trained(lang, str(name))
+
+
+class _SpacyTokenizer:
+    """A spaCy tokenizer that is made anew before its store of strings has grown large."""
+
+    def __init__(self, make: Callable[[], Language]) -> None:
+        self._make = make
+        self._nlp = make()
+        self._most = len(self._nlp.vocab.strings) + MOST_STRINGS
+
+    def __call__(self, text: str) -> Iterator[tuple[str, int]]:
+        if len(self._nlp.vocab.strings) > self._most:
+            self._nlp = self._make()
+        return ((token.text, token.idx) for token in self._nlp.tokenizer(text))
+
+
+def _english() -> Segmenter:
+    import spacy
+
+    tokenizer = _SpacyTokenizer(lambda: spacy.blank("en"))
+    return Segmenter(f"spacy-{spacy.__version__}-en", tokenizer, _WORD_BOUNDARY, _WORD_RUN)
+
+
+def _chinese() -> Segmenter:
+    """The words of spaCy's Chinese tokenizer with jieba, by the same rule, without spaCy."""
+    from vcrgen.text.jieba_zh import load_jieba
+
+    cut = load_jieba().cut
+
+    def tokenize(text: str) -> Iterator[tuple[str, int]]:
+        return _align([word for word in cut(text) if word and not word.isspace()], text)
+
+    name = f"spacy-{version('spacy')}-zh-jieba-{version('jieba')}"
+    return Segmenter(name, tokenize, _JIEBA_BOUNDARY, _JIEBA_RUN)
+
+
+def _align(words: Sequence[str], text: str) -> Iterator[tuple[str, int]]:
+    """Offsets of words; the white space between two is a token, but for one space after a word (as in spaCy)."""
+    position = 0
+    for word in words:
+        start = text.index(word, position)
+        if start > position:
+            yield text[position:start], position
+        yield word, start
+        position = start + len(word)
+        position += text.startswith(" ", position)
+    if position < len(text):
+        yield text[position:], position
+
+
+def _from_pipeline(lang: str) -> Segmenter:
+    from vcrgen.text.pipelines import load_pipeline
+
+    pipeline = load_pipeline(lang)
+    return _of_nlp(pipeline.nlp, pipeline.segmenter)
+
+
+def _trained(lang: str, name: str) -> Segmenter:
+    import spacy
+
+    from vcrgen.text.pipelines import segmenter_version
+
+    try:
+        nlp = spacy.load(name)
+    except OSError:
+        raise PipelineError(
+            f"The segmenter {name!r} is not installed; install it with `python -m spacy download {name}`."
+        ) from None
+    except (ValueError, KeyError, TypeError, ImportError) as error:
+        first_line = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise PipelineError(f"The segmenter {name!r} cannot be loaded: {first_line}") from None
+    if nlp.lang != lang:
+        raise PipelineError(f"The segmenter {name!r} is for {nlp.lang!r}, not for {lang!r}; name another.")
+    meta = nlp.meta
+    return _of_nlp(nlp, f"{segmenter_version(nlp)}@{meta['lang']}_{meta['name']}-{meta['version']}")
+
+
+def _of_nlp(nlp: Language, name: str) -> Segmenter:
+    words = LANGUAGES[nlp.lang].break_unit == "word"
+    tokenizer: Any = nlp.tokenizer
+    return Segmenter(
+        name,
+        lambda text: ((token.text, token.idx) for token in tokenizer(text)),
+        _WORD_BOUNDARY if words else _JIEBA_BOUNDARY,
+        _WORD_RUN if words else _JIEBA_RUN,
+    )
+
+
+_BUILT_IN: dict[str, Callable[[], Segmenter]] = {"en": _english, "zh": _chinese}
