@@ -1,0 +1,175 @@
+"""The n-gram of an output that is nearest to a span, by either protocol's rule.
+
+Both are exact. They are fast because rapidfuzz compares a span with all n-grams in one call, and because difflib,
+which is slow, is asked only about n-grams that a cheap upper bound has not ruled out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+# n-grams compared in one call, so that memory stays flat for outputs of any length.
+_BLOCK = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class SpanTokens:
+    """A span, ready to be looked for.
+
+    Attributes:
+        text: The span.
+        tokens: Its tokens.
+        joined: The tokens, joined by the language's joiner.
+        unique: The tokens as a set.
+    """
+
+    text: str
+    tokens: tuple[str, ...]
+    joined: str
+    unique: frozenset[str]
+
+
+class NGrams:
+    """The n-grams of one output as strings, made once for each n."""
+
+    def __init__(self, tokens: Sequence[str], joiner: str) -> None:
+        self.tokens = tokens
+        self._joined = joiner.join(tokens)
+        self._gap = len(joiner)
+        self._starts: list[int] | None = None
+        self._cache: dict[int, list[str]] = {}
+
+    def __call__(self, n: int) -> list[str]:
+        """All n-grams in order, each joined by the joiner; none for n = 0 or a shorter output."""
+        known = self._cache.get(n)
+        if known is None:
+            known = self._cache[n] = self._slices(n)
+        return known
+
+    def _slices(self, n: int) -> list[str]:
+        count = len(self.tokens) - n + 1
+        if n == 0 or count <= 0:
+            return []
+        if self._starts is None:
+            self._starts, position = [], 0
+            for token in self.tokens:
+                self._starts.append(position)
+                position += len(token) + self._gap
+            self._starts.append(position)
+        starts, gap, joined = self._starts, self._gap, self._joined
+        return [joined[starts[i] : starts[i + n] - gap] for i in range(count)]
+
+
+@dataclass(frozen=True, slots=True)
+class Nearest:
+    """The chosen n-gram.
+
+    Attributes:
+        index: The number of its first token.
+        string: Its tokens, joined.
+        similarity: What the protocol maximises, from 0 to 1.
+    """
+
+    index: int
+    string: str
+    similarity: float
+
+
+def nearest_by_levenshtein(span: SpanTokens, ngrams: NGrams) -> Nearest | None:
+    """The n-gram with the least edit distance; ties to more shared tokens (as sets), then to the earlier.
+
+    Returns:
+        None if the output has fewer tokens than the span, or the span none.
+    """
+    n = len(span.tokens)
+    strings = ngrams(n)
+    if not strings:
+        return None
+    distance, ties = _least_distance(span.joined, strings)
+    best = ties[0]
+    if len(ties) > 1:
+        tokens, most = ngrams.tokens, -1
+        for index in ties:
+            shared = len(span.unique.intersection(tokens[index : index + n]))
+            if shared > most:
+                best, most = index, shared
+    longest = max(len(span.joined), len(strings[best]))
+    return Nearest(best, strings[best], 1 - distance / longest)
+
+
+def nearest_by_difflib(span: SpanTokens, ngrams: NGrams) -> Nearest | None:
+    """The n-gram the published code chooses: highest difflib ratio to the span's text, the first on ties.
+
+    Only n-grams that share a token with the span are candidates, and only a ratio above 0 counts. difflib's blocks
+    form a common subsequence, so the longest common subsequence bounds its ratio from above: n-grams are tried from
+    the highest bound down, until no bound reaches the best ratio found.
+
+    Returns:
+        None if there is no candidate.
+    """
+    first = _candidates(span, ngrams)
+    if not first:
+        return None
+    strings = list(first)
+    bounds = _upper_bounds(span.text, strings)
+    matcher = SequenceMatcher(None, "", span.text)  # keeps its index of the second text
+    best, ratio = -1, 0.0
+    # Strings stand in the order of their first n-gram, so the lower number wins a tie.
+    for number in sorted(range(len(strings)), key=lambda i: (-bounds[i], i)):
+        if bounds[number] < ratio:
+            break
+        if bounds[number] == ratio and number > best >= 0:
+            continue
+        matcher.set_seq1(strings[number])
+        found = matcher.ratio()
+        if found > ratio or (found == ratio > 0 and number < best):
+            best, ratio = number, found
+    return Nearest(first[strings[best]], strings[best], ratio) if best >= 0 else None
+
+
+def _least_distance(text: str, strings: list[str]) -> tuple[int, list[int]]:
+    """The least edit distance between a text and the strings, and which strings have it."""
+    from rapidfuzz.distance import Levenshtein
+    from rapidfuzz.process import cdist
+
+    least, ties = -1, []
+    for start in range(0, len(strings), _BLOCK):
+        distances = cdist((text,), strings[start : start + _BLOCK], scorer=Levenshtein.distance)[0]
+        lowest = int(distances.min())
+        if least < 0 or lowest <= least:
+            found = (distances == lowest).nonzero()[0].tolist()
+            ties = [*(ties if lowest == least else ()), *(start + index for index in found)]
+            least = lowest
+    return least, ties
+
+
+def _candidates(span: SpanTokens, ngrams: NGrams) -> dict[str, int]:
+    """Strings of n-grams that share a token with the span, each with the index of its first n-gram."""
+    n = len(span.tokens)
+    strings = ngrams(n)
+    first: dict[str, int] = {}
+    if not strings:
+        return first
+    shared = -1  # the last token seen that is one of the span's
+    for last, token in enumerate(ngrams.tokens):
+        if token in span.unique:
+            shared = last
+        index = last - n + 1
+        if 0 <= index <= shared:
+            first.setdefault(strings[index], index)
+    return first
+
+
+def _upper_bounds(text: str, strings: list[str]) -> list[float]:
+    """difflib's ratio if its blocks were a longest common subsequence: by the same formula, so floats compare."""
+    from rapidfuzz.distance import LCSseq
+    from rapidfuzz.process import cdist
+
+    bounds: list[float] = []
+    for start in range(0, len(strings), _BLOCK):
+        block = strings[start : start + _BLOCK]
+        common = cdist((text,), block, scorer=LCSseq.similarity)[0].tolist()
+        bounds += [2.0 * int(length) / (len(text) + len(string)) for length, string in zip(common, block, strict=True)]
+    return bounds

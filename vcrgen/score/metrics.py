@@ -1,0 +1,41 @@
+"""The metrics of one span against its nearest n-gram, and against the output as characters."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence, Set
+
+
+def overlap(span: Set[str], ngram: Set[str]) -> tuple[float, float, float, float]:
+    """Jaccard index, precision, recall and F1 of two token sets, neither of them empty."""
+    shared = len(span & ngram)
+    precision, recall = shared / len(ngram), shared / len(span)
+    f1 = 2 * precision * recall / (precision + recall) if shared else 0.0
+    return shared / (len(span) + len(ngram) - shared), precision, recall, f1
+
+
+def rouge1(span: Sequence[str], ngram: Sequence[str]) -> float:
+    """F of the tokens two sequences share, counted with repetition."""
+    shared = sum((Counter(span) & Counter(ngram)).values())
+    if not shared:
+        return 0.0
+    precision, recall = shared / len(ngram), shared / len(span)
+    return 2 * precision * recall / (precision + recall)
+
+
+def character_similarity(span: str, text: str) -> float:
+    """How near the span comes to the best stretch of a text, whatever the tokens.
+
+    The stretch has at most the span's length; the similarity is 1 - indel distance / total length. A text shorter than
+    the span is compared as a whole, so that a short output gains nothing.
+    """
+    from rapidfuzz.distance import Indel
+    from rapidfuzz.fuzz import partial_ratio
+
+    if not span or not text:
+        return 0.0
+    if span in text:
+        return 1.0
+    if len(text) <= len(span):
+        return float(Indel.normalized_similarity(span, text))
+    return partial_ratio(span, text) / 100
