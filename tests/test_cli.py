@@ -35,7 +35,7 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp
 
 @pytest.fixture(scope="module")
 def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    from vcrgen.build.run import build
+    from vcrgen.builder.run import build
 
     out = tmp_path_factory.mktemp("cli") / "small"
     build("samples:12", out=out)

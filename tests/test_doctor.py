@@ -69,7 +69,7 @@ def fail(error: Exception) -> Any:
 @pytest.mark.parametrize(
     ("target", "error", "group", "name"),
     [
-        ("vcrgen.build.fonts.font_register", FontError("The shipped font x is missing."), "fonts", "check"),
+        ("vcrgen.builder.fonts.font_register", FontError("The shipped font x is missing."), "fonts", "check"),
         ("vcrgen.text.pipelines.load_pipeline", ImportError("jieba"), "segmenters", "Chinese"),
         ("vcrgen.doctor.requires", importlib.metadata.PackageNotFoundError("vcrgen"), "packages", "check"),
         ("spacy.util.get_installed_models", RuntimeError(), "trained pipelines", "check"),

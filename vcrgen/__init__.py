@@ -8,8 +8,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from vcrgen.build.run import BuildResult, build
-    from vcrgen.build.transform import VCRTransform
+    from vcrgen.builder.run import BuildResult, build
+    from vcrgen.builder.transform import VCRTransform
     from vcrgen.config import BuildConfig
     from vcrgen.errors import VcrgenError
 
@@ -17,10 +17,10 @@ __all__ = ["BuildConfig", "BuildResult", "VCRTransform", "VcrgenError", "build"]
 
 _HOMES = {
     "BuildConfig": "vcrgen.config",
-    "BuildResult": "vcrgen.build.run",
-    "VCRTransform": "vcrgen.build.transform",
+    "BuildResult": "vcrgen.builder.run",
+    "VCRTransform": "vcrgen.builder.transform",
     "VcrgenError": "vcrgen.errors",
-    "build": "vcrgen.build.run",
+    "build": "vcrgen.builder.run",
 }
 
 

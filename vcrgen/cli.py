@@ -113,8 +113,8 @@ def build(
     """
     options = {name: value for name, value in locals().items() if name in BuildConfig.model_fields}
     options["where"] = tuple(where) if where else None
-    from vcrgen.build.progress import ConsoleWatcher
-    from vcrgen.build.run import Build, default_out
+    from vcrgen.builder.progress import ConsoleWatcher
+    from vcrgen.builder.run import Build, default_out
     from vcrgen.config import find_recipe, load_build_config
 
     merged = load_build_config(find_recipe(config) if config else None, options)
@@ -146,7 +146,7 @@ def inspect(
     dataset: _Dataset, as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False
 ) -> None:
     """Show a dataset's statistics as in the paper's Table 4, what was set aside, and its signature."""
-    from vcrgen.build.statistics import dataset_statistics
+    from vcrgen.builder.statistics import dataset_statistics
     from vcrgen.manifest import read_manifest
 
     manifest = read_manifest(dataset)
@@ -208,7 +208,7 @@ def export(
 
     folder = out or dataset.with_name(f"{dataset.name}-{to}")
     result = export_dataset(dataset, to=to, out=folder, mode=mode, split=split)
-    _out.print(f"[bold]{escape(str(folder))}[/]: {result.rows:,} rows in {len(result.files):,} files.", soft_wrap=True)
+    _out.print(f"[bold]{escape(str(folder))}[/]: {result.rows:,} rows in {result.files:,} files.", soft_wrap=True)
 
 
 @app.command(epilog="Examples:\n\n  vcrgen fonts\n\n  vcrgen fonts '甲骨文 oracle bones' --lang zh")
@@ -218,7 +218,7 @@ def fonts(
     font: Annotated[Path | None, typer.Option(help="A font file put before the chain.")] = None,
 ) -> None:
     """List the shipped fonts, or show which font draws each character of a text; exit code 1 if one has no glyph."""
-    from vcrgen.build.fonts import check_text, font_register
+    from vcrgen.builder.fonts import check_text, font_register
 
     if text is None:
         table = Table("family", "version", "languages", "role", "licence", box=SIMPLE_HEAD)

@@ -128,7 +128,7 @@ def _trained_pipeline(name: str) -> str:
 
 
 def _fonts(group: str) -> Iterator[Finding]:
-    from vcrgen.build.fonts import font_register
+    from vcrgen.builder.fonts import font_register
 
     for entry in font_register().values():
         yield Finding(group=group, name=entry.family, value=f"{entry.version}, sha256 {entry.sha256[:12]}", ok=True)

@@ -38,6 +38,10 @@ class DatasetFile:
     sha256: str
 
     def __post_init__(self) -> None:
+        numbers = (self.rows, self.bytes)
+        texts = (self.path, self.mode, self.split, self.sha256)
+        if not all(type(n) is int and n >= 0 for n in numbers) or not all(isinstance(text, str) for text in texts):
+            raise ValueError(f"{self.path!r} is not described as a data file")
         # A path from a file is not trusted: it has to be exactly MODE/NAME.
         mode, _, name = self.path.partition("/")
         if mode != self.mode or not name or {"/", "\\", "\0"} & set(name) or {mode, name} & {".", ".."}:

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from vcrgen.build.run import build
-from vcrgen.build.schema import arrow_schema
+from vcrgen.builder.run import build
+from vcrgen.builder.schema import arrow_schema
 from vcrgen.files import sha256_file
 from vcrgen.manifest import read_manifest, write_manifest
 

@@ -22,9 +22,9 @@ import pytest
 import yaml
 from PIL import Image
 
-from vcrgen.build.run import build
-from vcrgen.build.schema import IMAGE_COLUMNS, arrow_schema
-from vcrgen.build.sources import check_columns, iter_items, open_source
+from vcrgen.builder.run import build
+from vcrgen.builder.schema import IMAGE_COLUMNS, arrow_schema
+from vcrgen.builder.sources import check_columns, iter_items, open_source
 from vcrgen.config import BuildConfig
 from vcrgen.errors import ConfigError, DatasetError, OutputError, VcrgenError
 from vcrgen.files import sha256_file, write_json

@@ -224,7 +224,7 @@ def test_a_dataset_without_rows(tampered: Tamper, tmp_path: Path) -> None:
 
 
 def test_webp(tmp_path: Path) -> None:
-    from vcrgen.build.run import build
+    from vcrgen.builder.run import build
 
     build("samples", out=tmp_path / "webp", limit=2, image_format="webp")
     (shown,) = preview(tmp_path, tmp_path / "webp")

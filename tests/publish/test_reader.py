@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from vcrgen.build.schema import FEATURES
+from vcrgen.builder.schema import FEATURES
 from vcrgen.errors import DatasetError
 from vcrgen.manifest import read_manifest
 from vcrgen.publish.reader import check_files, read_rows

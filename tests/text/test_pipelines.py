@@ -46,7 +46,7 @@ def test_a_trained_pipeline_decides_what_a_name_is(trained: Path) -> None:
 
 
 def test_a_build_with_a_trained_pipeline_says_so(trained: Path, tmp_path: Path) -> None:
-    from vcrgen.build.run import build
+    from vcrgen.builder.run import build
 
     result = build("samples:6", out=tmp_path / "out", spacy_model=str(trained))
     assert result.manifest.signature.facts["elig"] == "en_tiny-1.2.3"

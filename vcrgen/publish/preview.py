@@ -21,7 +21,7 @@ from typing import Any
 
 from PIL import Image
 
-from vcrgen.build.statistics import dataset_statistics
+from vcrgen.builder.statistics import dataset_statistics
 from vcrgen.errors import ConfigError, DatasetError, OutputError
 from vcrgen.files import write_text
 from vcrgen.manifest import Manifest, read_manifest

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from vcrgen.build.schema import arrow_schema
+from vcrgen.builder.schema import arrow_schema
 from vcrgen.errors import DatasetError
 from vcrgen.manifest import DatasetFile, Manifest
 
@@ -34,7 +34,7 @@ def read_rows(
         manifest: Its manifest.
         mode: ``"easy"`` or ``"hard"``.
         split: Name of a split; all splits if not given.
-        columns: Columns of :data:`vcrgen.build.schema.FEATURES`; all if not given.
+        columns: Columns of :data:`vcrgen.builder.schema.FEATURES`; all if not given.
         limit: Rows, at most.
         positions: Only these rows, counted over ``mode`` and ``split`` from 0; given in order, whatever their order
             here. Row groups without one of them are not read.

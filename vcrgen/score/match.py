@@ -134,7 +134,8 @@ def _least_distance(text: str, strings: list[str]) -> tuple[int, list[int]]:
     from rapidfuzz.distance import Levenshtein
     from rapidfuzz.process import cdist
 
-    least, ties = -1, []
+    least = -1
+    ties: list[int] = []
     for start in range(0, len(strings), _BLOCK):
         distances = cdist((text,), strings[start : start + _BLOCK], scorer=Levenshtein.distance)[0]
         lowest = int(distances.min())
@@ -163,7 +164,7 @@ def _candidates(span: SpanTokens, ngrams: NGrams) -> dict[str, int]:
 
 
 def _upper_bounds(text: str, strings: list[str]) -> list[float]:
-    """difflib's ratio if its blocks were a longest common subsequence: by the same formula, so floats compare."""
+    """The ratio if difflib's blocks were a longest common subsequence: by the same formula, so floats compare."""
     from rapidfuzz.distance import LCSseq
     from rapidfuzz.process import cdist
 

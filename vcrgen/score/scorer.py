@@ -136,10 +136,7 @@ class Scorer:
 
         last = nearest.index + len(span.tokens) - 1
         ngram = output.tokens.texts[nearest.index : last + 1]
-        if self.protocol.exact_by_tokens:
-            exact = tuple(ngram) == span.tokens
-        else:
-            exact = nearest.string == span.joined
+        exact = tuple(ngram) == span.tokens if self.protocol.exact_by_tokens else nearest.string == span.joined
         rouge = rouge1(span.tokens, ngram)
         if self.protocol.rouge_retokenises and nearest.string != span.text:
             rouge = rouge1(span.tokens, self.segmenter(nearest.string, spaces=True).texts)

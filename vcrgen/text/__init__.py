@@ -1,0 +1,1 @@
+"""Languages, their segmenters, and which texts may be masked."""

@@ -47,24 +47,21 @@ def ineligible_reason(token: Token) -> str | None:
     return None
 
 
-def sentence_ngrams(sentence: Span, n: int) -> list[Span]:
-    """List every run of n consecutive eligible tokens of one sentence.
+def eligible_tokens(sentence: Span) -> frozenset[int]:
+    """Positions in the document of a sentence's tokens that may be covered."""
+    return frozenset(token.i for token in sentence if ineligible_reason(token) is None)
+
+
+def ngram_starts(eligible: frozenset[int], n: int) -> list[int]:
+    """Where runs of n consecutive eligible tokens begin, ascending; the runs may overlap.
 
     Args:
-        sentence: a sentence of a document whose entities are set.
-        n: tokens per n-gram, at least 1.
-
-    Returns:
-        Overlapping spans in reading order.
+        eligible: Positions in the document of one sentence's tokens.
+        n: Tokens per n-gram, at least 1.
     """
-    doc, spans, run = sentence.doc, [], 0
-    for token in sentence:
-        run = 0 if ineligible_reason(token) else run + 1
-        if run >= n:
-            spans.append(doc[token.i - n + 1 : token.i + 1])
-    return spans
+    return [start for start in sorted(eligible) if all(start + offset in eligible for offset in range(1, n))]
 
 
 def selectable_ngrams(doc: Doc, n: int) -> list[Span]:
-    """List the n-grams of eligible tokens of all sentences, in reading order."""
-    return [span for sentence in doc.sents for span in sentence_ngrams(sentence, n)]
+    """The n-grams of eligible tokens of all sentences, in reading order."""
+    return [doc[start : start + n] for sentence in doc.sents for start in ngram_starts(eligible_tokens(sentence), n)]

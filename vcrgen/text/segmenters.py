@@ -29,8 +29,8 @@ MOST_STRINGS = 200_000
 # Where a text can be cut without changing its tokens: before a word, and outside of what jieba calls a block.
 _WORD_BOUNDARY = re.compile(r"\s(?=\S)")
 _JIEBA_BOUNDARY = re.compile(r"[^\u4E00-\u9FD5a-zA-Z0-9+#&._%\-]")
-_WORD_RUN = re.compile(r"\S{%d}" % (LONGEST_RUN + 1))
-_JIEBA_RUN = re.compile(r"[\u4E00-\u9FD5a-zA-Z0-9+#&._%%\-]{%d}" % (LONGEST_RUN + 1))
+_WORD_RUN = re.compile(rf"\S{{{LONGEST_RUN + 1}}}")
+_JIEBA_RUN = re.compile(rf"[\u4E00-\u9FD5a-zA-Z0-9+#&._%\-]{{{LONGEST_RUN + 1}}}")
 
 
 @dataclass(frozen=True, slots=True)

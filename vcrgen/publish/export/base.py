@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from vcrgen.build.card import one_line
-from vcrgen.build.schema import IMAGE_COLUMNS
+from vcrgen.builder.card import one_line
+from vcrgen.builder.schema import IMAGE_COLUMNS
 from vcrgen.config import SPLIT_NAME
 from vcrgen.errors import ConfigError, DatasetError, OutputError
 from vcrgen.files import fsync

@@ -1,0 +1,104 @@
+"""What holds for every format: nothing is lost or reordered, wherever reading starts."""
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from vcrgen.builder.sources import Source, cut_at_limit, iter_items, open_source
+from vcrgen.config import BuildConfig
+from vcrgen.errors import SourceError
+
+
+def read_all(source: Source, config: BuildConfig) -> list[Any]:
+    return [
+        item
+        for index, partition in enumerate(source.partitions())
+        for item in iter_items(source, config, index, 0, partition.rows)
+    ]
+
+
+def test_round_trip(written: str, pairs: list[tuple[str, bytes, str]]) -> None:
+    config = BuildConfig(source=written)
+    items = read_all(open_source(config), config)
+    assert [(item.source_id, item.image, item.caption) for item in items] == pairs
+    assert {item.problem for item in items} == {""}
+
+
+@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_any_window_gives_the_rows_of_a_full_read(written: str, pairs: Any, data: st.DataObject) -> None:
+    config = BuildConfig(source=written)
+    source = open_source(config)
+    partitions = source.partitions()
+    index = data.draw(st.integers(0, len(partitions) - 1))
+    start = data.draw(st.integers(0, partitions[index].rows))
+    stop = data.draw(st.integers(start, partitions[index].rows))
+    before = sum(partition.rows for partition in partitions[:index])
+    got = [(i.source_id, i.image, i.caption) for i in iter_items(source, config, index, start, stop)]
+    assert got == pairs[before + start : before + stop]
+
+
+def test_a_source_pickles_small_and_reads_the_same(written: str) -> None:
+    config = BuildConfig(source=written)
+    source = open_source(config)
+    fresh = pickle.loads(pickle.dumps(source))
+    source.partitions()
+    source.names()
+    data = pickle.dumps(source)
+    assert len(data) < 3000
+    copy = pickle.loads(data)
+    assert copy.partitions() == source.partitions() == fresh.partitions()
+    expected = list(iter_items(source, config, 0, 270, 330))
+    assert list(iter_items(copy, config, 0, 270, 330)) == expected
+    assert list(iter_items(fresh, config, 0, 270, 330)) == expected
+
+
+def test_no_machine_path_in_names_or_description(written: str) -> None:
+    source = open_source(BuildConfig(source=written))
+    said = [source.description, *(partition.name for partition in source.partitions())]
+    assert not any(text.startswith(("/", "..")) or "/tmp" in text for text in said)
+
+
+def test_a_limit_cuts_the_partitions(written: str, pairs: Any) -> None:
+    for limit in (1, 349, 350, 351, 700, 9999):
+        config = BuildConfig(source=written, limit=limit)
+        source = open_source(config)
+        cut = cut_at_limit(source, source.partitions(), config)
+        items = [i for n, part in enumerate(cut) for i in iter_items(source, config, n, 0, part.rows)]
+        assert [item.source_id for item in items] == [pair[0] for pair in pairs[:limit]]
+
+
+def test_reading_past_the_end_says_that_the_file_changed(written: str) -> None:
+    source = open_source(BuildConfig(source=written))
+    rows = source.partitions()[0].rows
+    with pytest.raises(SourceError, match="ends before row"):
+        list(source.rows(0, rows - 1, rows + 1, frozenset({"id"})))
+
+
+def test_the_missing_column_is_named_with_the_nearest_one(written: str) -> None:
+    config = BuildConfig(source=written, caption_column="captoin")
+    with pytest.raises(SourceError, match=r"'captoin'.*nearest name is 'caption'.*Known: ") as error:
+        list(iter_items(open_source(config), config, 0, 0, 1))
+    assert "\n" not in str(error.value)
+
+
+def test_rows_without_an_id_get_file_and_row(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    pq.write_table(pa.table({"image": [b"x"] * 3, "caption": ["c"] * 3}), tmp_path / "data/x.parquet")
+    config = BuildConfig(source=str(tmp_path))
+    items = list(iter_items(open_source(config), config, 0, 1, 3))
+    assert [item.source_id for item in items] == ["data/x.parquet#1", "data/x.parquet#2"]
+
+
+def test_real_pairs(wiki_dir: Path) -> None:
+    for language, count in (("en", 116), ("zh", 152)):
+        config = BuildConfig(source=f"{wiki_dir}/pairs_{language}.parquet", lang=language)
+        items = read_all(open_source(config), config)
+        assert len(items) == count
+        assert all(item.image and item.image.startswith(b"\xff\xd8") and item.caption for item in items)

@@ -1,0 +1,160 @@
+"""What `--source` is taken for, and what is said when it is nothing."""
+
+import sys
+import types
+from pathlib import Path
+from typing import Any
+
+import datasets
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from vcrgen.builder.sources import iter_items, locate, open_source
+from vcrgen.config import BuildConfig
+from vcrgen.errors import SourceError
+
+
+def names(source: str, **options: Any) -> list[str]:
+    return [partition.name for partition in open_source(BuildConfig(source=source, **options)).partitions()]
+
+
+def parquet(file: Path, *, captions: tuple[str, ...] = ("c",)) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    pq.write_table(pa.table({"image": [b"x"] * len(captions), "caption": list(captions)}), file)
+
+
+@pytest.fixture
+def samples(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = types.ModuleType("vcrgen.builder.samples")
+    module.BUILTIN_COUNT = 5  # type: ignore[attr-defined]
+    module.sample_pair = lambda lang, index: types.SimpleNamespace(  # type: ignore[attr-defined]
+        id=f"{lang}-{index}", image=b"png", caption=f"caption {index}"
+    )
+    monkeypatch.setitem(sys.modules, "vcrgen.builder.samples", module)
+
+
+@pytest.mark.usefixtures("samples")
+def test_samples() -> None:
+    config = BuildConfig(source="samples:7", lang="zh")
+    source = open_source(config)
+    assert source.partitions()[0].rows == 7
+    items = list(iter_items(source, config, 0, 2, 4))
+    assert [(item.source_id, item.caption) for item in items] == [
+        ("zh-2", "caption 2"),
+        ("zh-3", "caption 3"),
+    ]
+    assert open_source(BuildConfig(source="samples")).partitions()[0].rows == 5
+    with pytest.raises(SourceError, match="at least 1"):
+        open_source(BuildConfig(source="samples:0"))
+
+
+def test_globs_are_sorted_and_relative_to_what_is_fixed(tmp_path: Path) -> None:
+    for name in ("b/2.parquet", "b/10.parquet", "a/1.parquet", "a/x.txt"):
+        parquet(tmp_path / name)
+    assert names(f"{tmp_path}/*/*.parquet") == ["a/1.parquet", "b/10.parquet", "b/2.parquet"]
+    assert names(f"{tmp_path}/**/*.parquet") == ["a/1.parquet", "b/10.parquet", "b/2.parquet"]
+    assert names(f"{tmp_path}/{{b,a}}/[12].parquet") == ["a/1.parquet", "b/2.parquet"]
+    assert names(f"{tmp_path}/b/{{2..2}}.parquet") == ["2.parquet"]
+
+
+def test_relative_patterns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    parquet(tmp_path / "d/1.parquet")
+    monkeypatch.chdir(tmp_path)
+    assert names("*/1.parquet") == ["d/1.parquet"]
+    assert names("d/*.parquet") == names("d/1.parquet") == names("d") == ["1.parquet"]
+
+
+def test_a_folder_with_data_inside(tmp_path: Path) -> None:
+    parquet(tmp_path / "data/1.parquet")
+    parquet(tmp_path / "data/_tmp.parquet")
+    parquet(tmp_path / "data/.x.parquet")
+    assert names(str(tmp_path)) == ["data/1.parquet"]
+
+
+def test_the_split_of_a_dataset_folder(tmp_path: Path) -> None:
+    parquet(tmp_path / "data/train-00000-of-00001.parquet")
+    parquet(tmp_path / "data/test-00000-of-00001.parquet")
+    assert names(str(tmp_path), source_split="test") == ["data/test-00000-of-00001.parquet"]
+    with pytest.raises(SourceError, match="no split 'dev'; it has train, test"):
+        names(str(tmp_path), source_split="dev")
+
+
+def test_the_splits_of_a_readme(tmp_path: Path) -> None:
+    parquet(tmp_path / "parts/x.parquet")
+    readme = "---\nconfigs:\n- config_name: default\n  data_files:\n  - split: train\n    path: {}\n---\n"
+    (tmp_path / "README.md").write_text(readme.format("parts/*.parquet"))
+    assert names(str(tmp_path)) == ["parts/x.parquet"]
+    parquet(tmp_path.parent / "outside.parquet")
+    (tmp_path / "README.md").write_text(readme.format("../outside.parquet"))
+    with pytest.raises(SourceError, match="outside"):
+        names(str(tmp_path))
+    (tmp_path / "README.md").write_text("---\nconfigs: [\n---\n")
+    with pytest.raises(SourceError):
+        names(str(tmp_path))
+
+
+def test_a_dataset_saved_by_datasets(tmp_path: Path) -> None:
+    features = datasets.Features({"image": datasets.Image(), "caption": datasets.Value("string")})
+    rows = {"image": [{"bytes": b"x", "path": None}] * 3, "caption": ["a", "b", "c"]}
+    saved = datasets.Dataset.from_dict(rows, features=features)
+    datasets.DatasetDict({"train": saved, "test": saved.select([1])}).save_to_disk(tmp_path / "both")
+    saved.save_to_disk(tmp_path / "one", num_shards=2)
+    assert names(str(tmp_path / "one")) == ["data-00000-of-00002.arrow", "data-00001-of-00002.arrow"]
+    config = BuildConfig(source=str(tmp_path / "both"), source_split="test")
+    (item,) = iter_items(open_source(config), config, 0, 0, 1)
+    assert (item.image, item.caption) == (b"x", "b")
+    with pytest.raises(SourceError, match="no split 'dev'"):
+        names(str(tmp_path / "both"), source_split="dev")
+
+
+def test_an_image_folder_of_json_lines_in_a_split(tmp_path: Path) -> None:
+    (tmp_path / "train").mkdir()
+    (tmp_path / "train/1.png").write_bytes(b"png")
+    (tmp_path / "train/metadata.jsonl").write_text('{"file_name": "1.png", "caption": "c"}\n')
+    config = BuildConfig(source=str(tmp_path))
+    (item,) = iter_items(open_source(config), config, 0, 0, 1)
+    assert (item.source_id, item.image) == ("train/metadata.jsonl#0", b"png")
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("none.parquet", "There is no file or folder 'none.parquet'"),
+        ("none/at/all", "There is no file or folder"),
+        ("./none", "There is no file or folder"),
+        ("", "There is no file or folder"),
+        ("*.parquet", "No file matches"),
+        ("s-{0..2}.tar", "s-0.tar is missing"),
+        ("s-{0..99999999999}.tar", "more than"),
+        ("x.docx", r"no format that vcrgen reads; known: \.parquet"),
+        ("{x.docx,y.csv}", "mixes formats"),
+        ("empty", "holds no pairs that vcrgen knows"),
+        ("n" * 300, "cannot be read"),
+        ("nul\0", "There is no file or folder"),
+    ],
+)
+def test_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str, message: str) -> None:
+    for name in ("x.docx", "y.csv"):
+        (tmp_path / name).touch()
+    (tmp_path / "empty").mkdir()
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SourceError, match=message) as error:
+        open_source(BuildConfig(source=source))
+    assert "\n" not in str(error.value)
+
+
+def test_a_source_without_rows(tmp_path: Path) -> None:
+    parquet(tmp_path / "x.parquet", captions=())
+    (tmp_path / "x.csv").write_text("image,caption\n")
+    (tmp_path / "x.jsonl").write_text("\n\n")
+    for name in ("x.parquet", "x.csv", "x.jsonl"):
+        with pytest.raises(SourceError, match="holds no rows"):
+            names(str(tmp_path / name))
+
+
+def test_braces_as_a_shell_expands_them() -> None:
+    assert locate._expand_braces("a-{08..11}.{x,y}") == [
+        f"a-{n}.{s}" for n in ("08", "09", "10", "11") for s in "xy"
+    ]
+    assert locate._expand_braces("{a}{}") == ["{a}{}"]

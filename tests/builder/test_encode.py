@@ -1,0 +1,81 @@
+import io
+import zlib
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PIL import Image
+
+from vcrgen.builder.encode import Band, adler32_combine, encode_image, encode_png, filter_rows, white_band
+
+SHAPES = st.tuples(st.integers(1, 40), st.integers(1, 40))
+
+
+def random_pixels(height: int, width: int, seed: int, *, gray: bool = False) -> np.ndarray:
+    shape = (height, width) if gray else (height, width, 3)
+    noise = np.random.default_rng(seed).integers(0, 256, shape, dtype=np.uint8)
+    return noise if seed % 2 else np.cumsum(noise // 64, axis=0, dtype=np.uint8)
+
+
+@given(st.lists(st.tuples(st.integers(1, 30), st.integers(0, 1000), st.booleans()), min_size=1, max_size=5), st.integers(1, 50))
+def test_png_of_bands_is_read_back(bands: list[tuple[int, int, bool]], width: int) -> None:
+    pixels = [random_pixels(height, width, seed, gray=gray) for height, seed, gray in bands]
+    image = Image.open(io.BytesIO(encode_png([Band(p) for p in pixels])))
+    image.load()  # checks CRCs and the Adler-32
+    assert image.mode == "RGB"
+    expected = np.concatenate([p if p.ndim == 3 else np.repeat(p[:, :, None], 3, axis=2) for p in pixels])
+    assert np.array_equal(np.asarray(image), expected)
+
+
+@pytest.mark.parametrize("image_format", ["png", "webp"])
+def test_both_formats_are_lossless(image_format: str) -> None:
+    photo, strip = random_pixels(37, 300, 2), random_pixels(23, 300, 3, gray=True)
+    data = encode_image([Band(photo), white_band(1, 300), Band(strip)], image_format)  # type: ignore[arg-type]
+    image = np.asarray(Image.open(io.BytesIO(data)).convert("RGB"))
+    assert np.array_equal(image[:37], photo)
+    assert (image[37] == 255).all()
+    assert np.array_equal(image[38:, :, 1], strip)
+
+
+def test_other_readers_accept_the_png() -> None:
+    """The stream by hand: signature, three chunks, a zlib stream of the right length."""
+    data = encode_png([Band(random_pixels(5, 7, 1))])
+    assert data[:8] == b"\x89PNG\r\n\x1a\n"
+    length = int.from_bytes(data[33:37], "big")
+    assert data[37:41] == b"IDAT"
+    assert len(zlib.decompress(data[41 : 41 + length])) == 5 * (1 + 3 * 7)
+    assert data[-8:-4] == b"IEND"
+
+
+@given(SHAPES, st.integers(0, 1000))
+@settings(max_examples=50)
+def test_filters_are_undone_by_the_specification(shape: tuple[int, int], seed: int) -> None:
+    pixels = random_pixels(*shape, seed)
+    assert np.array_equal(unfilter(filter_rows(pixels), shape[1]), pixels.reshape(shape[0], -1))
+
+
+def unfilter(filtered: np.ndarray, width: int) -> np.ndarray:
+    """PNG's specification, byte by byte: the slow and obvious way."""
+    rows = np.zeros((len(filtered), 3 * width), dtype=np.uint8)
+    for y, (kind, *data) in enumerate(filtered.tolist()):
+        for x, byte in enumerate(data):
+            left = int(rows[y, x - 3]) if x >= 3 else 0
+            up = int(rows[y - 1, x]) if y else 0
+            rows[y, x] = (byte + [0, left, up, (left + up) // 2][kind]) % 256
+    return rows
+
+
+@given(st.binary(max_size=3000), st.binary(max_size=3000))
+def test_adler32_of_joined_strings(first: bytes, second: bytes) -> None:
+    joined = adler32_combine(zlib.adler32(first), zlib.adler32(second), len(second))
+    assert joined == zlib.adler32(first + second)
+
+
+def test_size_is_near_that_of_pillow() -> None:
+    y, x = np.mgrid[0:240, 0:300]
+    smooth = np.stack([x // 2, y, (x + y) // 3], axis=2).astype(np.uint8)
+    noisy = smooth + np.random.default_rng(0).integers(0, 8, smooth.shape, dtype=np.uint8)
+    buffer = io.BytesIO()
+    Image.fromarray(noisy).save(buffer, "PNG")
+    assert len(encode_png([Band(noisy)])) < 1.15 * len(buffer.getvalue())

@@ -1,0 +1,50 @@
+from pathlib import Path
+
+import pytest
+
+from vcrgen.builder.filters import CensorList
+from vcrgen.errors import ConfigError
+from vcrgen.text.languages import LANGUAGES
+
+
+@pytest.mark.parametrize(
+    ("lang", "text", "matches"),
+    [
+        ("en", "He was murdered in his sleep.", True),
+        ("en", "MURDER in the house", True),
+        ("en", "The serial killer's house", True),
+        ("en", "A murderousness of crows", False),  # whole words only
+        ("en", "grapes and rapeseed, a therapist", False),
+        ("en", "A quiet street", False),
+        ("zh", "他死于谋杀。", True),
+        ("zh", "他死於謀殺。", True),
+        ("zh", "安静的街道", False),
+    ],
+)
+def test_built_in_lists(lang: str, text: str, matches: bool) -> None:
+    assert CensorList.load(LANGUAGES[lang], None).matches(text) is matches
+
+
+def test_a_users_list_comes_on_top(tmp_path: Path) -> None:
+    file = tmp_path / "words.txt"
+    file.write_bytes("\ufeff# mine\nTurnip\n\nbig   boat\n".encode())
+    both = CensorList.load(LANGUAGES["en"], file)
+    assert both.matches("a turnip") and both.matches("a murder") and not both.matches("turnips")
+    assert both.digest != CensorList.load(LANGUAGES["en"], None).digest
+
+
+def test_an_empty_list_matches_nothing() -> None:
+    assert not CensorList.of([], whole_words=True).matches("anything")
+
+
+def test_regular_expressions_are_taken_as_text() -> None:
+    assert not CensorList.of([".*"], whole_words=False).matches("anything")
+
+
+@pytest.mark.parametrize("content", [None, "é".encode("latin-1")])
+def test_lists_that_cannot_be_read(tmp_path: Path, content: bytes | None) -> None:
+    file = tmp_path / "words.txt"
+    if content is not None:
+        file.write_bytes(content)
+    with pytest.raises(ConfigError, match=r"words\.txt"):
+        CensorList.load(LANGUAGES["en"], file)

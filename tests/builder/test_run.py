@@ -1,0 +1,277 @@
+"""Whole builds: what is dropped and why, the same bytes by every road, and nothing half-written."""
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from PIL import Image
+
+from vcrgen.builder import run
+from vcrgen.builder.assemble import make_file
+from vcrgen.builder.run import WORK, Watcher, build
+from vcrgen.errors import ConfigError, OutputError, SourceError
+from vcrgen.manifest import read_manifest
+from vcrgen.records import Reason
+
+Tree = Callable[[Path], dict[str, str]]
+SAMPLES = "samples:80"
+OPTIONS = {"splits": "train=...,validation=10,test=0.2"}
+
+
+@pytest.fixture(scope="module")
+def reference(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An uninterrupted build with one worker."""
+    out = tmp_path_factory.mktemp("reference") / "out"
+    build(SAMPLES, out=out, **OPTIONS)
+    return out
+
+
+def test_every_drop_has_its_reason(pairs_file: Path, tmp_path: Path) -> None:
+    result = build(pairs_file, out=tmp_path / "out")
+    expected = {
+        "no-image": Reason.NO_IMAGE,
+        "no-caption": Reason.NO_CAPTION,
+        "short": Reason.SHORT_CAPTION,
+        "sensitive": Reason.SENSITIVE,
+        "garbage": Reason.UNDECODABLE,
+        "truncated": Reason.TRUNCATED,
+        "tiny": Reason.TINY,
+        "tall": Reason.TOO_TALL,
+        "no-glyph": Reason.NO_GLYPH,
+        "no-ngram": Reason.NO_NGRAM,
+        "copy": Reason.DUPLICATE,
+    }
+    lines = [json.loads(line) for line in (tmp_path / "out" / "rejects.jsonl").read_text("utf-8").splitlines()]
+    assert {line["source_id"]: line["reason"] for line in lines} == expected
+    assert all(line["detail"] for line in lines)
+    assert result.manifest.drops == dict(sorted(Counter(map(str, expected.values())).items()))
+    assert (result.manifest.read, result.manifest.pairs) == (13, 2)
+
+
+def test_the_dataset_loads_with_images_and_splits(reference: Path) -> None:
+    import datasets
+
+    both = {mode: datasets.load_dataset(str(reference), mode) for mode in ("easy", "hard")}
+    default = datasets.load_dataset(str(reference))
+    assert {name: len(split) for name, split in default.items()} == {
+        name: len(split) for name, split in both["easy"].items()
+    }
+    assert len(both["easy"]["validation"]) == 10
+    for easy, hard in zip(both["easy"]["train"], both["hard"]["train"], strict=True):
+        assert easy["question_id"] == hard["question_id"]
+        assert easy["crossed_text"] == hard["crossed_text"] == [span["text"] for span in easy["spans"]]
+        assert easy["image"].tobytes() == hard["image"].tobytes()
+        assert all(e["visible_ink"] > h["visible_ink"] for e, h in zip(easy["spans"], hard["spans"], strict=True))
+        check_geometry(hard)
+
+
+def check_geometry(row: dict[str, object]) -> None:
+    """The columns say what the pixels are."""
+    vi, stacked, only_it, strip = (
+        row[name] for name in ("image", "stacked_image", "only_it_image", "only_it_image_small")
+    )
+    assert all(isinstance(image, Image.Image) and image.width == 300 for image in (vi, stacked, only_it, strip))
+    assert strip.height == row["strip_height"] and (strip.height - 1) % 22 == 0
+    assert stacked.height == only_it.height == vi.height + strip.height + 1
+    assert row["strip_y"] == vi.height + 1
+    assert stacked.crop((0, 0, 300, vi.height)).tobytes() == vi.tobytes()
+    assert stacked.crop((0, row["strip_y"], 300, stacked.height)).tobytes() == strip.tobytes()
+    top = row["only_it_strip_y"]
+    assert only_it.crop((0, top, 300, top + strip.height)).tobytes() == strip.tobytes()
+    assert abs(top - (only_it.height - top - strip.height)) <= 1
+    gray = strip.convert("L")
+    for span in row["spans"]:
+        assert row["caption"][span["start"] : span["end"]] == span["text"]
+        assert row["caption"].casefold().count(span["text"].casefold()) == 1
+        for box in span["boxes"]:
+            covered = gray.crop((box["x0"], box["y0"], box["x1"], box["y1"]))
+            assert covered.getextrema() == (255, 255)
+        assert span["rows_above"] > 0 or span["rows_below"] > 0
+
+
+def test_no_image_and_no_caption_is_in_two_splits(reference: Path) -> None:
+    manifest = read_manifest(reference)
+    seen: dict[str, str] = {}
+    for file in manifest.files:
+        for row in pq.read_table(reference / file.path, columns=["caption"]).to_pylist():
+            assert seen.setdefault(row["caption"], file.split) == file.split
+
+
+@pytest.mark.parametrize("workers", [2, 3])
+def test_any_number_of_workers_gives_the_same_bytes(tree: Tree, reference: Path, tmp_path: Path, workers: int) -> None:
+    script = (
+        "from vcrgen.builder.run import build\n"
+        f"if __name__ == '__main__': build({SAMPLES!r}, out={str(tmp_path / 'out')!r}, workers={workers}, **{OPTIONS!r})"
+    )
+    (tmp_path / "job.py").write_text(script)
+    subprocess.run([sys.executable, str(tmp_path / "job.py")], check=True, timeout=300)
+    assert tree(tmp_path / "out") == tree(reference)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs SIGKILL")
+@pytest.mark.parametrize(("workers", "after"), [(1, 2), (2, 1), (1, 4)])
+def test_killed_and_run_again(tree: Tree, reference: Path, tmp_path: Path, workers: int, after: int) -> None:
+    out = tmp_path / "out"
+    command = [sys.executable, "-m", "vcrgen", "build", SAMPLES, "--out", str(out), "--workers", str(workers)]
+    command += ["--splits", OPTIONS["splits"]]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    manifests = out / WORK / "manifests"
+    deadline = time.monotonic() + 120
+    while process.poll() is None and time.monotonic() < deadline:
+        if manifests.exists() and len(list(manifests.glob("[0-9]*.json"))) >= after:
+            process.send_signal(signal.SIGKILL)
+            break
+        time.sleep(0.01)
+    assert process.wait() == -signal.SIGKILL
+    assert [path.name for path in out.iterdir()] == [WORK]  # nothing half-written is seen
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
+    assert "Going on with an earlier run" in done.stderr
+    assert tree(out) == tree(reference)
+
+
+class _Stop(Exception):
+    pass
+
+
+@pytest.mark.parametrize("stop_at", range(6))
+def test_stopped_while_assembling(tree: Tree, reference: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop_at: int
+) -> None:
+    """Stopped at every file of the assembly, and between the steps of publishing."""
+    out = tmp_path / "out"
+    calls = Counter[str]()
+
+    def stopping(name: str, real: object, limit: int) -> object:
+        def call(*args: object, **kwargs: object) -> object:
+            calls[name] += 1
+            if calls[name] > limit:
+                raise _Stop
+            return real(*args, **kwargs)  # type: ignore[operator]
+
+        return call
+
+    with monkeypatch.context() as patch:
+        patch.setattr(run, "make_file", stopping("make", make_file, stop_at))
+        patch.setattr(run, "write_manifest", stopping("manifest", run.write_manifest, 0))
+        with pytest.raises(_Stop):
+            build(SAMPLES, out=out, **OPTIONS)
+    assert not (out / "_SUCCESS").exists()
+    build(SAMPLES, out=out, **OPTIONS)
+    assert tree(out) == tree(reference)
+
+
+def test_ctrl_c_keeps_what_is_finished(tree: Tree, reference: Path, tmp_path: Path) -> None:
+    class Interrupting(Watcher):
+        def advance(self, read: int, built: int, drops: Counter[str]) -> None:
+            if read and len(list((tmp_path / "out" / WORK / "manifests").glob("*.json"))) >= 2:
+                raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        build(SAMPLES, out=tmp_path / "out", watcher=Interrupting(), **OPTIONS)
+    build(SAMPLES, out=tmp_path / "out", **OPTIONS)
+    assert tree(tmp_path / "out") == tree(reference)
+
+
+def test_a_second_run_does_nothing(tree: Tree, reference: Path) -> None:
+    before = tree(reference)
+    assert build(SAMPLES, out=reference, **OPTIONS).was_complete
+    assert tree(reference) == before
+
+
+def test_another_build_is_refused(reference: Path) -> None:
+    with pytest.raises(OutputError, match="another finished dataset"):
+        build(SAMPLES, out=reference, seed=1)
+
+
+def test_another_unfinished_build_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "out" / WORK).mkdir(parents=True)
+    (tmp_path / "out" / WORK / "plan.json").write_text('{"fingerprint": "of something else"}')
+    with pytest.raises(OutputError, match="unfinished build"):
+        build(SAMPLES, out=tmp_path / "out")
+
+
+@pytest.mark.parametrize("kind", ["file", "full"])
+def test_an_output_in_the_way(tmp_path: Path, kind: str) -> None:
+    out = tmp_path / "out"
+    if kind == "file":
+        out.write_text("mine")
+    else:
+        out.mkdir()
+        (out / "thesis.txt").write_text("mine")
+    with pytest.raises(OutputError, match="choose"):
+        build(SAMPLES, out=out)
+    assert (out if kind == "file" else out / "thesis.txt").read_text() == "mine"
+
+
+def test_nothing_usable(tmp_path: Path) -> None:
+    import pyarrow as pa
+
+    pq.write_table(pa.table({"image": [b"x", b"y"], "caption": ["a", "b"]}), tmp_path / "bad.parquet")
+    with pytest.raises(SourceError, match="no usable pair.*short_caption 2"):
+        build(tmp_path / "bad.parquet", out=tmp_path / "out")
+
+
+def test_too_large_splits_lose_nothing(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="asks for 1000 pairs"):
+        build("samples:20", out=tmp_path / "out", splits="train=...,test=1000")
+
+
+def test_a_full_disk_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*args: object, **kwargs: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("vcrgen.builder.shards.PartWriter.write", full)
+    with pytest.raises(OutputError, match="the disk is full"):
+        build("samples:20", out=tmp_path / "out")
+    monkeypatch.undo()
+    assert build("samples:20", out=tmp_path / "out").manifest.pairs > 0
+
+
+def test_one_mode_is_the_default_configuration(tmp_path: Path) -> None:
+    import datasets
+
+    build("samples:16", out=tmp_path / "out", mode="hard", lang="zh")
+    assert set(datasets.load_dataset(str(tmp_path / "out"))["train"]["mode"]) == {"hard"}
+    assert set(datasets.load_dataset(str(tmp_path / "out"), "hard")["train"]["language"]) == {"zh"}
+
+
+def test_a_rebuilt_folder_is_not_shown_from_the_cache(tmp_path: Path) -> None:
+    import datasets
+
+    languages = []
+    for lang in ("en", "zh"):
+        out = tmp_path / lang / "same-name"
+        build("samples:8", out=out, lang=lang, mode="easy")
+        languages.append(datasets.load_dataset(str(out))["train"][0]["language"])
+    assert languages == ["en", "zh"]
+
+
+def test_webp_holds_the_same_pixels(reference: Path, tmp_path: Path) -> None:
+    build(SAMPLES, out=tmp_path / "out", image_format="webp", **OPTIONS)
+    path = read_manifest(reference).files[0].path
+    ours, theirs = (pq.read_table(folder / path).to_pylist() for folder in (tmp_path / "out", reference))
+    for webp, png in zip(ours[:5], theirs[:5], strict=True):
+        for name in ("image", "stacked_image", "only_it_image", "only_it_image_small"):
+            decoded = [Image.open(io.BytesIO(row[name]["bytes"])) for row in (webp, png)]
+            assert [image.format for image in decoded] == ["WEBP", "PNG"]
+            assert decoded[0].convert("RGB").tobytes() == decoded[1].tobytes()
+
+
+def test_a_limit_is_the_start_of_the_whole(tmp_path: Path) -> None:
+    build("samples:60", out=tmp_path / "whole")
+    build("samples:60", out=tmp_path / "part", limit=30)
+
+    def ids(folder: Path) -> list[str]:
+        files = [file.path for file in read_manifest(folder).files if file.mode == "easy"]
+        return [row["source_id"] for path in files for row in pq.read_table(folder / path).to_pylist()]
+
+    part = ids(tmp_path / "part")
+    assert part == ids(tmp_path / "whole")[: len(part)]

@@ -1,0 +1,96 @@
+import io
+import pickle
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from vcrgen.builder.samples import sample_pair
+from vcrgen.builder.transform import UnusablePair, VCRTransform
+from vcrgen.errors import ConfigError
+from vcrgen.records import Reason
+
+CAPTION = "The old man was reading a long book there before the evening came."
+IMAGE = Image.new("RGB", (64, 48), "red")
+
+
+def test_adds_the_columns_of_a_dataset() -> None:
+    row = VCRTransform(lang="en", mode="easy")({"image": IMAGE, "caption": CAPTION, "label": 7})
+    assert row["label"] == 7 and row["mode"] == "easy"
+    assert row["image"].size == (300, 225)
+    assert row["stacked_image"].size == (300, 225 + 1 + row["only_it_image_small"].height)
+    assert row["crossed_text"] and all(text in CAPTION for text in row["crossed_text"])
+
+
+def test_is_the_same_as_a_build(tmp_path: Path) -> None:
+    import datasets
+
+    from vcrgen.builder.run import build
+
+    build("samples:6", out=tmp_path / "out", mode="hard", seed=3)
+    transform = VCRTransform(mode="hard", seed=3)
+    pairs = {pair.id: pair for pair in (sample_pair("en", index) for index in range(6))}
+    for built in datasets.load_dataset(str(tmp_path / "out"))["train"]:
+        pair = pairs[built["source_id"]]
+        row = transform({"image": pair.image, "caption": pair.caption})
+        assert row["question_id"] == built["question_id"] and row["crossed_text"] == built["crossed_text"]
+        assert [span["boxes"] for span in row["spans"]] == [span["boxes"] for span in built["spans"]]
+        assert row["stacked_image"].tobytes() == built["stacked_image"].tobytes()
+
+
+def test_given_texts_are_covered() -> None:
+    row = VCRTransform()({"image": IMAGE, "caption": CAPTION, "crossed_text": ["long book", "old man"]})
+    assert row["crossed_text"] == ["old man", "long book"]
+
+
+@pytest.mark.parametrize(
+    ("example", "reason"),
+    [
+        ({"image": IMAGE, "caption": ""}, Reason.NO_CAPTION),
+        ({"image": None, "caption": CAPTION}, Reason.NO_IMAGE),
+        ({"image": b"rubbish", "caption": CAPTION}, Reason.UNDECODABLE),
+        ({"image": IMAGE, "caption": CAPTION, "crossed_text": ["not there"]}, Reason.ANSWER_NOT_SHOWN),
+    ],
+)
+def test_unusable_examples_say_why(example: dict[str, object], reason: Reason) -> None:
+    with pytest.raises(UnusablePair) as error:
+        VCRTransform()(example)
+    assert error.value.reject.reason is reason
+
+
+def test_works_in_datasets_map_and_set_transform() -> None:
+    import datasets
+
+    data = datasets.Dataset.from_dict({"image": [IMAGE, IMAGE.rotate(90)], "caption": [CAPTION, CAPTION]})
+    data = data.cast_column("image", datasets.Image())
+    mapped = data.map(VCRTransform(mode="hard"), num_proc=2)
+    assert mapped[0]["mode"] == "hard" and mapped[1]["stacked_image"].width == 300
+
+
+def test_can_be_pickled_after_use() -> None:
+    transform = VCRTransform(seed=5)
+    first = transform({"image": IMAGE, "caption": CAPTION})
+    again = pickle.loads(pickle.dumps(transform))({"image": IMAGE, "caption": CAPTION})
+    assert first["spans"] == again["spans"]
+
+
+@pytest.mark.parametrize("mode", ["RGB", "RGBA", "L", "P", "CMYK", "I;16", "F", "YCbCr"])
+def test_pil_images_of_any_mode(mode: str) -> None:
+    image = Image.new(mode, (64, 48))
+    assert VCRTransform()({"image": image, "caption": CAPTION})["image"].mode == "RGB"
+
+
+def test_bytes_and_mappings_are_the_same_image() -> None:
+    buffer = io.BytesIO()
+    IMAGE.save(buffer, "JPEG")
+    rows = [VCRTransform()({"image": i, "caption": CAPTION}) for i in (buffer.getvalue(), {"bytes": buffer.getvalue()})]
+    assert rows[0]["question_id"] == rows[1]["question_id"]
+
+
+def test_wrong_options() -> None:
+    with pytest.raises(ConfigError, match="one mode"):
+        VCRTransform(mode="both")
+    with pytest.raises(ConfigError, match="nearest known key is 'width'"):
+        VCRTransform(widht=3)
+    with pytest.raises(ConfigError, match="give a PIL image"):
+        VCRTransform()({"image": 5, "caption": CAPTION})

@@ -1,0 +1,119 @@
+"""The dataset card: README.md with the YAML that `datasets` and the Hub read, and what a person wants to know."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import yaml
+
+from vcrgen.builder.schema import COLUMN_NOTES
+from vcrgen.builder.statistics import SplitStatistics
+from vcrgen.manifest import Manifest
+from vcrgen.text.languages import LANGUAGES
+
+# The Hub's size classes: below so many rows.
+SIZES = {
+    1_000: "n<1K",
+    10_000: "1K<n<10K",
+    100_000: "10K<n<100K",
+    1_000_000: "100K<n<1M",
+    10_000_000: "1M<n<10M",
+    100_000_000: "10M<n<100M",
+    1_000_000_000: "100M<n<1B",
+}
+HUB_LICENCE = re.compile(r"[a-z0-9][a-z0-9.-]{1,40}")
+
+Statistics = Mapping[tuple[str, str], SplitStatistics]
+"""By mode and split."""
+
+
+def dataset_card(manifest: Manifest, statistics: Statistics) -> str:
+    """Markdown with a YAML head.
+
+    Args:
+        manifest: The dataset's.
+        statistics: Of every split in every mode.
+    """
+    language = LANGUAGES[manifest.config["lang"]]
+    modes = manifest.modes
+    licence = one_line(manifest.config["source_license"] or "not stated")
+    counts = f"{manifest.read} pairs were read and {manifest.pairs} built"
+    sections = [
+        f"# VCR dataset ({language.name}, {' and '.join(modes)})",
+        "Visual Caption Restoration: below each image (VI) stands its caption as pixels (TEI), and some of its texts "
+        "are covered so that only their top and bottom pixels are left. A model is asked to restore them.",
+        f"Built by vcrgen from: {one_line(manifest.source)}. Licence of the source: {licence}. "
+        "Whoever passes the dataset on has to keep to it.",
+        "```python\nfrom datasets import load_dataset\n\n"
+        f'dataset = load_dataset("PATH", "{modes[-1]}")  # {" or ".join(modes)}\n```',
+        "## Statistics",
+        statistics_table(statistics),
+        f"{counts}. Set aside, each with its reason in `rejects.jsonl`:" if manifest.drops else f"{counts}.",
+        drops_table(manifest.drops),
+        "## Columns",
+        "\n".join(["| column | what |", "|---|---|", *(f"| `{name}` | {note} |" for name, note in COLUMN_NOTES.items())]),
+        "## Signature",
+        f"`{manifest.signature}`",
+        "Datasets and scores are comparable as far as their signatures agree. `manifest.json` has every file's rows, "
+        "size and SHA-256.",
+    ]
+    return f"---\n{_head(manifest)}---\n\n" + "\n\n".join(section for section in sections if section) + "\n"
+
+
+def statistics_table(statistics: Statistics) -> str:
+    """The figures of the paper's Table 4, and the visible ink, as a Markdown table."""
+    lines = [
+        "| mode | split | pairs | spans | stacked height, px: mean (sd) | 5th-95th pct | spans per image: mean (sd) "
+        "| 5th-95th pct | visible ink |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    for (mode, split), row in statistics.items():
+        height, spans = row.height, row.spans_per_image
+        lines.append(
+            f"| {mode} | {split} | {row.rows} | {row.spans} | {height.mean:.2f} ({height.sd:.2f}) "
+            f"| {height.p05:.0f}-{height.p95:.0f} | {spans.mean:.2f} ({spans.sd:.2f}) "
+            f"| {spans.p05:.0f}-{spans.p95:.0f} | {row.visible_ink.mean:.2f} |"
+        )
+    return "\n".join(lines)
+
+
+def drops_table(drops: Mapping[str, int]) -> str:
+    """Reasons and counts as a Markdown table, the most frequent first; empty for no drops."""
+    ranked = sorted(drops.items(), key=lambda item: (-item[1], item[0]))
+    rows = [f"| {reason} | {count} |" for reason, count in ranked]
+    return "\n".join(["| reason | pairs |", "|---|---|", *rows]) if rows else ""
+
+
+def one_line(text: str) -> str:
+    """Text that cannot break out of its paragraph: one line, without Markdown's and HTML's marks."""
+    return re.sub(r"[<>`\[\]|\\*_#\s]+", " ", text).strip()
+
+
+def _head(manifest: Manifest) -> str:
+    lang, licence = manifest.config["lang"], manifest.config["source_license"]
+    head: dict[str, Any] = {
+        "pretty_name": f"VCR ({LANGUAGES[lang].name})",
+        "language": [lang],
+        "task_categories": ["visual-question-answering", "image-text-to-text"],
+        "tags": ["visual-caption-restoration", "vcr"],
+        "size_categories": [next((name for limit, name in SIZES.items() if manifest.pairs < limit), "n>1T")],
+        "configs": [
+            {
+                "config_name": mode,
+                # `datasets` keys its cache by folder name and configuration: without this, another dataset in a folder
+                # of the same name would be shown from the cache.
+                "description": f"content {manifest.digest}",
+                **({"default": True} if mode == manifest.modes[0] else {}),
+                "data_files": [{"split": split, "path": f"{mode}/{split}-*.parquet"} for split in manifest.splits],
+            }
+            for mode in manifest.modes
+        ],
+    }
+    if licence:
+        known = HUB_LICENCE.fullmatch(licence)
+        head["license"] = licence if known else "other"
+        if not known:
+            head["license_name"] = one_line(licence)
+    return yaml.safe_dump(head, sort_keys=False, allow_unicode=True)

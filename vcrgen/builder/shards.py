@@ -1,0 +1,306 @@
+"""The unit of work: a frozen plan, and a function that turns one task of it into finished files.
+
+Inside the work folder:
+
+    plan.json               what is to be done, and a fingerprint of all that decides the bytes
+    parts/00007-hard.parquet    one mode of one task
+    keys/00007.npy          hashes of its pairs, by which duplicates and splits are found
+    rejects/00007.jsonl     what the task set aside
+    manifests/00007.json    written last: the task is done
+
+A task may run twice or be killed anywhere: it writes temporary names and renames, and gives the same bytes each time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import io
+import json
+import platform
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from dataclasses import asdict, astuple, dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from PIL import features
+
+from vcrgen.builder.engine import Report
+from vcrgen.builder.pipeline import KEY_DTYPE, Pair, Pipeline
+from vcrgen.builder.schema import arrow_schema, parquet_options
+from vcrgen.builder.sources import Source, iter_items
+from vcrgen.builder.sources.base import Partition
+from vcrgen.config import BuildConfig
+from vcrgen.errors import OutputError
+from vcrgen.files import atomic_path, canonical_json, write_json
+from vcrgen.records import Mode, Reject
+
+ROW_GROUP = 64  # rows held in memory at a time, and read together by whoever loads the dataset
+MAX_SHARD = 512  # pairs, about 100 MB a mode
+MIN_SHARD, SHARDS = 16, 16  # small sources are cut finer, so that several workers have something to do
+# Packages whose version may change the bytes of a dataset.
+BYTE_PACKAGES = ("vcrgen", "pillow", "numpy", "isal", "pyarrow", "spacy", "jieba")
+
+T = TypeVar("T")
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """Rows ``start`` to ``stop`` of one partition."""
+
+    index: int
+    partition: int
+    start: int
+    stop: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What a build consists of.
+
+    Attributes:
+        fingerprint: Hash of everything that decides the bytes.
+        shard_size: Pairs that a task reads, and rows that a file of the dataset holds, at most.
+        tasks: In the order of the source.
+    """
+
+    fingerprint: str
+    shard_size: int
+    tasks: tuple[Task, ...]
+
+    @property
+    def rows(self) -> int:
+        """Rows that will be read."""
+        return sum(task.stop - task.start for task in self.tasks)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShardResult:
+    """What a finished task has written; the content of its manifest.
+
+    Attributes:
+        index: The task's.
+        fingerprint: The plan's.
+        rows: Pairs built; each is one row in the part of every mode.
+        drops: Pairs set aside, by reason.
+        bytes: Size of the part of each mode.
+        sha256: Hash of the part of each mode.
+    """
+
+    index: int
+    fingerprint: str
+    rows: int
+    drops: dict[str, int]
+    bytes: dict[str, int]
+    sha256: dict[str, str]
+
+
+def make_plan(config: BuildConfig, partitions: list[Partition], *, signature: str) -> Plan:
+    """Cut partitions into tasks.
+
+    Args:
+        config: The configuration.
+        partitions: Those of the source, cut to the configuration's limit.
+        signature: The dataset's, which holds the versions of fonts and pipelines.
+    """
+    rows = sum(partition.rows for partition in partitions)
+    size = config.shard_size or min(MAX_SHARD, max(MIN_SHARD, -(-rows // SHARDS)))
+    tasks: list[Task] = []
+    for number, partition in enumerate(partitions):
+        for start in range(0, partition.rows, size):
+            stop = min(start + size, partition.rows)
+            tasks.append(Task(index=len(tasks), partition=number, start=start, stop=stop))
+    facts = {
+        "config": config.canonical_hash(),
+        "signature": signature,
+        "partitions": [asdict(partition) for partition in partitions],
+        "versions": {name: importlib.metadata.version(name) for name in BYTE_PACKAGES},
+        "freetype": features.version("freetype2"),
+        "codecs": {name: features.version(name) for name in ("jpg", "libjpeg_turbo", "webp", "libtiff")},
+        "machine": platform.machine(),
+    }
+    fingerprint = hashlib.sha256(canonical_json(facts).encode()).hexdigest()
+    return Plan(fingerprint=fingerprint, shard_size=size, tasks=tuple(tasks))
+
+
+def freeze_plan(plan: Plan, work: Path) -> None:
+    """Write the plan to the work folder, or check that the one there is the same.
+
+    Raises:
+        OutputError: The folder holds the unfinished build of another plan.
+    """
+    file = work / "plan.json"
+    if file.exists():
+        if json.loads(file.read_text("utf-8")).get("fingerprint") != plan.fingerprint:
+            raise OutputError(
+                f"{work.parent} holds an unfinished build of another source, configuration or version of vcrgen or "
+                "its libraries; finish that one with its own command, or remove the folder."
+            )
+        return
+    write_json(file, asdict(plan))
+
+
+class PartWriter:
+    """A Parquet file, written row group by row group and hashed on its way to the disk.
+
+    Args:
+        file: Where to write.
+    """
+
+    def __init__(self, file: Path) -> None:
+        self._schema = arrow_schema()
+        self._sink = HashingSink(file)
+        self._writer = pq.ParquetWriter(self._sink, self._schema, **parquet_options())
+
+    def write(self, rows: list[dict[str, Any]]) -> None:
+        """Write rows as one row group."""
+        self._writer.write_batch(pa.RecordBatch.from_pylist(rows, schema=self._schema))
+
+    def write_table(self, table: pa.Table) -> None:
+        """Write a table as one row group."""
+        self._writer.write_table(table, row_group_size=max(1, table.num_rows))
+
+    def close(self) -> tuple[int, str]:
+        """Write the footer; return the file's size in bytes and its SHA-256 in hex."""
+        self._writer.close()
+        self._sink.close()
+        return self._sink.size, self._sink.sha256.hexdigest()
+
+
+class HashingSink(io.RawIOBase):
+    """A file for writing that keeps count and hash of what went through it."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file.open("wb")
+        self.size = 0
+        self.sha256 = hashlib.sha256()
+
+    def writable(self) -> bool:
+        """True."""
+        return True
+
+    def write(self, data: Any) -> int:
+        """Write bytes."""
+        self.sha256.update(data)
+        written = self._file.write(data)
+        self.size += written
+        return written
+
+    def tell(self) -> int:
+        """Bytes written so far."""
+        return self.size
+
+    def flush(self) -> None:
+        """Hand everything to the operating system."""
+        if not self._file.closed:
+            self._file.flush()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+        super().close()
+
+
+def part_file(work: Path, index: int, mode: Mode) -> Path:
+    """The file of one mode of a task."""
+    return work / "parts" / f"{index:05d}-{mode}.parquet"
+
+
+def keys_file(work: Path, index: int) -> Path:
+    """The hashes of a task's pairs: an array of :data:`KEY_DTYPE`, in the order of the rows."""
+    return work / "keys" / f"{index:05d}.npy"
+
+
+def rejects_file(work: Path, index: int) -> Path:
+    """What a task set aside, one JSON object a line."""
+    return work / "rejects" / f"{index:05d}.jsonl"
+
+
+def manifest_file(work: Path, index: int) -> Path:
+    """The mark that a task is done."""
+    return work / "manifests" / f"{index:05d}.json"
+
+
+def read_result(work: Path, index: int, fingerprint: str) -> ShardResult | None:
+    """The result of a task that is done, or None."""
+    try:
+        result = ShardResult(**json.loads(manifest_file(work, index).read_text("utf-8")))
+    except (OSError, ValueError, TypeError):
+        return None
+    whole = all(_size(part_file(work, index, Mode(mode))) == size for mode, size in result.bytes.items())
+    return result if whole and result.fingerprint == fingerprint else None
+
+
+def _size(file: Path) -> int:
+    return file.stat().st_size if file.exists() else -1
+
+
+def process_shard(
+    task: Task, *, plan: Plan, pipeline: Pipeline, source: Source, work: Path, report: Report
+) -> ShardResult:
+    """Do one task: idempotent, and knows nothing of the engine that calls it.
+
+    Args:
+        task: What to read.
+        plan: The plan it belongs to.
+        pipeline: The stages, of the plan's configuration.
+        source: Where the rows are.
+        work: The work folder.
+        report: Called every few pairs.
+
+    Raises:
+        OSError: The disk is full or the folder cannot be written.
+    """
+    for folder in ("parts", "keys", "rejects", "manifests"):
+        (work / folder).mkdir(parents=True, exist_ok=True)
+    items = iter_items(source, pipeline.config, task.partition, task.start, task.stop)
+    keys: list[tuple[str, str, str]] = []
+    drops: Counter[str] = Counter()
+    with ExitStack() as stack:
+        writers = {
+            mode: PartWriter(stack.enter_context(atomic_path(part_file(work, task.index, mode))))
+            for mode in pipeline.config.modes
+        }
+        log_file = stack.enter_context(atomic_path(rejects_file(work, task.index)))
+        log = stack.enter_context(log_file.open("w", encoding="utf-8", newline="\n"))
+        for outcomes in batched(pipeline.pairs(items), ROW_GROUP):
+            pairs = [outcome for outcome in outcomes if isinstance(outcome, Pair)]
+            rejects = [outcome for outcome in outcomes if isinstance(outcome, Reject)]
+            for mode, writer in writers.items():
+                if pairs:
+                    writer.write([pipeline.row(pair, mode) for pair in pairs])
+            log.writelines(reject_line(reject) for reject in rejects)
+            keys.extend(astuple(pair.keys) for pair in pairs)
+            dropped = Counter(str(reject.reason) for reject in rejects)
+            drops.update(dropped)
+            report(len(outcomes), len(pairs), dropped)
+        with stack.enter_context(atomic_path(keys_file(work, task.index))).open("wb") as handle:
+            np.save(handle, np.array(keys, dtype=KEY_DTYPE), allow_pickle=False)
+        written = {str(mode): writer.close() for mode, writer in writers.items()}
+    result = ShardResult(
+        index=task.index,
+        fingerprint=plan.fingerprint,
+        rows=len(keys),
+        drops=dict(sorted(drops.items())),
+        bytes={mode: size for mode, (size, _) in written.items()},
+        sha256={mode: digest for mode, (_, digest) in written.items()},
+    )
+    write_json(manifest_file(work, task.index), asdict(result))
+    return result
+
+
+def reject_line(reject: Reject) -> str:
+    """A reject as one line of JSON."""
+    return canonical_json(asdict(reject)) + "\n"
+
+
+def batched(values: Iterable[T], size: int) -> Iterator[list[T]]:
+    """Lists of ``size`` values, the last one shorter."""
+    iterator = iter(values)
+    while batch := list(islice(iterator, size)):
+        yield batch

@@ -1,0 +1,113 @@
+"""Where image-caption pairs come from: one interface over files, folders, shards and the Hub."""
+
+import re
+from pathlib import Path
+
+from vcrgen.builder.sources.base import FileSource, Partition, Source
+from vcrgen.builder.sources.builtin import SampleSource
+from vcrgen.builder.sources.disk import is_saved_dataset, open_disk
+from vcrgen.builder.sources.fields import Columns, check_columns, needed_columns, read_item
+from vcrgen.builder.sources.hub import HUB_ID, has_hub_layout, open_hub, open_local
+from vcrgen.builder.sources.locate import files_with, find_files, is_pattern
+from vcrgen.builder.sources.parquet import ParquetSource
+from vcrgen.builder.sources.tabular import TABULAR, find_metadata
+from vcrgen.builder.sources.tar import TarSource
+from vcrgen.builder.sources.windows import cut_at_limit, iter_items, matching_rows
+from vcrgen.config import BuildConfig
+from vcrgen.errors import SourceError
+
+__all__ = [
+    "Columns",
+    "Partition",
+    "Source",
+    "check_columns",
+    "cut_at_limit",
+    "iter_items",
+    "matching_rows",
+    "needed_columns",
+    "open_source",
+    "read_item",
+]
+
+_SAMPLES = re.compile(r"samples(?::(\d{1,9}))?")
+_FORMATS: dict[str, tuple[type[FileSource], str]] = {
+    ".parquet": (ParquetSource, "Parquet file"),
+    ".tar": (TarSource, "WebDataset shard"),
+    **{suffix: (source, f"{suffix[1:].upper()} file") for suffix, source in TABULAR.items()},
+}
+
+
+def open_source(config: BuildConfig) -> Source:
+    """Recognise ``config.source`` and open it; no row is read yet.
+
+    In this order:
+
+    - ``samples`` or ``samples:N``: built-in pairs;
+    - a folder: one saved by `datasets.save_to_disk`, an image folder with ``metadata.jsonl`` or
+      ``metadata.csv``, a dataset repository's layout, Parquet files or tar shards (at its top or in
+      ``data``);
+    - a file, a glob, or braces as in ``shard-{000..012}.tar``: Parquet, tar, CSV, TSV, JSON lines;
+    - a dataset of the Hugging Face Hub: ``org/name[:config][@revision]``.
+
+    Raises:
+        SourceError: It is none of these, or is missing.
+    """
+    text = config.source
+    if match := _SAMPLES.fullmatch(text):
+        return _open_samples(config.lang, match[1])
+    enough = config.limit if not config.where else None
+    try:
+        path = Path(text).expanduser()
+        if text and path.is_dir():
+            return _open_folder(path, split=config.source_split, enough=enough)
+        if path.is_file():
+            return _open_files([path.name], root=path.parent, enough=enough)
+        if text and is_pattern(text):
+            root, files = find_files(str(path))
+            return _open_files(files, root=root, enough=enough)
+    except (OSError, ValueError, RuntimeError) as error:
+        reason = getattr(error, "strerror", None) or "not a usable path"
+        raise SourceError(f"{text[:300]!r} cannot be read: {reason}.") from None
+    if path.suffix.lower() not in _FORMATS and HUB_ID.fullmatch(text) and not text.startswith("."):
+        return open_hub(text, split=config.source_split, enough=enough)
+    raise SourceError(
+        f"There is no file or folder {text[:300]!r}; give one, a quoted glob, "
+        "a dataset of the Hub (org/name), or `samples`."
+    )
+
+
+def _open_samples(lang: str, count: str | None) -> Source:
+    from vcrgen.builder.samples import BUILTIN_COUNT
+
+    rows = BUILTIN_COUNT if count is None else int(count)
+    if rows < 1:
+        raise SourceError(f"`samples:{count}` asks for no pairs; give a count of at least 1.")
+    return SampleSource(lang, rows)
+
+
+def _open_folder(folder: Path, *, split: str, enough: int | None) -> Source:
+    if is_saved_dataset(folder):
+        return open_disk(folder, split=split, enough=enough)
+    if metadata := find_metadata(folder, split):
+        source, _ = _FORMATS[metadata.suffix]
+        name = metadata.relative_to(folder).as_posix()
+        return source([name], root=folder, kind="image folder with", enough=enough)
+    if has_hub_layout(folder):
+        return open_local(folder, split=split, enough=enough)
+    if files := files_with(folder, ".parquet") or files_with(folder, ".tar"):
+        return _open_files(files, root=folder, enough=enough)
+    raise SourceError(
+        f"{folder} holds no pairs that vcrgen knows: no metadata.jsonl or metadata.csv, no Parquet files or "
+        "tar shards in it or in its `data`, nothing saved by datasets.save_to_disk. "
+        "A CSV or JSON lines file has to be named itself."
+    )
+
+
+def _open_files(files: list[str], *, root: Path, enough: int | None) -> Source:
+    suffixes = sorted({Path(name).suffix.lower() for name in files})
+    if len(suffixes) > 1:
+        raise SourceError(f"The source mixes formats ({', '.join(suffixes)}); give files of one format.")
+    if suffixes[0] not in _FORMATS:
+        raise SourceError(f"{root / files[0]} has no format that vcrgen reads; known: {', '.join(_FORMATS)}.")
+    source, kind = _FORMATS[suffixes[0]]
+    return source(files, root=root, kind=kind, enough=enough)

@@ -1,0 +1,208 @@
+"""Datasets of the Hugging Face Hub, read by range, and local folders with the same layout."""
+
+import contextlib
+import logging
+import os
+import re
+import tempfile
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from vcrgen.builder.sources.base import Partition, first_line
+from vcrgen.builder.sources.parquet import ParquetSource, parquet_file
+from vcrgen.errors import SourceError
+
+HUB_ID = re.compile(r"((?:[\w.-]+/)?[\w.-]+)(?::([\w.+-]+))?(?:@([\w./-]+))?")
+"""``org/name``, ``org/name:config``, ``org/name@revision``, ``org/name:config@revision``."""
+
+_CONVERTED = "refs/convert/parquet"
+_TIMEOUT_SECONDS = 10
+_READERS = 16
+_REMOTE_BUFFER = 8 << 20
+
+
+class HubSource(ParquetSource):
+    """Parquet files behind a URL that `fsspec` knows: counted by footers, read by columns and ranges."""
+
+    def __init__(self, files: Sequence[str], *, url: str, description: str, enough: int | None) -> None:
+        super().__init__(files, root=None, kind="Parquet file", description=description, enough=enough)
+        self._url = url
+
+    def _measured(self) -> Iterator[Partition]:
+        # A footer is two requests that are all waiting, so several at once; in groups, for `enough` to stop
+        # them.
+        with ThreadPoolExecutor(_READERS) as readers:
+            for start in range(0, len(self.files), _READERS):
+                yield from readers.map(self._measure_one, self.files[start : start + _READERS])
+
+    def _measure_one(self, name: str) -> Partition:
+        with self._reading(name):
+            return self._measure(name)
+
+    @contextlib.contextmanager
+    def _open(self, name: str) -> Iterator[Any]:
+        system, path = self._located(name)
+        # Arrow asks for what it needs; a cache of read-ahead blocks would fetch the columns between too.
+        with (
+            system.open(path, "rb", cache_type="none") as remote,
+            parquet_file(remote, buffer_size=_REMOTE_BUFFER) as file,
+        ):
+            yield file
+
+    def _failures(self) -> tuple[type[Exception], ...]:
+        # Each file system raises what its HTTP library raises; all of it means: could not be fetched.
+        return (Exception,)
+
+    def _size(self, name: str) -> int:
+        system, path = self._located(name)
+        return int(system.info(path)["size"] or 0)
+
+    def _located(self, name: str) -> tuple[Any, str]:
+        import fsspec
+
+        system, path = fsspec.core.url_to_fs(f"{self._url}/{name}")
+        return system, path
+
+    def _shown(self, name: str) -> str:
+        return f"{self._url}/{name}"
+
+
+def has_hub_layout(folder: Path) -> bool:
+    """Whether a folder is laid out like a dataset repository: configured by its README or split by names."""
+    readme = folder / "README.md"
+    if readme.is_file():
+        with readme.open("rb") as handle:
+            head = handle.read(1 << 20)
+        if head.startswith(b"---") and re.search(rb"^configs:", head, re.MULTILINE):
+            return True
+    return any(any(place.glob("*-?????-of-?????.parquet")) for place in (folder, folder / "data"))
+
+
+def open_local(folder: Path, *, split: str, enough: int | None) -> ParquetSource:
+    """Open one split of a local folder with a dataset repository's layout.
+
+    Raises:
+        SourceError: The split is not there or is not stored as Parquet in the folder.
+    """
+    files = _data_files(str(folder.resolve()), split=split, shown=str(folder))
+    names = [os.path.relpath(file, folder.resolve()) for file in files]
+    if any("://" in file or name.startswith("..") for file, name in zip(files, names, strict=True)):
+        raise SourceError(
+            f"The README.md of {folder} refers to files outside of the folder, which are not read."
+        )
+    if not _all_parquet(names):
+        raise SourceError(
+            f"Split {split!r} of {folder} is not stored as Parquet files; convert it, or name its files."
+        )
+    names = [Path(name).as_posix() for name in names]
+    return ParquetSource(names, root=folder, kind="Parquet file", enough=enough)
+
+
+def open_hub(text: str, *, split: str, enough: int | None) -> HubSource:
+    """Open one split of a dataset of the Hub, at the commit its revision names now.
+
+    Nothing is downloaded as a whole. A dataset that is not stored as Parquet is read from the Hub's own
+    conversion.
+
+    Args:
+        text: ``org/name``, with ``:config`` where there are several configurations and ``@revision`` where
+            not the main branch is meant.
+        split: The split.
+        enough: Rows after which planning need not look at further files.
+
+    Raises:
+        SourceError: The Hub cannot be reached, or has no such dataset, configuration, split or Parquet files.
+    """
+    parsed = HUB_ID.fullmatch(text)
+    if parsed is None:
+        raise SourceError(f"{text!r} is not a dataset's name on the Hub, as in org/name or org/name:config.")
+    name, config, revision = parsed.groups()
+    commit = _commit(name, revision, shown=text)
+    files = _data_files(name, config=config, revision=commit, split=split, shown=text)
+    url = f"hf://datasets/{name}@{commit}"
+    if not _all_parquet(files):
+        commit = _commit(name, _CONVERTED, shown=text)
+        url = f"hf://datasets/{name}@{commit}"
+        files = _converted_files(url, config=config or "default", split=split, shown=text)
+    description = f"{name}{f':{config}' if config else ''}@{commit}, split {split}"
+    return HubSource([_below(file, url) for file in files], url=url, description=description, enough=enough)
+
+
+def _commit(name: str, revision: str | None, *, shown: str) -> str:
+    """The commit that a revision names now. It is asked for first because, offline, it fails at once."""
+    from huggingface_hub import HfApi, errors
+
+    try:
+        return str(HfApi().dataset_info(name, revision=revision, timeout=_TIMEOUT_SECONDS).sha)
+    except errors.GatedRepoError:
+        problem = f"{shown} asks for an agreement; accept it on the Hub and log in with `hf auth login`."
+    except errors.RevisionNotFoundError:
+        problem = f"The Hub has no revision {revision!r} of {shown}; check the revision."
+        if revision == _CONVERTED:
+            problem = f"{shown} is not stored as Parquet, nor converted by the Hub; download and convert it."
+    except (errors.RepositoryNotFoundError, errors.HFValidationError):
+        problem = (
+            f"{shown} is no local file or folder, and the Hub has no dataset of that name; check the name."
+        )
+    except Exception as error:  # whatever the HTTP library raises
+        problem = (
+            f"{shown} is no local file or folder, and the Hugging Face Hub cannot be reached "
+            f"({first_line(error)}); check the name or the network, or download the dataset first."
+        )
+    raise SourceError(problem)
+
+
+def _data_files(
+    name: str, *, split: str, shown: str, config: str | None = None, revision: str | None = None
+) -> list[str]:
+    """The data files of a split, as `datasets` resolves them; no data are read, no code is run."""
+    import datasets
+
+    with tempfile.TemporaryDirectory() as cache, _quiet("datasets", "huggingface_hub"):
+        try:
+            builder = datasets.load_dataset_builder(name, name=config, revision=revision, cache_dir=cache)
+        except Exception as error:  # ValueError, OSError, and what YAML and the HTTP library raise
+            reason = " ".join(str(error).partition("Example of usage")[0].split())[:300].rstrip(".")
+            raise SourceError(f"{shown} cannot be opened as a dataset: {reason}.") from None
+    found = builder.config.data_files or {}
+    splits = {str(key): [str(file) for file in files] for key, files in found.items()}
+    if split not in splits:
+        raise SourceError(f"{shown} has no split {split!r}; it has {', '.join(splits) or 'none'}.")
+    return splits[split]
+
+
+def _converted_files(url: str, *, config: str, split: str, shown: str) -> list[str]:
+    """The files of a split on the branch that the Hub converts to: ``config/split/0000.parquet``."""
+    import fsspec
+
+    system, path = fsspec.core.url_to_fs(url)
+    files = [str(file) for file in system.glob(f"{path}/{config}/{split}/*.parquet")]
+    if not files:
+        raise SourceError(
+            f"{shown} is not stored as Parquet, nor converted by the Hub; download and convert it."
+        )
+    return files
+
+
+def _below(file: str, url: str) -> str:
+    """A file's path in its repository, from a URL or path with any spelling of the revision."""
+    return re.sub(r"^.*?datasets/(?:[^/@]+/)?[^/@]+@(?:refs/convert/parquet|[^/]+)/", "", file)
+
+
+def _all_parquet(files: Sequence[str]) -> bool:
+    return bool(files) and all(file.lower().endswith(".parquet") for file in files)
+
+
+@contextlib.contextmanager
+def _quiet(*loggers: str) -> Iterator[None]:
+    """Keep a library's warnings, which repeat what the error will say, off the user's screen."""
+    levels = {name: logging.getLogger(name).level for name in loggers}
+    for name in loggers:
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        for name, level in levels.items():
+            logging.getLogger(name).setLevel(level)

@@ -1,0 +1,199 @@
+"""Rows in text files: CSV, TSV and JSON lines."""
+
+import csv
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from vcrgen.builder.sources.base import MAX_TEXT_BYTES, PROBLEM, Row
+from vcrgen.builder.sources.scanned import Record, ScannedSource
+from vcrgen.errors import SourceError
+
+_BOM = b"\xef\xbb\xbf"
+_SKIP_BYTES = 1 << 20
+_MAX_COLUMNS = 1000
+
+
+class _LineTooLong(ValueError):
+    def __init__(self) -> None:
+        super().__init__(f"the line is longer than {MAX_TEXT_BYTES >> 20} MiB")
+
+
+class _Lines:
+    """Lines of bytes, split at line feeds; goes on after one that is too long.
+
+    Attributes:
+        offset: Byte after the last line given.
+        line: Number of the last line given, from 1.
+    """
+
+    def __init__(self, handle: BinaryIO, line: int) -> None:
+        self._handle = handle
+        self.offset = handle.tell()
+        self.line = line
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self
+
+    def __next__(self) -> bytes:
+        data = self._handle.readline(MAX_TEXT_BYTES + 1)
+        if not data:
+            raise StopIteration
+        self.line += 1
+        self.offset += len(data)
+        if len(data) <= MAX_TEXT_BYTES:
+            return data
+        while data and not data.endswith(b"\n"):
+            data = self._handle.readline(_SKIP_BYTES)
+            self.offset += len(data)
+        raise _LineTooLong
+
+
+class JsonlSource(ScannedSource):
+    """One JSON object a line. Empty lines are no rows; any other line that is not an object is a problem."""
+
+    def _begin(self, handle: BinaryIO, name: str) -> tuple[int, Any]:
+        start = _after_bom(handle)
+        if handle.read(64).lstrip().startswith(b"["):
+            shown = self._shown(name)
+            raise SourceError(f"{shown} is one JSON array; write one object a line, as `jq -c '.[]'` does.")
+        handle.seek(start)
+        return 0, None
+
+    def _records(self, handle: BinaryIO, line: int, begun: Any) -> Iterator[Record]:
+        lines = _Lines(handle, line)
+        while True:
+            offset = lines.offset
+            raw: bytes | str
+            try:
+                raw = next(lines)
+            except StopIteration:
+                return
+            except _LineTooLong as error:
+                raw = str(error)
+            if raw.strip():
+                yield Record(offset, lines.line, raw)
+
+    def _row(self, record: Record, handle: BinaryIO, begun: Any, columns: frozenset[str]) -> Row:
+        if isinstance(record.raw, str):
+            return {PROBLEM: f"line {record.line}: {record.raw}"}
+        row = parse_object(record.raw)
+        return {PROBLEM: f"line {record.line}: {row}"} if isinstance(row, str) else row
+
+
+class CsvSource(ScannedSource):
+    """CSV with a header, separated by commas or, in ``.tsv``, by tabs; quoted fields may hold line breaks.
+
+    A row with more or fewer fields than the header, a NUL byte or bytes that are not UTF-8 is a problem.
+    """
+
+    def _begin(self, handle: BinaryIO, name: str) -> tuple[int, Any]:
+        # A limit of the process, not of a reader: the csv module has no other way.
+        csv.field_size_limit(MAX_TEXT_BYTES)
+        delimiter = "\t" if name.lower().endswith(".tsv") else ","
+        _after_bom(handle)
+        lines = _Lines(handle, 0)
+        first = next(_csv_records(lines, delimiter), None)
+        header = first.raw if first else []
+        if first and (problem := _header_problem(header)):
+            raise SourceError(f"{self._shown(name)} has no usable header: {problem}.")
+        handle.seek(lines.offset)
+        return lines.line, (header, delimiter)
+
+    def _records(self, handle: BinaryIO, line: int, begun: Any) -> Iterator[Record]:
+        _, delimiter = begun
+        return _csv_records(_Lines(handle, line), delimiter)
+
+    def _row(self, record: Record, handle: BinaryIO, begun: Any, columns: frozenset[str]) -> Row:
+        header, _ = begun
+        problem = _fields_problem(record.raw)
+        if not problem and len(record.raw) != len(header):
+            problem = f"{len(record.raw)} fields where the header has {len(header)}"
+        if problem:
+            return {PROBLEM: f"line {record.line}: {problem}"}
+        return dict(zip(header, record.raw, strict=True))
+
+
+def parse_object(data: bytes) -> dict[str, Any] | str:
+    """Read one JSON object, or say what is wrong with it."""
+    try:
+        loaded = json.loads(data.decode("utf-8"))
+    except UnicodeDecodeError:
+        return "not UTF-8 text"
+    except RecursionError:
+        return "JSON nested too deeply"
+    except ValueError:
+        return "not JSON"
+    return loaded if isinstance(loaded, dict) else "not a JSON object"
+
+
+def _csv_records(lines: _Lines, delimiter: str) -> Iterator[Record]:
+    """Records of fields, or of a sentence where the parser gave up; it goes on at the next line.
+
+    The parser takes lines one by one, so that after a record ``lines`` stands at the start of the next one.
+    """
+    reader = csv.reader(map(_decoded, lines), delimiter=delimiter)
+    while True:
+        offset, line = lines.offset, lines.line + 1
+        raw: list[str] | str
+        try:
+            raw = next(reader)
+        except StopIteration:
+            return
+        except (csv.Error, _LineTooLong) as error:
+            raw = str(error)
+        if raw:
+            yield Record(offset, line, raw)
+
+
+def _decoded(line: bytes) -> str:
+    return line.decode("utf-8", "surrogateescape")
+
+
+def _fields_problem(fields: list[str] | str) -> str:
+    if isinstance(fields, str):
+        return fields
+    text = "".join(fields)
+    if "\0" in text:
+        return "a NUL byte"
+    # Bytes that are not UTF-8 were decoded to lone surrogates, which do not encode.
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return "not UTF-8 text"
+    return ""
+
+
+def _header_problem(header: list[str] | str) -> str:
+    problem = _fields_problem(header)
+    if problem:
+        return problem
+    if len(header) > _MAX_COLUMNS:
+        return f"more than {_MAX_COLUMNS} columns"
+    twice = next((column for column in header if list(header).count(column) > 1), None)
+    return f"column {twice!r} comes twice" if twice is not None else ""
+
+
+def _after_bom(handle: BinaryIO) -> int:
+    """Move past a byte order mark, if there is one."""
+    handle.seek(len(_BOM) if handle.read(len(_BOM)) == _BOM else 0)
+    return handle.tell()
+
+
+TABULAR: dict[str, type[ScannedSource]] = {
+    ".csv": CsvSource,
+    ".tsv": CsvSource,
+    ".jsonl": JsonlSource,
+    ".ndjson": JsonlSource,
+    ".json": JsonlSource,
+}
+"""Suffix to source."""
+
+_METADATA = ("metadata.jsonl", "metadata.csv")
+
+
+def find_metadata(folder: Path, split: str) -> Path | None:
+    """The metadata file of an image folder: at its top, or in a folder named like the split."""
+    found = (place / name for place in (folder, folder / split) for name in _METADATA)
+    return next((file for file in found if file.is_file()), None)

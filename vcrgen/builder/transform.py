@@ -1,0 +1,100 @@
+"""One example at a time, for `datasets.map`, `set_transform` and torch data loaders."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from typing import Any
+
+from PIL import Image
+
+from vcrgen.builder.pipeline import Pair, Pipeline
+from vcrgen.config import BuildConfig, load_build_config
+from vcrgen.errors import ConfigError, VcrgenError
+from vcrgen.records import Item, Reject
+from vcrgen.builder.schema import IMAGE_COLUMNS
+
+
+class UnusablePair(VcrgenError):
+    """An example that a build would set aside.
+
+    Attributes:
+        reject: Why.
+    """
+
+    def __init__(self, reject: Reject) -> None:
+        super().__init__(f"The pair {reject.source_id!r} cannot be used: {reject.detail} ({reject.reason}).")
+        self.reject = reject
+
+
+class VCRTransform:
+    """Adds the VCR columns to an example ``{"image", "caption"[, "crossed_text"]}``.
+
+    With ``crossed_text`` (a list of texts of the caption) these texts are covered; without, spans are chosen as a
+    build chooses them: the same image bytes, caption and seed give the same spans. An instance can be pickled, so it
+    works with ``num_proc`` and data loader workers; each process loads its own pipeline when it is first called.
+
+    Args:
+        lang: Language of the captions.
+        mode: ``"easy"`` or ``"hard"``.
+        **options: Other fields of :class:`vcrgen.config.BuildConfig`, such as ``seed``, ``n``, ``width``, ``font``.
+
+    Raises:
+        ConfigError: An option is wrong.
+    """
+
+    def __init__(self, lang: str = "en", mode: str = "easy", **options: Any) -> None:
+        if mode == "both":
+            raise ConfigError("VCRTransform makes one mode; give mode='easy' or mode='hard'.")
+        self.config: BuildConfig = load_build_config(None, options | {"lang": lang, "mode": mode})
+        self._pipeline: Pipeline | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"config": self.config, "_pipeline": None}
+
+    def __call__(self, example: Mapping[str, Any]) -> dict[str, Any]:
+        """Transform one example.
+
+        Args:
+            example: ``image`` is a PIL image, encoded bytes, or a mapping with ``bytes``; ``caption`` a string. Other
+                keys are kept.
+
+        Returns:
+            The example with the columns of a built dataset; the images are PIL images.
+
+        Raises:
+            UnusablePair: A build would set the pair aside; its ``reject`` says why.
+        """
+        if self._pipeline is None:
+            self._pipeline = Pipeline(self.config)
+        answers = example.get("crossed_text")
+        item = Item(
+            source_id=str(example.get("id", example.get("question_id", "example"))),
+            image=_image_bytes(example.get("image")),
+            caption=example.get("caption"),
+            answers=None if answers is None else tuple(answers),
+        )
+        pair = next(iter(self._pipeline.pairs([item])))
+        if not isinstance(pair, Pair):
+            raise UnusablePair(pair)
+        row = self._pipeline.row(pair, self.config.modes[0])
+        for name in IMAGE_COLUMNS:
+            row[name] = Image.open(io.BytesIO(row[name]["bytes"]))
+            row[name].load()
+        return {**example, **row}
+
+
+def _image_bytes(image: Any) -> bytes | None:
+    """The encoded image; a decoded one is encoded without loss, its orientation and colours as they are."""
+    if isinstance(image, Mapping):
+        image = image.get("bytes")
+    if image is None or isinstance(image, bytes):
+        return image
+    if not isinstance(image, Image.Image):
+        raise ConfigError(f"`image` is a {type(image).__name__}; give a PIL image, bytes, or a mapping with `bytes`.")
+    buffer = io.BytesIO()
+    try:
+        image.save(buffer, "PNG", compress_level=1)
+    except OSError:  # a mode that PNG does not have (CMYK, F, YCbCr)
+        image.save(buffer, "TIFF")
+    return buffer.getvalue()

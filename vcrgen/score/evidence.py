@@ -1,0 +1,119 @@
+"""Per-span evidence as a file: Parquet or JSON Lines, written as a stream, whole or not at all."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from vcrgen.errors import OutputError, ScoreError
+from vcrgen.files import atomic_path
+from vcrgen.score.records import METRICS, SpanMatch, View
+
+SUFFIXES = (".parquet", ".jsonl")
+_BATCH = 8192
+TEXTS = ("run", "model", "question_id", "mode", "view", "answer", "outcome", "ngram")
+NUMBERS = ("span", "start", "end", "distance")
+
+
+class EvidenceWriter:
+    """Takes the matches of one output after another."""
+
+    def add(
+        self, run: str, model: str | None, question_id: str, mode: str, view: View, matches: Sequence[SpanMatch]
+    ) -> None:
+        """Add the spans of one output; this one drops them."""
+
+    def _flush(self) -> None:
+        """Write what is held."""
+
+
+class _FileWriter(EvidenceWriter):
+    def __init__(self) -> None:
+        self._rows: list[dict[str, Any]] = []
+
+    def add(
+        self, run: str, model: str | None, question_id: str, mode: str, view: View, matches: Sequence[SpanMatch]
+    ) -> None:
+        for number, match in enumerate(matches):
+            self._rows.append(
+                {
+                    "run": run,
+                    "model": model,
+                    "question_id": question_id,
+                    "mode": mode,
+                    "view": view.value,
+                    "span": number,
+                    "answer": match.answer,
+                    "outcome": match.outcome.value,
+                    "ngram": match.ngram,
+                    "start": match.start,
+                    "end": match.end,
+                    "distance": match.distance,
+                    "verbatim": match.verbatim,
+                    **match.as_dict(),
+                }
+            )
+        if len(self._rows) >= _BATCH:
+            self._flush()
+
+
+class _JsonLines(_FileWriter):
+    def __init__(self, file: Path) -> None:
+        super().__init__()
+        self._handle = file.open("w", encoding="utf-8", newline="\n")
+
+    def _flush(self) -> None:
+        self._handle.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in self._rows)
+        self._rows.clear()
+
+    def close(self) -> None:
+        self._handle.close()
+
+
+class _Parquet(_FileWriter):
+    def __init__(self, file: Path) -> None:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        super().__init__()
+        fields = [(name, pa.string()) for name in TEXTS] + [(name, pa.int32()) for name in NUMBERS]
+        fields += [("verbatim", pa.bool_())] + [(name, pa.float64()) for name in METRICS]
+        self._schema = pa.schema(fields)
+        self._writer = pq.ParquetWriter(file, self._schema, compression="zstd")
+
+    def _flush(self) -> None:
+        import pyarrow as pa
+
+        self._writer.write_table(pa.Table.from_pylist(self._rows, schema=self._schema))
+        self._rows.clear()
+
+    def close(self) -> None:
+        self._writer.close()
+
+
+@contextmanager
+def write_evidence(file: Path | None) -> Iterator[EvidenceWriter]:
+    """A writer to a ``.parquet`` or ``.jsonl`` file that appears when the block ends well; None writes nothing.
+
+    Raises:
+        ScoreError: The suffix is another.
+        OutputError: The file cannot be written.
+    """
+    if file is None:
+        yield EvidenceWriter()
+        return
+    if file.suffix not in SUFFIXES:
+        raise ScoreError(f"{file}: evidence is written as {' or '.join(SUFFIXES)}; choose such a name.")
+    try:
+        with atomic_path(file) as temporary:
+            writer = _Parquet(temporary) if file.suffix == ".parquet" else _JsonLines(temporary)
+            try:
+                yield writer
+                writer._flush()
+            finally:
+                writer.close()
+    except OSError as problem:
+        raise OutputError(f"{file} cannot be written: {problem.strerror or problem}.") from None
