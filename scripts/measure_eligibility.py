@@ -90,9 +90,7 @@ def read_annotated(path: Path) -> Iterator[Annotated]:
             row = json.loads(line)
             entities = tuple((int(start), int(end), str(label)) for start, end, label in row["entities"])
             if any(not 0 <= start < end <= len(row["text"]) for start, end, _ in entities):
-                raise SystemExit(
-                    f"{path}:{number}: an entity lies outside the text; its offsets count characters"
-                )
+                raise SystemExit(f"{path}:{number}: an entity lies outside the text; its offsets count characters")
             yield Annotated(row["text"], entities)
 
 
@@ -128,19 +126,13 @@ def measure(nlp: Language, corpus: Iterable[Annotated], n: int) -> Measured:
 
 def main() -> None:
     """Parse the arguments, measure, print."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--lang", choices=sorted(BUILT_IN), required=True)
     parser.add_argument("--annotated", type=Path, required=True, metavar="FILE.jsonl")
     parser.add_argument("--spacy-model", help="a trained spaCy pipeline instead of the built-in one")
     parser.add_argument("--n", type=int, default=5, help="tokens per n-gram (default 5)")
-    parser.add_argument(
-        "--split", choices=("all", "dev", "test"), default="all", help="half of the texts, by hash"
-    )
-    parser.add_argument(
-        "--show", action="store_true", help="list leaking n-grams and texts without an n-gram"
-    )
+    parser.add_argument("--split", choices=("all", "dev", "test"), default="all", help="half of the texts, by hash")
+    parser.add_argument("--show", action="store_true", help="list leaking n-grams and texts without an n-gram")
     arguments = parser.parse_args()
 
     corpus = [item for item in read_annotated(arguments.annotated) if arguments.split in ("all", item.split)]

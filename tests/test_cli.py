@@ -110,7 +110,9 @@ def test_fonts(run: Run) -> None:
     assert code == 1 and "no glyph" in out
 
 
-@pytest.mark.parametrize("command", ["", "build", "inspect", "preview", "export", "fonts", "doctor", "score", "validate"])
+@pytest.mark.parametrize(
+    "command", ["", "build", "inspect", "preview", "export", "fonts", "doctor", "score", "validate"]
+)
 def test_help(run: Run, command: str) -> None:
     code, out, _ = run(*command.split(), "--help")
     assert code == 0 and "Usage: vcrgen" in out

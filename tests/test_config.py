@@ -24,7 +24,7 @@ from vcrgen.resources import resource_dir
     ],
 )
 def test_wrong_options(options: dict[str, object], message: str) -> None:
-    with pytest.raises(ConfigError, match="^[^\n]*$") as error:
+    with pytest.raises(ConfigError, match=r"^[^\n]*$") as error:
         load_build_config(None, options)
     assert message in str(error.value)
 
@@ -91,10 +91,11 @@ def test_splits(text: str, splits: dict[str, object]) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "train", "train=", "train=0", "train=-1,a=...", "a=...,a=5", "a=...,b=...", "a=0.5,b=0.5,c=...", "../x=..."]
+    "text",
+    ["", "train", "train=", "train=0", "train=-1,a=...", "a=...,a=5", "a=...,b=...", "a=0.5,b=0.5,c=...", "../x=..."],
 )
 def test_splits_that_make_no_sense(text: str) -> None:
-    with pytest.raises(ValueError, match="."):
+    with pytest.raises(ValueError, match=r"\w"):
         parse_splits(text)
 
 

@@ -51,7 +51,9 @@ def _field(name: str, *flags: str, **more: Any) -> Any:
     field = BuildConfig.model_fields[name]
     default = field.default
     shown = ",".join(default) if isinstance(default, tuple) else default
-    return typer.Option(*flags, help=field.description, show_default=str(shown) if shown not in (None, "") else False, **more)
+    return typer.Option(
+        *flags, help=field.description, show_default=str(shown) if shown not in (None, "") else False, **more
+    )
 
 
 _SOURCE, _TEXT, _IMAGE, _RUN = "Source", "Text and masks", "Images", "Run"
@@ -74,7 +76,8 @@ def build(
         ),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Folder of the dataset.", show_default="data/vcr-SOURCE-LANG-MODE")
+        Path | None,
+        typer.Option("--out", "-o", help="Folder of the dataset.", show_default="data/vcr-SOURCE-LANG-MODE"),
     ] = None,
     config: Annotated[
         Path | None, typer.Option(help="YAML recipe with these options as keys (underscores for hyphens).")
@@ -124,7 +127,13 @@ def build(
     manifest = result.manifest
     done = "was complete already" if result.was_complete else "is complete"
     _out.print(f"[bold]{escape(str(result.path))}[/] {done}: {manifest.pairs:,} of {manifest.read:,} pairs.")
-    _print_counts("split", {s: sum(f.rows for f in manifest.files if (f.split, f.mode) == (s, manifest.modes[0])) for s in manifest.splits})
+    _print_counts(
+        "split",
+        {
+            s: sum(f.rows for f in manifest.files if (f.split, f.mode) == (s, manifest.modes[0]))
+            for s in manifest.splits
+        },
+    )
     _print_counts("set aside", manifest.drops)
     _out.print(f"Signature [dim]{escape(str(manifest.signature))}[/]", soft_wrap=True)
     _out.print(f"Look at it: vcrgen preview {escape(str(result.path))}", soft_wrap=True, highlight=False)
@@ -184,7 +193,9 @@ def inspect(
 @app.command(epilog="Examples:\n\n  vcrgen preview data/my-vcr\n\n  vcrgen preview data/en data/zh --out both.html")
 def preview(
     datasets: Annotated[list[Path], typer.Argument(help="Folders of built datasets.")],
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="The page.", show_default="DATASET-preview.html")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="The page.", show_default="DATASET-preview.html")
+    ] = None,
     limit: Annotated[int, typer.Option(min=1, max=2000, help="Pairs to show of each dataset.")] = 48,
 ) -> None:
     """Write one self-contained HTML page to look at a dataset."""
@@ -199,7 +210,9 @@ def preview(
 def export(
     dataset: _Dataset,
     to: Annotated[str, typer.Option(help="vlmevalkit, lmms-eval, webdataset or imagefolder.")],
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="A new folder.", show_default="DATASET-FORMAT")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="A new folder.", show_default="DATASET-FORMAT")
+    ] = None,
     mode: Annotated[str | None, typer.Option(help="Only this mode.", show_default="all")] = None,
     split: Annotated[str | None, typer.Option(help="Only this split.", show_default="all")] = None,
 ) -> None:
@@ -228,7 +241,9 @@ def fonts(
         return
     coverage = check_text(text, lang=lang, font=font)
     for family, characters in coverage.items():
-        _out.print(f"[bold]{escape(family)}[/]: {escape(characters)}" if family else f"[red]no glyph:[/] {escape(characters)}")
+        _out.print(
+            f"[bold]{escape(family)}[/]: {escape(characters)}" if family else f"[red]no glyph:[/] {escape(characters)}"
+        )
     if coverage.get(""):
         raise typer.Exit(1)
 

@@ -10,7 +10,6 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
-
 Tree = Callable[[Path], dict[str, str]]
 
 

@@ -18,7 +18,10 @@ def random_pixels(height: int, width: int, seed: int, *, gray: bool = False) -> 
     return noise if seed % 2 else np.cumsum(noise // 64, axis=0, dtype=np.uint8)
 
 
-@given(st.lists(st.tuples(st.integers(1, 30), st.integers(0, 1000), st.booleans()), min_size=1, max_size=5), st.integers(1, 50))
+@given(
+    st.lists(st.tuples(st.integers(1, 30), st.integers(0, 1000), st.booleans()), min_size=1, max_size=5),
+    st.integers(1, 50),
+)
 def test_png_of_bands_is_read_back(bands: list[tuple[int, int, bool]], width: int) -> None:
     pixels = [random_pixels(height, width, seed, gray=gray) for height, seed, gray in bands]
     image = Image.open(io.BytesIO(encode_png([Band(p) for p in pixels])))

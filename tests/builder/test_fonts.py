@@ -57,7 +57,6 @@ def test_widths_are_those_of_pillow_without_kerning() -> None:
         assert abs(chain.advance(text) - font.getlength(text)) < 1  # Pillow's kerning is off by a factor of 64
 
 
-
 def test_a_users_font_comes_first(tmp_path: Path) -> None:
     first = font_register()["dejavu-sans"].path
     chain = default_chain(LANGUAGES["en"].fonts, size=20, first=first)

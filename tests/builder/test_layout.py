@@ -12,11 +12,11 @@ EN_CAPTION = st.lists(EN_TEXT, min_size=1, max_size=30).map(" ".join)
 ZH_CAPTION = st.text(alphabet="图像中被覆盖的文本，。：2024AB國", min_size=1, max_size=120)
 
 
-def lines_of(text: str, lang: str, *, width: int = 300, max_lines: int = 5, chain: FontChain | None = None) -> list[str]:
+def lines_of(
+    text: str, lang: str, *, width: int = 300, max_lines: int = 5, chain: FontChain | None = None
+) -> list[str]:
     row = LANGUAGES[lang]
-    layout = layout_caption(
-        text, chain or CHAINS[lang], width=width, max_lines=max_lines, break_unit=row.break_unit
-    )
+    layout = layout_caption(text, chain or CHAINS[lang], width=width, max_lines=max_lines, break_unit=row.break_unit)
     return [layout.text[line.start : line.end] for line in layout.lines]
 
 

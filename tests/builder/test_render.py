@@ -9,7 +9,7 @@ from vcrgen.records import Box
 from vcrgen.text.languages import LANGUAGES
 
 CAPTIONS = {
-    "en": "AVATAR: Jet Ski is the brand name of a (personal) water craft, \"fjord\" fly-by, Wörgl café ffi 1872-1916.",
+    "en": 'AVATAR: Jet Ski is the brand name of a (personal) water craft, "fjord" fly-by, Wörgl café ffi 1872-1916.',
     "zh": "本表列举瑞士联邦各州现存的各类城堡建筑，2014年《希伯来圣经》Abc中的人物。",
 }
 

@@ -143,7 +143,8 @@ class _Stop(Exception):
 
 
 @pytest.mark.parametrize("stop_at", range(6))
-def test_stopped_while_assembling(tree: Tree, reference: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop_at: int
+def test_stopped_while_assembling(
+    tree: Tree, reference: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop_at: int
 ) -> None:
     """Stopped at every file of the assembly, and between the steps of publishing."""
     out = tmp_path / "out"
@@ -215,7 +216,7 @@ def test_nothing_usable(tmp_path: Path) -> None:
     import pyarrow as pa
 
     pq.write_table(pa.table({"image": [b"x", b"y"], "caption": ["a", "b"]}), tmp_path / "bad.parquet")
-    with pytest.raises(SourceError, match="no usable pair.*short_caption 2"):
+    with pytest.raises(SourceError, match=r"no usable pair.*short_caption 2"):
         build(tmp_path / "bad.parquet", out=tmp_path / "out")
 
 

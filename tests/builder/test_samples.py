@@ -28,10 +28,42 @@ FULL_WIDTH = re.compile(r"[\u3000-\u303f\uff00-\uffef]")
 
 # Words that an eligibility filter would take for a number, a date, a time or money.
 NOT_PLAIN = {
-    "april", "august", "december", "eight", "eleven", "february", "first", "five", "four", "francs",
-    "friday", "half", "january", "july", "june", "kroner", "march", "may", "monday", "nine",
-    "november", "october", "one", "quarter", "saturday", "second", "september", "seven", "six",
-    "ten", "third", "three", "today", "tomorrow", "twelve", "two",
+    "april",
+    "august",
+    "december",
+    "eight",
+    "eleven",
+    "february",
+    "first",
+    "five",
+    "four",
+    "francs",
+    "friday",
+    "half",
+    "january",
+    "july",
+    "june",
+    "kroner",
+    "march",
+    "may",
+    "monday",
+    "nine",
+    "november",
+    "october",
+    "one",
+    "quarter",
+    "saturday",
+    "second",
+    "september",
+    "seven",
+    "six",
+    "ten",
+    "third",
+    "three",
+    "today",
+    "tomorrow",
+    "twelve",
+    "two",
 }
 
 
@@ -78,25 +110,31 @@ def test_a_negative_index_is_refused() -> None:
         sample_pair("en", -1)
 
 
-@pytest.mark.parametrize(("index", "expected"), [
-    (0, "de08939e117b2272"),
-    (17, "12fafc9efadc09b8"),
-    (99, "baceca2949e43830"),
-    (12_345, "6e3d998b96a3c266"),
-])
+@pytest.mark.parametrize(
+    ("index", "expected"),
+    [
+        (0, "de08939e117b2272"),
+        (17, "12fafc9efadc09b8"),
+        (99, "baceca2949e43830"),
+        (12_345, "6e3d998b96a3c266"),
+    ],
+)
 def test_facts_are_pinned(index: int, expected: str) -> None:
     scene, facts = scene_and_facts(index)
     assert sha(f"{scene.kind} {facts!r}") == expected
 
 
-@pytest.mark.parametrize(("lang", "index", "expected"), [
-    ("en", 0, "27c9a650d794be2e"),
-    ("en", 17, "e8d9e5670d395155"),
-    ("en", 12_345, "2e9e14eeec3f7ea0"),
-    ("zh", 0, "9800933caa08a35d"),
-    ("zh", 17, "f015f1fc32bab016"),
-    ("zh", 12_345, "22621241637ded34"),
-])
+@pytest.mark.parametrize(
+    ("lang", "index", "expected"),
+    [
+        ("en", 0, "27c9a650d794be2e"),
+        ("en", 17, "e8d9e5670d395155"),
+        ("en", 12_345, "2e9e14eeec3f7ea0"),
+        ("zh", 0, "9800933caa08a35d"),
+        ("zh", 17, "f015f1fc32bab016"),
+        ("zh", 12_345, "22621241637ded34"),
+    ],
+)
 def test_captions_are_pinned(lang: str, index: int, expected: str) -> None:
     assert sha(caption(lang, index)) == expected
 
@@ -106,8 +144,7 @@ def test_a_pair_is_the_same_in_any_order_and_process() -> None:
         "import hashlib; from vcrgen.builder.samples import sample_pair; p = sample_pair('zh', 41); "
         "print(hashlib.sha256(p.image).hexdigest(), p.caption.encode().hex())"
     )
-    other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
-                           check=True).stdout.split()
+    other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     sample_pair("en", 3)
     pair = sample_pair("zh", 41)
     assert [hashlib.sha256(pair.image).hexdigest(), pair.caption.encode().hex()] == other
@@ -166,8 +203,7 @@ def test_a_scene_draws_any_facts_in_any_shape_and_fills_the_canvas(scene) -> Non
         assert not any(colour == (0, 0, 0) and count > 20 for count, colour in colours)
 
 
-@pytest.mark.parametrize(("lang", "low", "high", "few", "many"),
-                         [("en", 25, 345, 60, 200), ("zh", 12, 145, 20, 90)])
+@pytest.mark.parametrize(("lang", "low", "high", "few", "many"), [("en", 25, 345, 60, 200), ("zh", 12, 145, 20, 90)])
 def test_captions_have_one_to_five_lines(lang: str, low: int, high: int, few: int, many: int) -> None:
     lengths = [len(caption(lang, index)) for index in range(800)]
     assert low <= min(lengths) and max(lengths) <= high
@@ -228,40 +264,67 @@ def test_later_captions_are_told_apart_by_names() -> None:
     assert len(early) < len(late) == 400
 
 
-CLOCK_EN = [(9, 0, {"nine o'clock", "9:00"}), (12, 30, {"half past twelve", "12:30"}),
-            (23, 45, {"a quarter to twelve", "11:45"}),
-            (14, 20, {"2:20"}), (5, 15, {"a quarter past five", "5:15"})]
-CLOCK_ZH = [(9, 0, {"九点整", "9点整"}), (12, 30, {"十二点半", "12点30分"}),
-            (23, 45, {"十一点三刻", "11点45分"}),
-            (14, 20, {"2点20分"}), (5, 15, {"五点一刻", "5点15分"})]
+CLOCK_EN = [
+    (9, 0, {"nine o'clock", "9:00"}),
+    (12, 30, {"half past twelve", "12:30"}),
+    (23, 45, {"a quarter to twelve", "11:45"}),
+    (14, 20, {"2:20"}),
+    (5, 15, {"a quarter past five", "5:15"}),
+]
+CLOCK_ZH = [
+    (9, 0, {"九点整", "9点整"}),
+    (12, 30, {"十二点半", "12点30分"}),
+    (23, 45, {"十一点三刻", "11点45分"}),
+    (14, 20, {"2点20分"}),
+    (5, 15, {"五点一刻", "5点15分"}),
+]
 
 
-@pytest.mark.parametrize(("lang", "hour", "minute", "said"),
-                         [("en", *row) for row in CLOCK_EN] + [("zh", *row) for row in CLOCK_ZH])
+@pytest.mark.parametrize(
+    ("lang", "hour", "minute", "said"), [("en", *row) for row in CLOCK_EN] + [("zh", *row) for row in CLOCK_ZH]
+)
 def test_the_clock_is_told_as_it_is_drawn(lang: str, hour: int, minute: int, said: set[str]) -> None:
     facts = ClockTower(hour=hour, minute=minute, daytime="day", roof="red", pigeons=0)
     scene = next(s for s in SCENES if s.kind == "clock_tower")
-    told = [scene.en(facts, English(Random(i), 0)) if lang == "en" else scene.zh(facts, Chinese(Random(i), 0))
-            for i in range(60)]
+    told = [
+        scene.en(facts, English(Random(i), 0)) if lang == "en" else scene.zh(facts, Chinese(Random(i), 0))
+        for i in range(60)
+    ]
     assert {time for time in said if any(time in text.lower() for text in told)} == said
 
 
 AGREEMENT = [
-    ("harbour", Harbour(daytime="day", boats=("red",) * 3, stripe="blue", gulls=2), "three red fishing boats",
-     "三艘红色的渔船"),
-    ("harbour", Harbour(daytime="day", boats=("red", "teal"), stripe="blue", gulls=2),
-     "red and teal fishing boats",
-     "红、青两艘渔船"),
-    ("birds", Birds(breasts=("orange",), branch="snow"), "small bird with an orange breast",
-     "一只橙色胸脯的小鸟"),
-    ("chart", Chart(bars=(5, 9, 19, 8), tint="teal", plant=False),
-     "the third bar from the left is the tallest",
-     "第三根柱子最高"),
-    ("market", Market(awning="red", crates=("lemon", "apple"), scales=False, bulbs=0),
-     "lemons and red apples",
-     "柠檬和苹果"),
-    ("aquarium", Aquarium(big="red", big_count=2, small="white", small_count=5, turtle=False, jellyfish=0),
-     "two large red fish", "两条红色的大鱼"),
+    (
+        "harbour",
+        Harbour(daytime="day", boats=("red",) * 3, stripe="blue", gulls=2),
+        "three red fishing boats",
+        "三艘红色的渔船",
+    ),
+    (
+        "harbour",
+        Harbour(daytime="day", boats=("red", "teal"), stripe="blue", gulls=2),
+        "red and teal fishing boats",
+        "红、青两艘渔船",
+    ),
+    ("birds", Birds(breasts=("orange",), branch="snow"), "small bird with an orange breast", "一只橙色胸脯的小鸟"),
+    (
+        "chart",
+        Chart(bars=(5, 9, 19, 8), tint="teal", plant=False),
+        "the third bar from the left is the tallest",
+        "第三根柱子最高",
+    ),
+    (
+        "market",
+        Market(awning="red", crates=("lemon", "apple"), scales=False, bulbs=0),
+        "lemons and red apples",
+        "柠檬和苹果",
+    ),
+    (
+        "aquarium",
+        Aquarium(big="red", big_count=2, small="white", small_count=5, turtle=False, jellyfish=0),
+        "two large red fish",
+        "两条红色的大鱼",
+    ),
 ]
 
 

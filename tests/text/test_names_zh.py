@@ -116,9 +116,7 @@ print("|".join(token.text for token in chinese_pipeline()("中国的街道")))
 
 def test_jiebas_cache_is_neither_read_nor_written(tmp_path: Path) -> None:
     planted = tmp_path / "jieba.cache"
-    planted.write_bytes(
-        marshal.dumps(({"中国的街道": 10**9, "中": 0, "中国": 0, "中国的": 0, "中国的街": 0}, 10**9))
-    )
+    planted.write_bytes(marshal.dumps(({"中国的街道": 10**9, "中": 0, "中国": 0, "中国的": 0, "中国的街": 0}, 10**9)))
     before = planted.read_bytes()
     root = Path(__file__).parents[2]
     environment = os.environ | {"TMPDIR": str(tmp_path), "PYTHONPATH": str(root), "PYTHONIOENCODING": "utf-8"}

@@ -12,7 +12,11 @@ from vcrgen.text.eligibility import ineligible_reason, selectable_ngrams
 from vcrgen.text.pipelines import load_pipeline
 
 NAMES = ["Ada Lindqvist", "Otto Brandt", "Mira Kovacs", "Paul Okoro"]
-PATTERNS = ["{} was reading a long book there", "the picture shows {} near an old wall", "a walk with {} in the evening"]
+PATTERNS = [
+    "{} was reading a long book there",
+    "the picture shows {} near an old wall",
+    "a walk with {} in the evening",
+]
 
 
 @pytest.fixture(scope="module")

@@ -92,9 +92,7 @@ def plan_assembly(results: Sequence[ShardResult], config: BuildConfig, *, work: 
     for result in results:
         drops.update(result.drops)
     keys = [np.load(keys_file(work, result.index), allow_pickle=False) for result in results]
-    assignment = assign(
-        np.concatenate([*keys, np.empty(0, KEY_DTYPE)]), parse_splits(config.splits), seed=config.seed
-    )
+    assignment = assign(np.concatenate([*keys, np.empty(0, KEY_DTYPE)]), parse_splits(config.splits), seed=config.seed)
     if not any(len(rows) for rows in assignment.splits.values()):
         most = ", ".join(f"{reason} {count}" for reason, count in drops.most_common(3))
         raise SourceError(f"The source has no usable pair (set aside: {most or 'none; it is empty'}).")
@@ -112,9 +110,7 @@ def plan_assembly(results: Sequence[ShardResult], config: BuildConfig, *, work: 
     return Assembly(files=tuple(files), drops=dict(sorted(drops.items())))
 
 
-def _data_file(
-    path: str, mode: str, split: str, pieces: tuple[Piece, ...], results: Sequence[ShardResult]
-) -> DataFile:
+def _data_file(path: str, mode: str, split: str, pieces: tuple[Piece, ...], results: Sequence[ShardResult]) -> DataFile:
     rows = sum(results[piece.part].rows if piece.rows is None else len(piece.rows) for piece in pieces)
     file = DataFile(path=path, mode=mode, split=split, rows=rows, pieces=pieces, sha256=None)
     return replace(file, sha256=results[pieces[0].part].sha256[mode]) if file.is_whole_part else file

@@ -53,7 +53,9 @@ def dataset_card(manifest: Manifest, statistics: Statistics) -> str:
         f"{counts}. Set aside, each with its reason in `rejects.jsonl`:" if manifest.drops else f"{counts}.",
         drops_table(manifest.drops),
         "## Columns",
-        "\n".join(["| column | what |", "|---|---|", *(f"| `{name}` | {note} |" for name, note in COLUMN_NOTES.items())]),
+        "\n".join(
+            ["| column | what |", "|---|---|", *(f"| `{name}` | {note} |" for name, note in COLUMN_NOTES.items())]
+        ),
         "## Signature",
         f"`{manifest.signature}`",
         "Datasets and scores are comparable as far as their signatures agree. `manifest.json` has every file's rows, "

@@ -11,7 +11,9 @@ from vcrgen.records import Reason
 
 Image.init()
 # Raster formats that this Pillow can decode; none that starts another program (EPS does).
-FORMATS = tuple(name for name in ("PNG", "JPEG", "WEBP", "GIF", "TIFF", "BMP", "PPM", "AVIF", "ICO") if name in Image.OPEN)
+FORMATS = tuple(
+    name for name in ("PNG", "JPEG", "WEBP", "GIF", "TIFF", "BMP", "PPM", "AVIF", "ICO") if name in Image.OPEN
+)
 WIDE_GRAY = ("I;16", "I;16L", "I;16B", "I;16N", "I", "F")
 
 

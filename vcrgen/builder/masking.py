@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from itertools import chain, zip_longest
+from itertools import chain, pairwise, zip_longest
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -66,10 +66,12 @@ def locate_answers(doc: Doc, answers: Sequence[str]) -> tuple[Span, ...] | None:
         start = doc.text.find(answer) if answer else -1
         if start < 0 or not occurs_once(answer, doc.text):
             return None
-        tokens = tuple(token.text for token in doc if start < token.idx + len(token) and token.idx < start + len(answer))
+        tokens = tuple(
+            token.text for token in doc if start < token.idx + len(token) and token.idx < start + len(answer)
+        )
         spans.append(Span(start=start, end=start + len(answer), text=answer, tokens=tokens))
     spans.sort(key=lambda span: span.start)
-    overlap = any(left.end > right.start for left, right in zip(spans, spans[1:], strict=False))
+    overlap = any(left.end > right.start for left, right in pairwise(spans))
     return None if overlap else tuple(spans)
 
 

@@ -101,9 +101,7 @@ class Pipeline:
         self.chain = default_chain(self.language.fonts, size=config.font_size, first=config.font)
         self.censor = CensorList.load(self.language, config.censor_list)
         self.text = load_pipeline(config.lang, config.spacy_model)
-        self._limits = ImageLimits(
-            max_pixels=config.max_pixels, min_side=config.min_side, max_height=config.max_height
-        )
+        self._limits = ImageLimits(max_pixels=config.max_pixels, min_side=config.min_side, max_height=config.max_height)
         if config.mask == "nouns" and not self.text.finds_nouns:
             raise PipelineError(
                 f"--mask nouns needs parts of speech, which {self.text.eligibility} does not give; "
@@ -114,7 +112,9 @@ class Pipeline:
     def signature(self) -> Signature:
         """What the datasets of this pipeline can be compared with."""
         config, language = self.config, self.language
-        bands = (f"{mode}={band.top:.2f}-{band.bottom:.2f}" for mode, band in language.bands.items() if mode in config.modes)
+        bands = (
+            f"{mode}={band.top:.2f}-{band.bottom:.2f}" for mode, band in language.bands.items() if mode in config.modes
+        )
         mask = {"ngram": f"ngram-{config.n}", "percentage": f"percentage-{config.percentage:g}"}
         return Signature(
             {
@@ -186,9 +186,7 @@ class Pipeline:
         pair_hash = image_hash.copy()
         pair_hash.update(b"\0" + caption.encode("utf-8", "surrogatepass"))
         caption_hash = hashlib.blake2b(layout.text.encode("utf-8", "surrogatepass"), digest_size=KEY_LENGTH // 2)
-        keys = PairKeys(
-            pair=pair_hash.hexdigest(), image=image_hash.hexdigest(), caption=caption_hash.hexdigest()
-        )
+        keys = PairKeys(pair=pair_hash.hexdigest(), image=image_hash.hexdigest(), caption=caption_hash.hexdigest())
         return Prepared(item=item, keys=keys, image=image, layout=layout)
 
     def _finish(self, batch: list[Prepared | Reject]) -> Iterator[Pair | Reject]:
@@ -232,7 +230,12 @@ class Pipeline:
         views = {}
         for mode in config.modes:
             covered = tuple(
-                measure_cover(span, cover_boxes(span, layout, self.chain, self.language.bands[mode]), 255 - strip, layout.line_height)
+                measure_cover(
+                    span,
+                    cover_boxes(span, layout, self.chain, self.language.bands[mode]),
+                    255 - strip,
+                    layout.line_height,
+                )
                 for span in spans
             )
             small = Band(cover_strip(strip, (box for span in covered for box in span.boxes)))

@@ -175,7 +175,9 @@ class Build:
             with lock.acquire(timeout=0):
                 yield
         except Timeout:
-            raise OutputError(f"Another build is writing to {self._out}; wait for it or choose another --out.") from None
+            raise OutputError(
+                f"Another build is writing to {self._out}; wait for it or choose another --out."
+            ) from None
 
     def _finish(self, plan: Plan, source: Source, signature: Signature) -> Manifest:
         """Everything after the plan; each step knows what an interrupted run has done of it."""

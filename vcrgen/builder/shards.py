@@ -49,6 +49,7 @@ BYTE_PACKAGES = ("vcrgen", "pillow", "numpy", "isal", "pyarrow", "spacy", "jieba
 
 T = TypeVar("T")
 
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
     """Rows ``start`` to ``stop`` of one partition."""

@@ -101,10 +101,9 @@ def _report(
 
         from rich.console import Console
 
-        console = Console(file=io.StringIO(), width=200)
-        console.print(*show_scores(results, comparisons, groups=True), sep="\n")
-        text: str = console.file.getvalue()  # type: ignore[attr-defined]
-        return text
+        page = io.StringIO()
+        Console(file=page, width=120).print(*show_scores(results, comparisons, groups=True), sep="\n")
+        return page.getvalue()
     return render(results, form, comparisons)
 
 

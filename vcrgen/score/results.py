@@ -160,11 +160,10 @@ class RunResult:
 
 def with_own_titles(results: Sequence[RunResult]) -> list[RunResult]:
     """The results, labelled so that no two have the same title."""
-    for label in (lambda r: r.title, lambda r: f"{r.model} ({r.name})" if r.model else r.name):
-        labels = [label(result) for result in results]
-        if len(set(labels)) == len(labels):
-            break
-    else:
+    labels = [result.title for result in results]
+    if len(set(labels)) < len(labels):
+        labels = [f"{result.model} ({result.name})" if result.model else result.name for result in results]
+    if len(set(labels)) < len(labels):
         labels = [f"{text}, file {number}" for number, text in enumerate(labels, start=1)]
     return [replace(result, label=text) for result, text in zip(results, labels, strict=True)]
 

@@ -218,8 +218,8 @@ class Session:
                 yield f"{where}: {cut} outputs were cut after {limit} tokens (--max-output-tokens)."
             if verbatim := cell.counts.get("verbatim", 0):
                 yield (
-                    f"{where}: spans that stand in their output as text, but not as tokens: {verbatim}. The segmenter cut "
-                    "the output elsewhere; the metric `character` does not depend on that."
+                    f"{where}: spans that stand in their output as text, but not as tokens: {verbatim}. The "
+                    "segmenter cut the output elsewhere; the metric `character` does not depend on that."
                 )
 
 

@@ -125,9 +125,7 @@ def _has_capital(word: str) -> bool:
 
 
 def _is_latin(word: str) -> bool:
-    return word.isascii() or all(
-        unicodedata.name(char, "").startswith("LATIN") for char in word if char.isalpha()
-    )
+    return word.isascii() or all(unicodedata.name(char, "").startswith("LATIN") for char in word if char.isalpha())
 
 
 def mark_listed(text: Marked) -> None:

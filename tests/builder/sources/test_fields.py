@@ -39,9 +39,7 @@ def wit(request: pytest.FixtureRequest, tmp_path: Path) -> str:
         kind = pa.struct([(field.name, pa.list_(field.type)) for field in fields])
         features = [{f.name: [e[f.name] for e in row] for f in fields} for row in FEATURES]  # type: ignore[misc]
     images = pa.array([IMAGE] * 6, pa.struct([("bytes", pa.binary()), ("path", pa.string())]))
-    pq.write_table(
-        pa.table({"image": images, "wit_features": pa.array(features, kind)}), tmp_path / "wit.parquet"
-    )
+    pq.write_table(pa.table({"image": images, "wit_features": pa.array(features, kind)}), tmp_path / "wit.parquet")
     return str(tmp_path / "wit.parquet")
 
 
@@ -95,9 +93,7 @@ def test_all_conditions_hold_for_the_same_element(tmp_path: Path) -> None:
 
 
 def test_a_scalar_beside_a_list_does_not_undo_its_condition(tmp_path: Path) -> None:
-    rows = [
-        {"image": "", "x": {"kind": "k", "e": [{"l": "a", "caption": "no"}, {"l": "b", "caption": "yes"}]}}
-    ]
+    rows = [{"image": "", "x": {"kind": "k", "e": [{"l": "a", "caption": "no"}, {"l": "b", "caption": "yes"}]}}]
     path = write_jsonl(tmp_path, rows)
     for where in (("x.e.l=b", "x.kind=k"), ("x.kind=k", "x.e.l=b")):
         config = BuildConfig(source=path, caption_column="x.e.caption", where=where)

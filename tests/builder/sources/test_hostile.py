@@ -170,18 +170,14 @@ def test_csv(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    "header", [b"a,a", b"caf\xe9", b"a\x00", b",".join(b"%d" % n for n in range(2000)), b","]
-)
+@pytest.mark.parametrize("header", [b"a,a", b"caf\xe9", b"a\x00", b",".join(b"%d" % n for n in range(2000)), b","])
 def test_csv_headers(tmp_path: Path, header: bytes) -> None:
     (tmp_path / "x.csv").write_bytes(header + b"\n1\n")
     with pytest.raises(SourceError, match="no usable header"):
         items_of(tmp_path / "x.csv")
 
 
-@pytest.mark.parametrize(
-    ("name", "ok"), [("x.csv", ",ok\n"), ("x.jsonl", '{"image": "", "caption": "ok"}\n')]
-)
+@pytest.mark.parametrize(("name", "ok"), [("x.csv", ",ok\n"), ("x.jsonl", '{"image": "", "caption": "ok"}\n')])
 def test_huge_lines_are_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, ok: str) -> None:
     monkeypatch.setattr(tabular, "MAX_TEXT_BYTES", 1000)
     monkeypatch.setattr(tabular, "_SKIP_BYTES", 64)
@@ -192,9 +188,7 @@ def test_huge_lines_are_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     assert "longer than" in found[1]
 
 
-def test_a_field_over_the_limit_goes_on_at_the_next_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_field_over_the_limit_goes_on_at_the_next_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tabular, "MAX_TEXT_BYTES", 100)
     (tmp_path / "x.csv").write_text('image,caption\n,ok\n,"' + "y\n" * 60 + ",ok\n")
     found = items_of(tmp_path / "x.csv")
@@ -242,9 +236,7 @@ def test_tar_members_that_do_not_fit(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def test_a_tar_without_captions_says_what_it_has(tmp_path: Path) -> None:
     file = make_tar(tmp_path / "x.tar", [("1.png", b"png"), ("1.json", b'{"text": "a"}'), ("1.cls", b"1")])
-    with pytest.raises(
-        SourceError, match=r"'caption' is not in .*Known: __key__, json, cls, image, json\.text"
-    ):
+    with pytest.raises(SourceError, match=r"'caption' is not in .*Known: __key__, json, cls, image, json\.text"):
         items_of(file)
     assert items_of(file, caption_column="text")[0].caption == "a"
 

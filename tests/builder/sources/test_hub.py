@@ -34,9 +34,7 @@ def remote() -> HubSource:
 
 def test_rows_by_range(remote: HubSource, monkeypatch: pytest.MonkeyPatch) -> None:
     config = BuildConfig(source="org/name")
-    assert [(p.name, p.rows) for p in remote.partitions()] == [
-        (f"data/train-{n}.parquet", 100) for n in range(2)
-    ]
+    assert [(p.name, p.rows) for p in remote.partitions()] == [(f"data/train-{n}.parquet", 100) for n in range(2)]
     source = pickle.loads(pickle.dumps(remote))
     items = list(iter_items(source, config, 1, 47, 53))
     assert [item.caption for item in items] == [f"caption {n}" for n in range(147, 153)]
@@ -66,9 +64,7 @@ def test_rows_by_range(remote: HubSource, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_a_file_that_is_gone(remote: HubSource) -> None:
-    source = HubSource(
-        [*remote.files, "data/train-2.parquet"], url="memory://org", description="d", enough=None
-    )
+    source = HubSource([*remote.files, "data/train-2.parquet"], url="memory://org", description="d", enough=None)
     with pytest.raises(SourceError, match=r"train-2\.parquet cannot be read"):
         source.partitions()
 

@@ -154,7 +154,5 @@ def test_a_source_without_rows(tmp_path: Path) -> None:
 
 
 def test_braces_as_a_shell_expands_them() -> None:
-    assert locate._expand_braces("a-{08..11}.{x,y}") == [
-        f"a-{n}.{s}" for n in ("08", "09", "10", "11") for s in "xy"
-    ]
+    assert locate._expand_braces("a-{08..11}.{x,y}") == [f"a-{n}.{s}" for n in ("08", "09", "10", "11") for s in "xy"]
     assert locate._expand_braces("{a}{}") == ["{a}{}"]

@@ -86,18 +86,17 @@ class Canvas:
         ry = rx if ry is None else ry
         self._pen.ellipse(self._box(x - rx, y - ry, x + rx, y + ry), fill=ink)
 
-    def pie(self, x: float, y: float, rx: float, start: float, end: float, ink: Ink,
-            ry: float | None = None) -> None:
+    def pie(self, x: float, y: float, rx: float, start: float, end: float, ink: Ink, ry: float | None = None) -> None:
         """Fill a slice of an ellipse; angles in degrees, clockwise from three o'clock."""
         ry = rx if ry is None else ry
         self._pen.pieslice(self._box(x - rx, y - ry, x + rx, y + ry), start, end, fill=ink)
 
-    def arc(self, x: float, y: float, rx: float, start: float, end: float, ink: Ink, width: float,
-            ry: float | None = None) -> None:
+    def arc(
+        self, x: float, y: float, rx: float, start: float, end: float, ink: Ink, width: float, ry: float | None = None
+    ) -> None:
         """Stroke an arc of an ellipse; angles in degrees, clockwise from three o'clock."""
         ry = rx if ry is None else ry
-        self._pen.arc(self._box(x - rx, y - ry, x + rx, y + ry), start, end, ink,
-                      max(1, round(width * _SCALE)))
+        self._pen.arc(self._box(x - rx, y - ry, x + rx, y + ry), start, end, ink, max(1, round(width * _SCALE)))
 
     def poly(self, points: Sequence[Point], ink: Ink) -> None:
         """Fill a polygon."""
@@ -125,8 +124,11 @@ class Canvas:
     def glow(self, x: float, y: float, radius: float, colour: RGB, strength: float = 1.0) -> None:
         """Add a soft round light."""
         side = max(2, round(2 * radius * _SCALE))
-        mask = _glow_mask().point([round(i * strength) for i in range(256)]).resize((side, side),
-                                                                                    Image.Resampling.BILINEAR)
+        mask = (
+            _glow_mask()
+            .point([round(i * strength) for i in range(256)])
+            .resize((side, side), Image.Resampling.BILINEAR)
+        )
         self._image.paste(colour, (round(x * _SCALE) - side // 2, round(y * _SCALE) - side // 2), mask)
 
     def mirror(self, y: float, depth: float, colour: RGB, strength: float) -> None:
@@ -148,8 +150,7 @@ class Canvas:
         knots = Image.new("RGB", (1, len(stops)))
         knots.putdata(list(stops))
         # The box starts and ends in the middle of the outer knots: without it they would fill flat bands.
-        column = knots.resize((1, max(1, height)), Image.Resampling.BILINEAR,
-                              box=(0, 0.5, 1, len(stops) - 0.5))
+        column = knots.resize((1, max(1, height)), Image.Resampling.BILINEAR, box=(0, 0.5, 1, len(stops) - 0.5))
         return column.resize((width, max(1, height)), Image.Resampling.NEAREST)
 
     @staticmethod

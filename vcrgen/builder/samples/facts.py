@@ -59,8 +59,12 @@ class Harbour:
     def sample(cls, rng: Random) -> Self:
         """Sample the facts of one picture."""
         daytime = rng.choice(DAYTIMES)
-        return cls(daytime=daytime, boats=_tints(rng, 1, 4), stripe=rng.choice(("red", "blue", "green")),
-                   gulls=0 if daytime == "night" else rng.randint(0, 4))
+        return cls(
+            daytime=daytime,
+            boats=_tints(rng, 1, 4),
+            stripe=rng.choice(("red", "blue", "green")),
+            gulls=0 if daytime == "night" else rng.randint(0, 4),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,8 +79,12 @@ class MountainLake:
     @classmethod
     def sample(cls, rng: Random) -> Self:
         """Sample the facts of one picture."""
-        return cls(daytime=rng.choice(("dawn", "day", "dusk")), peaks=rng.randint(2, 4), autumn=_maybe(rng),
-                   canoe=rng.choice(("red", "yellow", "orange", "white")) if _maybe(rng, 0.65) else None)
+        return cls(
+            daytime=rng.choice(("dawn", "day", "dusk")),
+            peaks=rng.randint(2, 4),
+            autumn=_maybe(rng),
+            canoe=rng.choice(("red", "yellow", "orange", "white")) if _maybe(rng, 0.65) else None,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,8 +98,7 @@ class Regatta:
     @classmethod
     def sample(cls, rng: Random) -> Self:
         """Sample the facts of one picture."""
-        return cls(sails=_tints(rng, 3, 6, TINTS), buoy=rng.choice(("red", "orange", "yellow")),
-                   cloudy=_maybe(rng))
+        return cls(sails=_tints(rng, 3, 6, TINTS), buoy=rng.choice(("red", "orange", "yellow")), cloudy=_maybe(rng))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,8 +114,13 @@ class Beach:
     @classmethod
     def sample(cls, rng: Random) -> Self:
         """Sample the facts of one picture."""
-        return cls(daytime=rng.choice(("day", "day", "dusk")), umbrellas=_tints(rng, 2, 4), ball=_maybe(rng),
-                   palm=_maybe(rng), sail=_maybe(rng))
+        return cls(
+            daytime=rng.choice(("day", "day", "dusk")),
+            umbrellas=_tints(rng, 2, 4),
+            ball=_maybe(rng),
+            palm=_maybe(rng),
+            sail=_maybe(rng),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,9 +139,14 @@ class Aquarium:
         """Sample the facts of one picture."""
         big, small = _different(rng, 2, ("red", "orange", "yellow", "pink", "white"))
         turtle = _maybe(rng, 0.4)
-        return cls(big=big, big_count=rng.randint(1, 3), small=small, small_count=rng.randint(4, 8),
-                   turtle=turtle,
-                   jellyfish=0 if turtle else rng.randint(0, 3))
+        return cls(
+            big=big,
+            big_count=rng.randint(1, 3),
+            small=small,
+            small_count=rng.randint(4, 8),
+            turtle=turtle,
+            jellyfish=0 if turtle else rng.randint(0, 3),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,8 +161,9 @@ class WaterTown:
     @classmethod
     def sample(cls, rng: Random) -> Self:
         """Sample the facts of one picture."""
-        return cls(lanterns=rng.randint(3, 8), arches=rng.choice((1, 3)), boat=_maybe(rng, 0.7),
-                   phase=rng.choice(PHASES))
+        return cls(
+            lanterns=rng.randint(3, 8), arches=rng.choice((1, 3)), boat=_maybe(rng, 0.7), phase=rng.choice(PHASES)
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,9 +179,13 @@ class Viaduct:
     @classmethod
     def sample(cls, rng: Random) -> Self:
         """Sample the facts of one picture."""
-        return cls(season=rng.choice(("summer", "autumn", "winter")), arches=rng.randint(4, 8),
-                   coaches=rng.randint(2, 4), train=rng.choice(("red", "green", "blue", "yellow")),
-                   steam=_maybe(rng))
+        return cls(
+            season=rng.choice(("summer", "autumn", "winter")),
+            arches=rng.randint(4, 8),
+            coaches=rng.randint(2, 4),
+            train=rng.choice(("red", "green", "blue", "yellow")),
+            steam=_maybe(rng),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,9 +201,13 @@ class SnowyVillage:
     @classmethod
     def sample(cls, rng: Random) -> Self:
         """Sample the facts of one picture."""
-        return cls(daytime=rng.choice(DAYTIMES), houses=_tints(rng, 3, 5), church=_maybe(rng),
-                   snowing=_maybe(rng),
-                   snowman=_maybe(rng))
+        return cls(
+            daytime=rng.choice(DAYTIMES),
+            houses=_tints(rng, 3, 5),
+            church=_maybe(rng),
+            snowing=_maybe(rng),
+            snowman=_maybe(rng),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,8 +222,12 @@ class Castle:
     @classmethod
     def sample(cls, rng: Random) -> Self:
         """Sample the facts of one picture."""
-        return cls(daytime=rng.choice(DAYTIMES), season=rng.choice(SEASONS), towers=rng.randint(2, 5),
-                   flag=rng.choice(("red", "blue", "yellow", "purple", "green")))
+        return cls(
+            daytime=rng.choice(DAYTIMES),
+            season=rng.choice(SEASONS),
+            towers=rng.randint(2, 5),
+            flag=rng.choice(("red", "blue", "yellow", "purple", "green")),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -213,8 +243,12 @@ class WindFarm:
     def sample(cls, rng: Random) -> Self:
         """Sample the facts of one picture."""
         crop: Crop = rng.choice(("rapeseed", "wheat", "grass", "lavender"))
-        return cls(daytime=rng.choice(("dawn", "day", "dusk")), turbines=rng.randint(3, 7), crop=crop,
-                   sheep=rng.randint(2, 6) if crop == "grass" else 0)
+        return cls(
+            daytime=rng.choice(("dawn", "day", "dusk")),
+            turbines=rng.randint(3, 7),
+            crop=crop,
+            sheep=rng.randint(2, 6) if crop == "grass" else 0,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -229,9 +263,12 @@ class Balloons:
     @classmethod
     def sample(cls, rng: Random) -> Self:
         """Sample the facts of one picture."""
-        return cls(daytime=rng.choice(("dawn", "day", "dusk")), balloons=_tints(rng, 2, 6),
-                   striped=_maybe(rng),
-                   river=_maybe(rng))
+        return cls(
+            daytime=rng.choice(("dawn", "day", "dusk")),
+            balloons=_tints(rng, 2, 6),
+            striped=_maybe(rng),
+            river=_maybe(rng),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -247,8 +284,12 @@ class Desert:
     def sample(cls, rng: Random) -> Self:
         """Sample the facts of one picture."""
         camels = rng.choice((0, 2, 3, 4, 5))
-        return cls(phase=rng.choice(PHASES) if _maybe(rng, 0.6) else None, camels=camels,
-                   cacti=0 if camels else rng.randint(2, 5), tent=_maybe(rng) if camels else False)
+        return cls(
+            phase=rng.choice(PHASES) if _maybe(rng, 0.6) else None,
+            camels=camels,
+            cacti=0 if camels else rng.randint(2, 5),
+            tent=_maybe(rng) if camels else False,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -278,9 +319,12 @@ class Sunflowers:
     @classmethod
     def sample(cls, rng: Random) -> Self:
         """Sample the facts of one picture."""
-        return cls(flowers=rng.randint(3, 7), farmhouse=rng.choice(("red", "white", "blue", "green")),
-                   cloudy=_maybe(rng),
-                   scarecrow=_maybe(rng))
+        return cls(
+            flowers=rng.randint(3, 7),
+            farmhouse=rng.choice(("red", "white", "blue", "green")),
+            cloudy=_maybe(rng),
+            scarecrow=_maybe(rng),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -296,8 +340,12 @@ class CityNight:
     def sample(cls, rng: Random) -> Self:
         """Sample the facts of one picture."""
         raining = _maybe(rng)
-        return cls(taxi=rng.choice(("yellow", "red", "green", "white", "blue")), lamps=rng.randint(2, 4),
-                   raining=raining, phase=None if raining else rng.choice(PHASES))
+        return cls(
+            taxi=rng.choice(("yellow", "red", "green", "white", "blue")),
+            lamps=rng.randint(2, 4),
+            raining=raining,
+            phase=None if raining else rng.choice(PHASES),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -313,8 +361,12 @@ class Market:
     def sample(cls, rng: Random) -> Self:
         """Sample the facts of one picture."""
         fruit: tuple[Fruit, ...] = ("apple", "orange", "lemon", "pear", "watermelon", "grape", "aubergine")
-        return cls(awning=rng.choice(BRIGHT), crates=tuple(rng.sample(fruit, rng.randint(3, 5))),
-                   scales=_maybe(rng), bulbs=rng.choice((0, 3, 4, 5)))
+        return cls(
+            awning=rng.choice(BRIGHT),
+            crates=tuple(rng.sample(fruit, rng.randint(3, 5))),
+            scales=_maybe(rng),
+            bulbs=rng.choice((0, 3, 4, 5)),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -332,8 +384,13 @@ class ClockTower:
         """Sample the facts of one picture."""
         hour = rng.choice((5, *range(9, 17), 19, 21, 22, 23))
         daytime: Daytime = "dawn" if hour == 5 else "day" if hour < 17 else "dusk" if hour == 19 else "night"
-        return cls(hour=hour, minute=rng.randrange(0, 60, 5), daytime=daytime,
-                   roof=rng.choice(("red", "green", "blue", "teal")), pigeons=rng.randint(0, 5))
+        return cls(
+            hour=hour,
+            minute=rng.randrange(0, 60, 5),
+            daytime=daytime,
+            roof=rng.choice(("red", "green", "blue", "teal")),
+            pigeons=rng.randint(0, 5),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -364,8 +421,13 @@ class Football:
     def sample(cls, rng: Random) -> Self:
         """Sample the facts of one picture."""
         attackers, defenders = _different(rng, 2, ("red", "blue", "yellow", "white", "purple", "orange"))
-        return cls(attackers=attackers, attacker_count=rng.randint(2, 4), defenders=defenders,
-                   defender_count=rng.randint(2, 4), floodlit=_maybe(rng))
+        return cls(
+            attackers=attackers,
+            attacker_count=rng.randint(2, 4),
+            defenders=defenders,
+            defender_count=rng.randint(2, 4),
+            floodlit=_maybe(rng),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -397,8 +459,13 @@ class StillLife:
     @classmethod
     def sample(cls, rng: Random) -> Self:
         """Sample the facts of one picture."""
-        return cls(fruit=rng.choice(("apple", "orange", "lemon", "pear")), fruit_count=rng.randint(3, 6),
-                   teapot=rng.choice(BRIGHT), cups=rng.randint(1, 3), outside=rng.choice(DAYTIMES))
+        return cls(
+            fruit=rng.choice(("apple", "orange", "lemon", "pear")),
+            fruit_count=rng.randint(3, 6),
+            teapot=rng.choice(BRIGHT),
+            cups=rng.randint(1, 3),
+            outside=rng.choice(DAYTIMES),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -414,10 +481,13 @@ class Library:
     @classmethod
     def sample(cls, rng: Random) -> Self:
         """Sample the facts of one picture."""
-        return cls(shelves=rng.randint(3, 5), ladder=_maybe(rng), lamp=rng.choice(("green", "red", "yellow",
-                                                                                   "blue")),
-                   globe=_maybe(rng), cat=rng.choice(("ginger", "black", "grey", "white")) if _maybe(rng)
-                   else None)
+        return cls(
+            shelves=rng.randint(3, 5),
+            ladder=_maybe(rng),
+            lamp=rng.choice(("green", "red", "yellow", "blue")),
+            globe=_maybe(rng),
+            cat=rng.choice(("ginger", "black", "grey", "white")) if _maybe(rng) else None,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -433,9 +503,13 @@ class WindowCat:
     @classmethod
     def sample(cls, rng: Random) -> Self:
         """Sample the facts of one picture."""
-        return cls(coat=rng.choice(("ginger", "black", "grey", "white")), curtains=rng.choice(BRIGHT),
-                   pots=rng.randint(1, 3), bloom=rng.choice(("red", "pink", "yellow", "purple")),
-                   outside=rng.choice(("sun", "rain", "snow")))
+        return cls(
+            coat=rng.choice(("ginger", "black", "grey", "white")),
+            curtains=rng.choice(BRIGHT),
+            pots=rng.randint(1, 3),
+            bloom=rng.choice(("red", "pink", "yellow", "purple")),
+            outside=rng.choice(("sun", "rain", "snow")),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -449,8 +523,7 @@ class Birds:
     def sample(cls, rng: Random) -> Self:
         """Sample the facts of one picture."""
         breast: Tint = rng.choice(("red", "orange", "yellow", "blue"))
-        return cls(breasts=(breast,) * rng.randint(1, 3), branch=rng.choice(("blossom", "berries", "snow",
-                                                                             "leaves")))
+        return cls(breasts=(breast,) * rng.randint(1, 3), branch=rng.choice(("blossom", "berries", "snow", "leaves")))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -476,5 +549,8 @@ class Chart:
             heights.reverse()
         elif order == "mixed":
             rng.shuffle(heights)
-        return cls(bars=tuple(heights), tint=rng.choice(("red", "orange", "green", "teal", "blue", "purple")),
-                   plant=_maybe(rng))
+        return cls(
+            bars=tuple(heights),
+            tint=rng.choice(("red", "orange", "green", "teal", "blue", "purple")),
+            plant=_maybe(rng),
+        )

@@ -54,8 +54,7 @@ def sample_pair(lang: str, index: int) -> SamplePair:
         ValueError: For an unknown language or a negative index.
     """
     scene, facts = scene_and_facts(index)
-    return SamplePair(id=f"{lang}-{index:06d}", caption=caption(lang, index),
-                      image=_image(scene, facts, index))
+    return SamplePair(id=f"{lang}-{index:06d}", caption=caption(lang, index), image=_image(scene, facts, index))
 
 
 def scene_and_facts(index: int) -> tuple[Scene[Any], Any]:

@@ -11,12 +11,21 @@ from vcrgen.builder.samples.draw import RGB, WHITE, Canvas, Point, clear, darker
 from vcrgen.builder.samples.facts import Coat, Daytime, Fruit, Phase, Tint
 
 PAINT: dict[Tint, RGB] = {
-    "red": (206, 62, 54), "orange": (238, 136, 52), "yellow": (247, 203, 70), "green": (84, 154, 92),
-    "teal": (44, 146, 146), "blue": (58, 112, 184), "purple": (130, 88, 166), "pink": (236, 138, 164),
+    "red": (206, 62, 54),
+    "orange": (238, 136, 52),
+    "yellow": (247, 203, 70),
+    "green": (84, 154, 92),
+    "teal": (44, 146, 146),
+    "blue": (58, 112, 184),
+    "purple": (130, 88, 166),
+    "pink": (236, 138, 164),
     "white": (248, 245, 238),
 }
 COATS: dict[Coat, RGB] = {
-    "ginger": (224, 138, 66), "black": (48, 46, 56), "grey": (136, 140, 150), "white": (244, 240, 232),
+    "ginger": (224, 138, 66),
+    "black": (48, 46, 56),
+    "grey": (136, 140, 150),
+    "white": (244, 240, 232),
 }
 WINDOW_LIGHT: RGB = (255, 216, 124)
 SNOW: RGB = (240, 245, 252)
@@ -55,19 +64,38 @@ class Light:
 
 
 LIGHTS: dict[Daytime, Light] = {
-    "dawn": Light(sky=((112, 150, 206), (190, 192, 216), (252, 206, 180), (255, 232, 196)),
-                  lamp=(255, 246, 214),
-                  tone=(255, 206, 186), share=0.16, dark=False),
-    "day": Light(sky=((82, 158, 222), (144, 204, 240), (212, 238, 248)), lamp=(255, 246, 204),
-                 tone=(255, 255, 255), share=0.0, dark=False),
-    "dusk": Light(sky=((58, 58, 122), (146, 84, 136), (232, 120, 100), (255, 190, 112)), lamp=(255, 226, 160),
-                  tone=(124, 58, 98), share=0.26, dark=True),
-    "night": Light(sky=((12, 18, 50), (28, 42, 92), (62, 84, 140)), lamp=(250, 246, 224), tone=(18, 28, 72),
-                   share=0.45, dark=True),
+    "dawn": Light(
+        sky=((112, 150, 206), (190, 192, 216), (252, 206, 180), (255, 232, 196)),
+        lamp=(255, 246, 214),
+        tone=(255, 206, 186),
+        share=0.16,
+        dark=False,
+    ),
+    "day": Light(
+        sky=((82, 158, 222), (144, 204, 240), (212, 238, 248)),
+        lamp=(255, 246, 204),
+        tone=(255, 255, 255),
+        share=0.0,
+        dark=False,
+    ),
+    "dusk": Light(
+        sky=((58, 58, 122), (146, 84, 136), (232, 120, 100), (255, 190, 112)),
+        lamp=(255, 226, 160),
+        tone=(124, 58, 98),
+        share=0.26,
+        dark=True,
+    ),
+    "night": Light(
+        sky=((12, 18, 50), (28, 42, 92), (62, 84, 140)), lamp=(250, 246, 224), tone=(18, 28, 72), share=0.45, dark=True
+    ),
 }
-OVERCAST = Light(sky=((132, 150, 168), (176, 190, 202), (216, 224, 228)), lamp=(255, 255, 250),
-                 tone=(150, 164, 178),
-                 share=0.16, dark=False)
+OVERCAST = Light(
+    sky=((132, 150, 168), (176, 190, 202), (216, 224, 228)),
+    lamp=(255, 255, 250),
+    tone=(150, 164, 178),
+    share=0.16,
+    dark=False,
+)
 
 
 def sky(c: Canvas, light: Light, horizon: float, *, sun: Point | None = None, phase: Phase = "full") -> None:
@@ -140,12 +168,12 @@ def rain(c: Canvas, count: int = 90) -> None:
 def snowfall(c: Canvas, count: int = 110) -> None:
     """Let it snow over the whole picture."""
     for _ in range(count):
-        c.disc(c.rng.uniform(0, c.w), c.rng.uniform(0, c.h), c.u * c.rng.uniform(0.4, 0.95),
-               clear(WHITE, 0.85))
+        c.disc(c.rng.uniform(0, c.w), c.rng.uniform(0, c.h), c.u * c.rng.uniform(0.4, 0.95), clear(WHITE, 0.85))
 
 
-def water(c: Canvas, light: Light, top: float, bottom: float, colour: RGB = (52, 128, 172), *,
-          mirror: float = 0.0) -> None:
+def water(
+    c: Canvas, light: Light, top: float, bottom: float, colour: RGB = (52, 128, 172), *, mirror: float = 0.0
+) -> None:
     """Paint water between two heights; `mirror` (0..1) is how much of what stands above it shows in it."""
     near, far = darker(light.on(colour), 0.2), mix(light.on(colour), light.horizon, 0.45)
     c.wash(top, bottom, far, light.on(colour), near)
@@ -172,9 +200,12 @@ def ridge(c: Canvas, base: float, height: float, waves: float = 1.6) -> list[Poi
     phase, other = c.rng.uniform(0, 6.28), c.rng.uniform(0, 6.28)
     steps = 40
     return [
-        (i * c.w / steps,
-         base - height * (0.36 * math.sin(phase + waves * 6.28 * i / steps)
-                          + 0.14 * math.sin(other + waves * 16 * i / steps)))
+        (
+            i * c.w / steps,
+            base
+            - height
+            * (0.36 * math.sin(phase + waves * 6.28 * i / steps) + 0.14 * math.sin(other + waves * 16 * i / steps)),
+        )
         for i in range(steps + 1)
     ]
 
@@ -199,36 +230,59 @@ def mountain(c: Canvas, x: float, base: float, width: float, height: float, rock
     top = base - height
     left, right, foot = x - width / 2, x + width / 2, x + 0.1 * width
     c.poly([(x, top), (right, base), (left, base)], rock)
-    c.poly([(x, top), (right, base), (foot, base), (x + 0.04 * width, base - 0.42 * height),
-            (x - 0.03 * width, base - 0.66 * height)], darker(rock, 0.24))
+    c.poly(
+        [
+            (x, top),
+            (right, base),
+            (foot, base),
+            (x + 0.04 * width, base - 0.42 * height),
+            (x - 0.03 * width, base - 0.66 * height),
+        ],
+        darker(rock, 0.24),
+    )
     cap = 0.36
-    at = [(x - cap * width / 2, top + cap * height), (x - 0.09 * width, top + 0.27 * height),
-          (x - 0.03 * width, top + 0.37 * height), (x + 0.05 * width, top + 0.25 * height),
-          (x + 0.1 * width, top + 0.34 * height), (x + cap * width / 2, top + cap * height)]
+    at = [
+        (x - cap * width / 2, top + cap * height),
+        (x - 0.09 * width, top + 0.27 * height),
+        (x - 0.03 * width, top + 0.37 * height),
+        (x + 0.05 * width, top + 0.25 * height),
+        (x + 0.1 * width, top + 0.34 * height),
+        (x + cap * width / 2, top + cap * height),
+    ]
     c.poly([(x, top), *reversed(at)], snow)
     c.poly([(x, top), at[-1], at[-2], at[-3], (x - 0.01 * width, top + 0.14 * height)], darker(snow, 0.16))
 
 
 def fir(c: Canvas, x: float, base: float, height: float, colour: RGB, *, snow: RGB | None = None) -> None:
     """Draw a fir, shaded on its right; with snow on its boughs if a colour for it is given."""
-    c.rect(x - 0.035 * height, base - 0.14 * height, 0.07 * height, 0.14 * height,
-           darker(mix(WOOD, colour, 0.6), 0.35))
+    c.rect(x - 0.035 * height, base - 0.14 * height, 0.07 * height, 0.14 * height, darker(mix(WOOD, colour, 0.6), 0.35))
     for level, half in ((0.1, 0.27), (0.36, 0.21), (0.6, 0.14)):
         foot, tip = base - level * height, base - min(1.0, level + 0.46) * height
         c.poly([(x, tip), (x + half * height, foot), (x - half * height, foot)], colour)
         c.poly([(x, tip), (x + half * height, foot), (x + 0.04 * height, foot)], darker(colour, 0.2))
         if snow:
             edge = tip + 0.42 * (foot - tip)
-            c.poly([(x, tip), (x + 0.42 * half * height, edge), (x, edge - 0.04 * height),
-                    (x - 0.42 * half * height, edge)], snow)
+            c.poly(
+                [
+                    (x, tip),
+                    (x + 0.42 * half * height, edge),
+                    (x, edge - 0.04 * height),
+                    (x - 0.42 * half * height, edge),
+                ],
+                snow,
+            )
 
 
 def round_tree(c: Canvas, x: float, base: float, height: float, colour: RGB) -> None:
     """Draw a broad-leaved tree with a lit side."""
     c.rect(x - 0.04 * height, base - 0.42 * height, 0.08 * height, 0.42 * height, darker(WOOD, 0.2))
-    for dx, dy, r, shade in ((0.0, 0.62, 0.3, darker(colour, 0.16)), (0.17, 0.52, 0.2, darker(colour, 0.16)),
-                             (-0.17, 0.52, 0.2, colour), (-0.04, 0.7, 0.22, colour),
-                             (-0.1, 0.74, 0.12, lighter(colour, 0.16))):
+    for dx, dy, r, shade in (
+        (0.0, 0.62, 0.3, darker(colour, 0.16)),
+        (0.17, 0.52, 0.2, darker(colour, 0.16)),
+        (-0.17, 0.52, 0.2, colour),
+        (-0.04, 0.7, 0.22, colour),
+        (-0.1, 0.74, 0.12, lighter(colour, 0.16)),
+    ):
         c.disc(x + dx * height, base - dy * height, r * height, shade)
 
 
@@ -256,8 +310,7 @@ def window(c: Canvas, x: float, y: float, w: float, h: float, *, lit: bool, fram
     c.rect(x, y + 0.45 * h, w, 0.1 * w, frame)
 
 
-def house(c: Canvas, x: float, base: float, w: float, h: float, wall: RGB, light: Light, *,
-          snow: bool = False) -> None:
+def house(c: Canvas, x: float, base: float, w: float, h: float, wall: RGB, light: Light, *, snow: bool = False) -> None:
     """Draw a gabled house with a door and two windows; x is its left side, h its height to the eaves."""
     paint, roof = light.on(wall), light.on(SNOW if snow else (150, 74, 62))
     eaves, top = base - h, base - h - 0.5 * w
@@ -265,14 +318,11 @@ def house(c: Canvas, x: float, base: float, w: float, h: float, wall: RGB, light
     if snow:
         c.rect(x + 0.66 * w, top - 0.05 * w, 0.17 * w, 0.07 * w, roof, corner=0.03 * w)
     c.poly([(x, base), (x, eaves), (x + w / 2, top), (x + w, eaves), (x + w, base)], paint)
-    c.poly([(x + 0.8 * w, base), (x + w, base), (x + w, eaves), (x + 0.8 * w, eaves - 0.2 * w)],
-           darker(paint, 0.12))
-    c.stroke([(x - 0.09 * w, eaves + 0.09 * w), (x + w / 2, top), (x + 1.09 * w, eaves + 0.09 * w)], roof,
-             0.12 * w)
+    c.poly([(x + 0.8 * w, base), (x + w, base), (x + w, eaves), (x + 0.8 * w, eaves - 0.2 * w)], darker(paint, 0.12))
+    c.stroke([(x - 0.09 * w, eaves + 0.09 * w), (x + w / 2, top), (x + 1.09 * w, eaves + 0.09 * w)], roof, 0.12 * w)
     frame, glass = light.on(WHITE), light.on((126, 162, 188))
     for share in (0.16, 0.62):
-        window(c, x + share * w, eaves + 0.16 * h, 0.2 * w, 0.26 * h, lit=light.dark, frame=frame,
-               glass=glass)
+        window(c, x + share * w, eaves + 0.16 * h, 0.2 * w, 0.26 * h, lit=light.dark, frame=frame, glass=glass)
     c.rect(x + 0.38 * w, base - 0.42 * h, 0.22 * w, 0.42 * h, light.on(darker(WOOD, 0.2)), corner=0.02 * w)
     c.disc(x + 0.56 * w, base - 0.2 * h, 0.02 * w, light.on((236, 200, 110)))
 
@@ -283,13 +333,15 @@ def flag(c: Canvas, x: float, base: float, height: float, cloth: RGB) -> None:
     c.poly([(x, base - height), (x + 0.75 * height, base - 0.78 * height), (x, base - 0.56 * height)], cloth)
 
 
-def figure(c: Canvas, x: float, base: float, height: float, shirt: RGB, trousers: RGB, *,
-           stride: float = 0.0) -> None:
+def figure(c: Canvas, x: float, base: float, height: float, shirt: RGB, trousers: RGB, *, stride: float = 0.0) -> None:
     """Draw a person; `stride` (-1..1) opens the legs as in running."""
     skin, hip = (232, 186, 152), base - 0.44 * height
     for side in (-1, 1):
-        c.stroke([(x + 0.05 * side * height, hip), (x + (0.07 + 0.2 * abs(stride)) * side * height, base)],
-                 trousers, 0.1 * height)
+        c.stroke(
+            [(x + 0.05 * side * height, hip), (x + (0.07 + 0.2 * abs(stride)) * side * height, base)],
+            trousers,
+            0.1 * height,
+        )
         hand = (x + (0.2 + 0.1 * stride * side) * side * height, base - (0.45 + 0.1 * stride * side) * height)
         c.stroke([(x + 0.1 * side * height, base - 0.72 * height), hand], shirt, 0.08 * height)
     c.rect(x - 0.13 * height, base - 0.78 * height, 0.26 * height, 0.38 * height, shirt, corner=0.09 * height)
@@ -299,9 +351,17 @@ def figure(c: Canvas, x: float, base: float, height: float, shirt: RGB, trousers
 
 def gull(c: Canvas, x: float, y: float, span: float, colour: RGB) -> None:
     """Draw a bird on the wing, as two strokes."""
-    c.stroke([(x - span / 2, y - 0.1 * span), (x - 0.22 * span, y - 0.24 * span), (x, y),
-              (x + 0.22 * span, y - 0.24 * span),
-              (x + span / 2, y - 0.1 * span)], colour, 0.08 * span)
+    c.stroke(
+        [
+            (x - span / 2, y - 0.1 * span),
+            (x - 0.22 * span, y - 0.24 * span),
+            (x, y),
+            (x + 0.22 * span, y - 0.24 * span),
+            (x + span / 2, y - 0.1 * span),
+        ],
+        colour,
+        0.08 * span,
+    )
 
 
 def shadow(c: Canvas, x: float, y: float, rx: float, opacity: float = 0.2) -> None:
@@ -316,8 +376,13 @@ def spread(c: Canvas, count: int, left: float, right: float, jitter: float = 0.2
 
 
 _FRUIT: dict[Fruit, RGB] = {
-    "apple": (208, 58, 52), "orange": (244, 146, 48), "lemon": (248, 212, 72), "pear": (172, 190, 78),
-    "watermelon": (64, 130, 74), "grape": (122, 82, 158), "aubergine": (84, 54, 110),
+    "apple": (208, 58, 52),
+    "orange": (244, 146, 48),
+    "lemon": (248, 212, 72),
+    "pear": (172, 190, 78),
+    "watermelon": (64, 130, 74),
+    "grape": (122, 82, 158),
+    "aubergine": (84, 54, 110),
 }
 
 
@@ -331,8 +396,7 @@ def fruit(c: Canvas, kind: Fruit, x: float, y: float, r: float) -> None:
         return
     if kind == "pear":
         c.disc(x, y - 0.45 * r, 0.5 * r, skin, ry=0.65 * r)
-    rx, ry = {"lemon": (1.05, 0.76), "aubergine": (0.62, 1.05),
-              "watermelon": (1.15, 1.0)}.get(kind, (0.95, 0.92))
+    rx, ry = {"lemon": (1.05, 0.76), "aubergine": (0.62, 1.05), "watermelon": (1.15, 1.0)}.get(kind, (0.95, 0.92))
     c.disc(x, y, rx * r, darker(skin, 0.16), ry=ry * r)
     c.disc(x - 0.08 * r, y - 0.08 * r, 0.86 * rx * r, skin, ry=0.86 * ry * r)
     if kind == "watermelon":

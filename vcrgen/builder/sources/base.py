@@ -147,9 +147,7 @@ class FileSource(ABC):
                 yield row
                 found += 1
         if found < stop:
-            raise SourceError(
-                f"{self._shown(name)} ends before row {stop}; has it changed since it was planned?"
-            )
+            raise SourceError(f"{self._shown(name)} ends before row {stop}; has it changed since it was planned?")
 
     @abstractmethod
     def _measure(self, name: str) -> Partition:

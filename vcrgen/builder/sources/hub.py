@@ -89,13 +89,9 @@ def open_local(folder: Path, *, split: str, enough: int | None) -> ParquetSource
     files = _data_files(str(folder.resolve()), split=split, shown=str(folder))
     names = [os.path.relpath(file, folder.resolve()) for file in files]
     if any("://" in file or name.startswith("..") for file, name in zip(files, names, strict=True)):
-        raise SourceError(
-            f"The README.md of {folder} refers to files outside of the folder, which are not read."
-        )
+        raise SourceError(f"The README.md of {folder} refers to files outside of the folder, which are not read.")
     if not _all_parquet(names):
-        raise SourceError(
-            f"Split {split!r} of {folder} is not stored as Parquet files; convert it, or name its files."
-        )
+        raise SourceError(f"Split {split!r} of {folder} is not stored as Parquet files; convert it, or name its files.")
     names = [Path(name).as_posix() for name in names]
     return ParquetSource(names, root=folder, kind="Parquet file", enough=enough)
 
@@ -143,9 +139,7 @@ def _commit(name: str, revision: str | None, *, shown: str) -> str:
         if revision == _CONVERTED:
             problem = f"{shown} is not stored as Parquet, nor converted by the Hub; download and convert it."
     except (errors.RepositoryNotFoundError, errors.HFValidationError):
-        problem = (
-            f"{shown} is no local file or folder, and the Hub has no dataset of that name; check the name."
-        )
+        problem = f"{shown} is no local file or folder, and the Hub has no dataset of that name; check the name."
     except Exception as error:  # whatever the HTTP library raises
         problem = (
             f"{shown} is no local file or folder, and the Hugging Face Hub cannot be reached "
@@ -180,9 +174,7 @@ def _converted_files(url: str, *, config: str, split: str, shown: str) -> list[s
     system, path = fsspec.core.url_to_fs(url)
     files = [str(file) for file in system.glob(f"{path}/{config}/{split}/*.parquet")]
     if not files:
-        raise SourceError(
-            f"{shown} is not stored as Parquet, nor converted by the Hub; download and convert it."
-        )
+        raise SourceError(f"{shown} is not stored as Parquet, nor converted by the Hub; download and convert it.")
     return files
 
 

@@ -53,12 +53,8 @@ def files_with(folder: Path, suffix: str) -> list[str]:
     for place in ("", "data/"):
         inside = folder / place
         if inside.is_dir():
-            entries = [
-                entry for entry in inside.iterdir() if entry.suffix.lower() == suffix and entry.is_file()
-            ]
-            if names := sorted(
-                place + entry.name for entry in entries if not entry.name.startswith((".", "_"))
-            ):
+            entries = [entry for entry in inside.iterdir() if entry.suffix.lower() == suffix and entry.is_file()]
+            if names := sorted(place + entry.name for entry in entries if not entry.name.startswith((".", "_"))):
                 return names
     return []
 

@@ -94,7 +94,5 @@ class ScannedSource(FileSource):
                 found.update(dict.fromkeys(paths_of(row)))
         if not found:
             shown = self._shown(self.files[index])
-            raise SourceError(
-                f"None of the first {count} rows of {shown} can be read; the first one: {problem}."
-            )
+            raise SourceError(f"None of the first {count} rows of {shown} can be read; the first one: {problem}.")
         return sorted(found, key=len)

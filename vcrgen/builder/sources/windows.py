@@ -10,9 +10,7 @@ from vcrgen.config import BuildConfig
 from vcrgen.records import Item
 
 
-def iter_items(
-    source: Source, config: BuildConfig, partition_index: int, start: int, stop: int
-) -> Iterator[Item]:
+def iter_items(source: Source, config: BuildConfig, partition_index: int, start: int, stop: int) -> Iterator[Item]:
     """The items of rows ``start`` to ``stop``, in order; rows that do not meet the conditions give none.
 
     An item's id and content do not depend on the window.

@@ -45,7 +45,7 @@ def report_tables(results: Sequence[RunResult], comparisons: Sequence[Comparison
     """All tables of a report; empty ones are left out."""
     tables = [_scores(results), _side(results), _outputs(results), *_groups(results)]
     if comparisons:
-        tables.append(_comparisons(comparisons))
+        tables.append(comparison_table(comparisons))
     return [table for table in tables if table.rows]
 
 
@@ -132,7 +132,8 @@ def _groups(results: Sequence[RunResult]) -> Iterator[Table]:
         yield Table(f"By {by}, in percent", (*columns[:3], by.capitalize(), *columns[4:]), rows, 4)
 
 
-def _comparisons(comparisons: Sequence[Comparison]) -> Table:
+def comparison_table(comparisons: Sequence[Comparison]) -> Table:
+    """Differences between runs with their tests."""
     differences = (f"A {MINUS} B, exact", "95 % interval", f"A {MINUS} B, Jaccard", "95 % interval")
     columns = ("A", "B", "Mode", "View", *differences, "Only A", "Only B", "McNemar p")
     rows: Rows = []

@@ -8,13 +8,18 @@ from typing import TYPE_CHECKING
 from vcrgen.score.compare import Comparison
 from vcrgen.score.join import PROBLEMS
 from vcrgen.score.records import SpanMatch
-from vcrgen.score.report.tables import Table, percent, remarks, report_tables
+from vcrgen.score.report.tables import Table, comparison_table, percent, remarks, report_tables
 from vcrgen.score.results import RunResult, require_one_signature
 from vcrgen.score.run import Found, Validation
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.text import Text
+
+# Heads that are longer than what stands below them.
+_SHORT = {"Exact match": "Exact", "sd spans": "sd", "Length ratio": "Length", "No n-gram": "Short", "Thinking": "Think"}
+_SHORT |= {"A \N{MINUS SIGN} B, exact": "Exact", "A \N{MINUS SIGN} B, Jaccard": "Jaccard", "McNemar p": "McNemar"}
+_DIFFERENCE = {"VI+TEI \N{MINUS SIGN} TEI": "difference"}
 
 
 def show_scores(
@@ -31,9 +36,16 @@ def show_scores(
         ScoreError: The results have different signatures.
     """
     require_one_signature(results)
-    for table in report_tables(results, comparisons):
-        if groups or not table.title.startswith("By "):
-            yield _table(table)
+    for result in results:
+        yield plain(f"{result.title}: {result.format}, language {result.lang}", "bold")
+        for table in report_tables([result]):
+            if groups or not table.title.startswith("By "):
+                yield _table(table, {"Model", "sd images"})
+    if comparisons:
+        pairs = dict.fromkeys((item.a, item.b) for item in comparisons)
+        for a, b in pairs:
+            yield plain(f"A = {a}, B = {b}", "bold")
+            yield _table(comparison_table([item for item in comparisons if (item.a, item.b) == (a, b)]), {"A", "B"})
     for sentence in remarks(results):
         yield plain(f"Note: {sentence}", "yellow")
     for comparison in comparisons:
@@ -93,14 +105,22 @@ def _visible(text: str) -> str:
     return "".join(c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode() for c in text)
 
 
-def _table(table: Table) -> RenderableType:
-    from rich.box import SIMPLE_HEAD
+def _table(table: Table, left_out: set[str]) -> RenderableType:
+    """A table that fits 80 columns, without the columns left out."""
     from rich.table import Table as RichTable
 
-    drawn = RichTable(title=table.title, title_justify="left", box=SIMPLE_HEAD, title_style="bold")
-    for number, column in enumerate(table.columns):
-        label = number < table.labels
-        drawn.add_column(column, justify="left" if label else "right", overflow="fold", no_wrap=not label)
+    drawn = RichTable(
+        title=f"\n{table.title}",
+        title_justify="left",
+        title_style="",
+        box=None,
+        padding=(0, 1, 0, 0),
+        header_style="dim",
+    )
+    shown = [number for number, column in enumerate(table.columns) if column not in left_out]
+    for number in shown:
+        head = _SHORT.get(table.columns[number], table.columns[number])
+        drawn.add_column(head, justify="left" if number < table.labels else "right", no_wrap=True)
     for row in table.rows:
-        drawn.add_row(*(plain(cell) for cell in row))
+        drawn.add_row(*(plain(_DIFFERENCE.get(row[number], row[number].replace(" to ", ".."))) for number in shown))
     return drawn

@@ -11,7 +11,10 @@ from typing import ClassVar
 from vcrgen.builder.samples.facts import Branch, Outside, Season
 
 BRANCH_SEASON: dict[Branch, Season] = {
-    "blossom": "spring", "berries": "autumn", "snow": "winter", "leaves": "summer",
+    "blossom": "spring",
+    "berries": "autumn",
+    "snow": "winter",
+    "leaves": "summer",
 }
 """When a branch looks like that."""
 

@@ -34,16 +34,29 @@ def _view(c: Canvas, x: float, y: float, w: float, h: float, light: Light) -> No
     else:
         c.disc(x + 0.24 * w, y + 0.26 * h, 0.09 * min(w, h), light.lamp)
     far = mix(light.on((112, 160, 124)), light.horizon, 0.35)
-    c.poly([(x, y + h), (x, y + 0.76 * h), (x + 0.3 * w, y + 0.68 * h), (x + 0.62 * w, y + 0.8 * h),
+    c.poly(
+        [
+            (x, y + h),
+            (x, y + 0.76 * h),
+            (x + 0.3 * w, y + 0.68 * h),
+            (x + 0.62 * w, y + 0.8 * h),
             (x + w, y + 0.7 * h),
-            (x + w, y + h)], far)
+            (x + w, y + h),
+        ],
+        far,
+    )
 
 
 def _casement(c: Canvas, x: float, y: float, w: float, h: float, frame: RGB) -> None:
     """Draw the frame, the bars and the sill of a large window."""
     bar = 1.8 * c.u
-    for left, top, wide, high in ((x - bar, y - bar, w + 2 * bar, bar), (x - bar, y + h, w + 2 * bar, bar),
-                                  (x - bar, y, bar, h), (x + w, y, bar, h), (x + w / 2 - bar / 2, y, bar, h)):
+    for left, top, wide, high in (
+        (x - bar, y - bar, w + 2 * bar, bar),
+        (x - bar, y + h, w + 2 * bar, bar),
+        (x - bar, y, bar, h),
+        (x + w, y, bar, h),
+        (x + w / 2 - bar / 2, y, bar, h),
+    ):
         c.rect(left, top, wide, high, frame)
 
 
@@ -91,9 +104,15 @@ def _teapot(c: Canvas, x: float, base: float, size: float, paint: RGB) -> None:
     shadow(c, x, base, 0.42 * size, 0.3)
     body = base - 0.34 * size
     c.arc(x - 0.38 * size, body, 0.17 * size, 90, 270, darker(paint), 0.06 * size, ry=0.2 * size)
-    c.poly([(x + 0.28 * size, body + 0.12 * size), (x + 0.5 * size, body - 0.24 * size),
+    c.poly(
+        [
+            (x + 0.28 * size, body + 0.12 * size),
+            (x + 0.5 * size, body - 0.24 * size),
             (x + 0.58 * size, body - 0.22 * size),
-            (x + 0.3 * size, body + 0.24 * size)], darker(paint))
+            (x + 0.3 * size, body + 0.24 * size),
+        ],
+        darker(paint),
+    )
     c.disc(x, body, 0.38 * size, paint, ry=0.33 * size)
     c.pie(x, body, 0.38 * size, -50, 90, clear((30, 20, 50), 0.12), ry=0.33 * size)
     c.disc(x - 0.14 * size, body - 0.12 * size, 0.09 * size, clear(WHITE, 0.4), ry=0.12 * size)
@@ -104,20 +123,32 @@ def _teapot(c: Canvas, x: float, base: float, size: float, paint: RGB) -> None:
 def _cup(c: Canvas, x: float, base: float, size: float, paint: RGB) -> None:
     shadow(c, x, base, 0.5 * size, 0.3)
     c.arc(x + 0.34 * size, base - 0.4 * size, 0.2 * size, 0, 360, lighter(paint, 0.4), 0.08 * size)
-    c.poly([(x - 0.4 * size, base - 0.7 * size), (x + 0.4 * size, base - 0.7 * size), (x + 0.28 * size, base),
-            (x - 0.28 * size, base)], lighter(paint, 0.5))
+    c.poly(
+        [
+            (x - 0.4 * size, base - 0.7 * size),
+            (x + 0.4 * size, base - 0.7 * size),
+            (x + 0.28 * size, base),
+            (x - 0.28 * size, base),
+        ],
+        lighter(paint, 0.5),
+    )
     c.rect(x - 0.37 * size, base - 0.5 * size, 0.74 * size, 0.12 * size, paint)
     c.disc(x, base - 0.7 * size, 0.4 * size, (252, 248, 240), ry=0.1 * size)
     c.disc(x, base - 0.69 * size, 0.33 * size, (150, 92, 50), ry=0.07 * size)
     for dx in (-0.12, 0.12):
-        steam = [(x + (dx + 0.07 * math.sin(i * 1.1)) * size, base - (0.85 + 0.12 * i) * size)
-                 for i in range(7)]
+        steam = [(x + (dx + 0.07 * math.sin(i * 1.1)) * size, base - (0.85 + 0.12 * i) * size) for i in range(7)]
         c.stroke(steam, clear(WHITE, 0.5), 0.05 * size)
 
 
 _BINDINGS: tuple[RGB, ...] = (
-    (172, 62, 54), (58, 92, 132), (74, 122, 92), (214, 170, 84), (122, 78, 112), (226, 208, 178),
-    (92, 66, 54), (206, 122, 66),
+    (172, 62, 54),
+    (58, 92, 132),
+    (74, 122, 92),
+    (214, 170, 84),
+    (122, 78, 112),
+    (226, 208, 178),
+    (92, 66, 54),
+    (206, 122, 66),
 )
 
 
@@ -174,12 +205,24 @@ def _lamp(c: Canvas, x: float, base: float, height: float, paint: RGB) -> None:
     c.glow(x, base - 0.6 * height, 1.2 * height, (255, 214, 130), 0.6)
     c.disc(x, base, 0.24 * height, darker(brass), ry=0.05 * height)
     c.rect(x - 0.025 * height, base - 0.7 * height, 0.05 * height, 0.7 * height, brass)
-    c.poly([(x - 0.2 * height, base - 0.92 * height), (x + 0.2 * height, base - 0.92 * height),
+    c.poly(
+        [
+            (x - 0.2 * height, base - 0.92 * height),
+            (x + 0.2 * height, base - 0.92 * height),
             (x + 0.38 * height, base - 0.6 * height),
-            (x - 0.38 * height, base - 0.6 * height)], paint)
-    c.poly([(x + 0.1 * height, base - 0.92 * height), (x + 0.2 * height, base - 0.92 * height),
+            (x - 0.38 * height, base - 0.6 * height),
+        ],
+        paint,
+    )
+    c.poly(
+        [
+            (x + 0.1 * height, base - 0.92 * height),
+            (x + 0.2 * height, base - 0.92 * height),
             (x + 0.38 * height, base - 0.6 * height),
-            (x + 0.2 * height, base - 0.6 * height)], darker(paint))
+            (x + 0.2 * height, base - 0.6 * height),
+        ],
+        darker(paint),
+    )
     c.disc(x, base - 0.6 * height, 0.37 * height, (255, 240, 190), ry=0.035 * height)
 
 
@@ -187,13 +230,17 @@ def _open_book(c: Canvas, x: float, base: float, w: float) -> None:
     shadow(c, x, base + 0.02 * w, 0.56 * w, 0.3)
     for side in (-1, 1):
         edge = x + side * 0.52 * w
-        c.poly([(x, base), (edge, base - 0.02 * w), (x + side * 0.44 * w, base - 0.2 * w),
-                (x, base - 0.15 * w)],
-               (252, 246, 230) if side < 0 else (238, 228, 206))
+        c.poly(
+            [(x, base), (edge, base - 0.02 * w), (x + side * 0.44 * w, base - 0.2 * w), (x, base - 0.15 * w)],
+            (252, 246, 230) if side < 0 else (238, 228, 206),
+        )
         for i in range(4):
             y = base - (0.035 + 0.032 * i) * w
-            c.stroke([(x + side * 0.06 * w, y), (x + side * (0.42 - 0.02 * i) * w, y - 0.02 * w)],
-                     (170, 160, 150, 150), 0.25 * c.u)
+            c.stroke(
+                [(x + side * 0.06 * w, y), (x + side * (0.42 - 0.02 * i) * w, y - 0.02 * w)],
+                (170, 160, 150, 150),
+                0.25 * c.u,
+            )
 
 
 def _globe(c: Canvas, x: float, base: float, size: float) -> None:
@@ -202,8 +249,12 @@ def _globe(c: Canvas, x: float, base: float, size: float) -> None:
     c.rect(x - 0.03 * size, base - 0.16 * size, 0.06 * size, 0.16 * size, brass)
     c.disc(x, base - 0.01 * size, 0.2 * size, brass, ry=0.04 * size)
     c.disc(x, y, r, (84, 148, 190))
-    for dx, dy, rx, ry in ((-0.3, -0.3, 0.4, 0.3), (-0.1, 0.1, 0.24, 0.34), (0.45, -0.05, 0.3, 0.42),
-                           (0.2, -0.6, 0.25, 0.14)):
+    for dx, dy, rx, ry in (
+        (-0.3, -0.3, 0.4, 0.3),
+        (-0.1, 0.1, 0.24, 0.34),
+        (0.45, -0.05, 0.3, 0.42),
+        (0.2, -0.6, 0.25, 0.14),
+    ):
         c.disc(x + dx * r, y + dy * r, rx * r, (128, 174, 104), ry=ry * r)
     c.arc(x, y, r, 290, 80, clear((20, 30, 70), 0.2), 0.09 * size)
     c.arc(x, y, 0.44 * size, 60, 300, brass, 0.03 * size)
@@ -215,18 +266,35 @@ def _sleeping_cat(c: Canvas, x: float, base: float, size: float, coat: RGB) -> N
     c.arc(x, base - 0.02 * size, 0.42 * size, 250, 360, darker(coat, 0.16), 0.03 * size, ry=0.34 * size)
     hx, hy, r = x - 0.32 * size, base - 0.13 * size, 0.17 * size
     _cat_head(c, hx, hy, r, coat, awake=False)
-    c.stroke([(x + 0.42 * size, base - 0.05 * size), (x + 0.1 * size, base - 0.02 * size),
-              (x - 0.1 * size, base - 0.05 * size)],
-             darker(coat, 0.16), 0.07 * size)
+    c.stroke(
+        [
+            (x + 0.42 * size, base - 0.05 * size),
+            (x + 0.1 * size, base - 0.02 * size),
+            (x - 0.1 * size, base - 0.05 * size),
+        ],
+        darker(coat, 0.16),
+        0.07 * size,
+    )
 
 
 def _cat_head(c: Canvas, x: float, y: float, r: float, coat: RGB, *, awake: bool) -> None:
     for side in (-1, 1):
-        c.poly([(x + 0.25 * side * r, y - 0.7 * r), (x + 0.85 * side * r, y - 1.45 * r),
-                (x + 0.98 * side * r, y - 0.3 * r)], coat)
-        c.poly([(x + 0.45 * side * r, y - 0.75 * r), (x + 0.8 * side * r, y - 1.2 * r),
-                (x + 0.85 * side * r, y - 0.5 * r)],
-               (232, 160, 160))
+        c.poly(
+            [
+                (x + 0.25 * side * r, y - 0.7 * r),
+                (x + 0.85 * side * r, y - 1.45 * r),
+                (x + 0.98 * side * r, y - 0.3 * r),
+            ],
+            coat,
+        )
+        c.poly(
+            [
+                (x + 0.45 * side * r, y - 0.75 * r),
+                (x + 0.8 * side * r, y - 1.2 * r),
+                (x + 0.85 * side * r, y - 0.5 * r),
+            ],
+            (232, 160, 160),
+        )
     c.disc(x, y, 1.08 * r, coat, ry=0.94 * r)
     ink = (40, 36, 44) if sum(coat) > 240 else (200, 200, 206)
     for side in (-1, 1):
@@ -236,8 +304,11 @@ def _cat_head(c: Canvas, x: float, y: float, r: float, coat: RGB, *, awake: bool
         else:
             c.arc(x + 0.42 * side * r, y - 0.12 * r, 0.24 * r, 20, 160, ink, 0.09 * r)
         for lift in (-0.12, 0.06):
-            c.stroke([(x + 0.35 * side * r, y + 0.28 * r), (x + 1.35 * side * r, y + (0.3 + 2 * lift) * r)],
-                     clear(ink, 0.5), 0.05 * r)
+            c.stroke(
+                [(x + 0.35 * side * r, y + 0.28 * r), (x + 1.35 * side * r, y + (0.3 + 2 * lift) * r)],
+                clear(ink, 0.5),
+                0.05 * r,
+            )
     c.poly([(x - 0.13 * r, y + 0.14 * r), (x + 0.13 * r, y + 0.14 * r), (x, y + 0.3 * r)], (222, 120, 124))
 
 
@@ -262,8 +333,12 @@ def window_cat(c: Canvas, f: WindowCat) -> None:
     elif f.outside == "snow":
         snowfall(c, 120)
     wall = (226, 206, 184)
-    for left, top, wide, high in ((0.0, 0.0, c.w, y), (0.0, 0.0, x, c.h), (x + w, 0.0, c.w, c.h),
-                                  (0.0, sill, c.w, c.h)):
+    for left, top, wide, high in (
+        (0.0, 0.0, c.w, y),
+        (0.0, 0.0, x, c.h),
+        (x + w, 0.0, c.w, c.h),
+        (0.0, sill, c.w, c.h),
+    ):
         c.rect(left, top, wide, high, wall)
     _casement(c, x, y, w, h, (252, 248, 240))
     c.rect(0.05 * c.w, sill, 0.9 * c.w, 5 * c.u, (244, 236, 222), corner=c.u)
@@ -281,8 +356,12 @@ def _curtains(c: Canvas, cloth: RGB) -> None:
         for i in range(4):
             edge = 0.045 * c.w * i
             x0, x1 = (edge, edge + 0.05 * c.w)
-            drawn = [(x0, 0.04 * c.h), (x1, 0.04 * c.h), (x1 - 0.012 * i * c.w, 0.9 * c.h),
-                     (x0 - 0.012 * i * c.w, 0.9 * c.h)]
+            drawn = [
+                (x0, 0.04 * c.h),
+                (x1, 0.04 * c.h),
+                (x1 - 0.012 * i * c.w, 0.9 * c.h),
+                (x0 - 0.012 * i * c.w, 0.9 * c.h),
+            ]
             shade = darker(cloth, 0.16) if i % 2 else cloth
             c.poly([(c.w - px, py) for px, py in drawn] if side else drawn, shade)
 
@@ -290,16 +369,31 @@ def _curtains(c: Canvas, cloth: RGB) -> None:
 def _sitting_cat(c: Canvas, x: float, base: float, size: float, coat: RGB) -> None:
     dim = darker(coat, 0.14)
     shadow(c, x + 0.05 * size, base, 0.36 * size, 0.25)
-    c.stroke([(x + 0.24 * size, base - 0.06 * size), (x + 0.4 * size, base - 0.02 * size),
-              (x + 0.46 * size, base + 0.08 * size),
-              (x + 0.42 * size, base + 0.26 * size)], dim, 0.08 * size)
+    c.stroke(
+        [
+            (x + 0.24 * size, base - 0.06 * size),
+            (x + 0.4 * size, base - 0.02 * size),
+            (x + 0.46 * size, base + 0.08 * size),
+            (x + 0.42 * size, base + 0.26 * size),
+        ],
+        dim,
+        0.08 * size,
+    )
     c.disc(x + 0.06 * size, base - 0.2 * size, 0.27 * size, dim, ry=0.2 * size)
-    c.poly([(x - 0.13 * size, base - 0.6 * size), (x + 0.13 * size, base - 0.6 * size),
+    c.poly(
+        [
+            (x - 0.13 * size, base - 0.6 * size),
+            (x + 0.13 * size, base - 0.6 * size),
             (x + 0.27 * size, base - 0.16 * size),
-            (x + 0.16 * size, base), (x - 0.2 * size, base)], coat)
+            (x + 0.16 * size, base),
+            (x - 0.2 * size, base),
+        ],
+        coat,
+    )
     for dx in (-0.11, 0.04):
-        c.rect(x + (dx - 0.06) * size, base - 0.3 * size, 0.12 * size, 0.3 * size, lighter(coat, 0.12),
-               corner=0.06 * size)
+        c.rect(
+            x + (dx - 0.06) * size, base - 0.3 * size, 0.12 * size, 0.3 * size, lighter(coat, 0.12), corner=0.06 * size
+        )
     _cat_head(c, x - 0.02 * size, base - 0.66 * size, 0.17 * size, coat, awake=True)
 
 
@@ -309,22 +403,28 @@ def _pot(c: Canvas, x: float, base: float, size: float, bloom: RGB, turn: int) -
         a = math.radians(-150 + 30 * i + 8 * turn)
         tip = (x + 0.42 * size * math.cos(a), base - 0.42 * size + 0.5 * size * math.sin(a))
         c.stroke([(x, base - 0.4 * size), tip], (84, 142, 84), 0.05 * size)
-        c.disc(x + 0.24 * size * math.cos(a), base - 0.4 * size + 0.26 * size * math.sin(a), 0.09 * size,
-               (98, 160, 92))
+        c.disc(x + 0.24 * size * math.cos(a), base - 0.4 * size + 0.26 * size * math.sin(a), 0.09 * size, (98, 160, 92))
         for j in range(5):
             p = 2 * math.pi * j / 5
             c.disc(tip[0] + 0.07 * size * math.cos(p), tip[1] + 0.07 * size * math.sin(p), 0.06 * size, bloom)
         c.disc(*tip, 0.045 * size, (255, 226, 130))
-    c.poly([(x - 0.26 * size, base - 0.4 * size), (x + 0.26 * size, base - 0.4 * size),
-            (x + 0.19 * size, base), (x - 0.19 * size, base)],
-           clay)
-    c.rect(x - 0.3 * size, base - 0.44 * size, 0.6 * size, 0.1 * size, lighter(clay, 0.15),
-           corner=0.02 * size)
+    c.poly(
+        [
+            (x - 0.26 * size, base - 0.4 * size),
+            (x + 0.26 * size, base - 0.4 * size),
+            (x + 0.19 * size, base),
+            (x - 0.19 * size, base),
+        ],
+        clay,
+    )
+    c.rect(x - 0.3 * size, base - 0.44 * size, 0.6 * size, 0.1 * size, lighter(clay, 0.15), corner=0.02 * size)
 
 
 _BACKDROP: dict[Branch, tuple[RGB, RGB]] = {
-    "blossom": ((190, 222, 238), (250, 226, 232)), "berries": ((214, 206, 196), (246, 228, 202)),
-    "snow": ((150, 176, 208), (226, 236, 246)), "leaves": ((150, 206, 190), (226, 242, 206)),
+    "blossom": ((190, 222, 238), (250, 226, 232)),
+    "berries": ((214, 206, 196), (246, 228, 202)),
+    "snow": ((150, 176, 208), (226, 236, 246)),
+    "leaves": ((150, 206, 190), (226, 242, 206)),
 }
 
 
@@ -332,12 +432,17 @@ def birds(c: Canvas, f: Birds) -> None:
     """Draw birds on a branch before a soft backdrop."""
     c.wash(0, c.h, *_BACKDROP[f.branch])
     for _ in range(9):
-        c.disc(c.rng.uniform(0, c.w), c.rng.uniform(0, c.h), c.rng.uniform(6, 18) * c.u,
-               (255, 255, 255, c.rng.randint(14, 34)))
+        c.disc(
+            c.rng.uniform(0, c.w),
+            c.rng.uniform(0, c.h),
+            c.rng.uniform(6, 18) * c.u,
+            (255, 255, 255, c.rng.randint(14, 34)),
+        )
     bend = [(i * c.w / 12, 0.72 * c.h - 0.05 * c.h * math.sin(i * 0.5) - 0.008 * i * c.h) for i in range(13)]
-    twigs = [(bend[i], (bend[i][0] + side * 9 * c.u, bend[i][1] + lift * c.u))
-             for i, side, lift in ((1, 1, -15), (3, 1, 15), (6, -1, 17), (8, 1, 15), (11, -1, -17),
-                                   (11, 1, 14))]
+    twigs = [
+        (bend[i], (bend[i][0] + side * 9 * c.u, bend[i][1] + lift * c.u))
+        for i, side, lift in ((1, 1, -15), (3, 1, 15), (6, -1, 17), (8, 1, 15), (11, -1, -17), (11, 1, 14))
+    ]
     bark = (112, 82, 66)
     for start, tip in twigs:
         c.stroke([start, tip], bark, 1.3 * c.u)
@@ -349,9 +454,14 @@ def birds(c: Canvas, f: Birds) -> None:
     for i, x in enumerate(spread(c, count, 0.13 * c.w, 0.87 * c.w, 0.08)):
         at = min(11, int(12 * x / c.w))
         share = 12 * x / c.w - at
-        _bird(c, x, bend[at][1] + share * (bend[at + 1][1] - bend[at][1]) - 1.2 * c.u, size,
-              PAINT[f.breasts[i]],
-              facing=-1 if i % 2 else 1)
+        _bird(
+            c,
+            x,
+            bend[at][1] + share * (bend[at + 1][1] - bend[at][1]) - 1.2 * c.u,
+            size,
+            PAINT[f.breasts[i]],
+            facing=-1 if i % 2 else 1,
+        )
     if f.branch == "snow":
         snowfall(c, 60)
 
@@ -370,16 +480,17 @@ def _dress(c: Canvas, dress: Branch, bend: list[Point], tips: list[Point]) -> No
             if dress == "blossom":
                 for j in range(5):
                     p = 2 * math.pi * j / 5 + a
-                    c.disc(px + 1.5 * c.u * math.cos(p), py + 1.5 * c.u * math.sin(p), 1.35 * c.u,
-                           (246, 170, 192))
+                    c.disc(px + 1.5 * c.u * math.cos(p), py + 1.5 * c.u * math.sin(p), 1.35 * c.u, (246, 170, 192))
                 c.disc(px, py, 0.9 * c.u, (252, 236, 170))
             elif dress == "berries":
                 c.disc(px, py, 1.9 * c.u, (196, 48, 46))
                 c.disc(px - 0.5 * c.u, py - 0.6 * c.u, 0.6 * c.u, (246, 160, 150))
             else:
                 leaf = (104, 166, 84) if i % 2 else (78, 142, 78)
-                c.poly([(px - 3.4 * c.u, py), (px, py - 1.9 * c.u), (px + 4 * c.u, py - 0.6 * c.u),
-                        (px, py + 1.6 * c.u)], leaf)
+                c.poly(
+                    [(px - 3.4 * c.u, py), (px, py - 1.9 * c.u), (px + 4 * c.u, py - 0.6 * c.u), (px, py + 1.6 * c.u)],
+                    leaf,
+                )
 
 
 def _bird(c: Canvas, x: float, base: float, size: float, breast: RGB, *, facing: int) -> None:
@@ -423,11 +534,16 @@ def chart(c: Canvas, f: Chart) -> None:
     pitch, paint = (x1 - x0) / len(f.bars), PAINT[f.tint]
     for i, bar in enumerate(f.bars):
         x, tall = x0 + (i + 0.2) * pitch, high * bar / 20
-        c.shaded([(x, base), (x, base - tall), (x + 0.6 * pitch, base - tall), (x + 0.6 * pitch, base)],
-                 lighter(paint, 0.18), paint)
+        c.shaded(
+            [(x, base), (x, base - tall), (x + 0.6 * pitch, base - tall), (x + 0.6 * pitch, base)],
+            lighter(paint, 0.18),
+            paint,
+        )
         c.rect(x + 0.47 * pitch, base - tall, 0.13 * pitch, tall, darker(paint, 0.14))
-    for x, y, wide, tall in ((x0 - 0.6 * c.u, base - high - 2 * c.u, 0.8 * c.u, high + 2.6 * c.u),
-                             (x0 - 0.6 * c.u, base, x1 - x0 + c.u, 0.8 * c.u)):
+    for x, y, wide, tall in (
+        (x0 - 0.6 * c.u, base - high - 2 * c.u, 0.8 * c.u, high + 2.6 * c.u),
+        (x0 - 0.6 * c.u, base, x1 - x0 + c.u, 0.8 * c.u),
+    ):
         c.rect(x, y, wide, tall, (78, 82, 96))
     c.rect(left - 3 * c.u, top + h + 0.6 * c.u, w + 6 * c.u, 2 * c.u, darker(WOOD, 0.15), corner=0.6 * c.u)
     if f.plant:
@@ -440,9 +556,21 @@ def _house_plant(c: Canvas, x: float, base: float, size: float) -> None:
         a = math.radians(angle)
         tip = (x + 0.55 * size * math.cos(a), base - 0.4 * size + 0.75 * size * math.sin(a))
         middle = ((x + tip[0]) / 2, (base - 0.4 * size + tip[1]) / 2)
-        c.poly([(x, base - 0.36 * size), (middle[0] - 0.09 * size, middle[1] - 0.03 * size), tip,
-                (middle[0] + 0.09 * size, middle[1] + 0.03 * size)],
-               (84, 150, 92) if i % 2 else (62, 124, 80))
-    c.poly([(x - 0.24 * size, base - 0.42 * size), (x + 0.24 * size, base - 0.42 * size),
-            (x + 0.17 * size, base), (x - 0.17 * size, base)],
-           (232, 224, 212))
+        c.poly(
+            [
+                (x, base - 0.36 * size),
+                (middle[0] - 0.09 * size, middle[1] - 0.03 * size),
+                tip,
+                (middle[0] + 0.09 * size, middle[1] + 0.03 * size),
+            ],
+            (84, 150, 92) if i % 2 else (62, 124, 80),
+        )
+    c.poly(
+        [
+            (x - 0.24 * size, base - 0.42 * size),
+            (x + 0.24 * size, base - 0.42 * size),
+            (x + 0.17 * size, base),
+            (x - 0.17 * size, base),
+        ],
+        (232, 224, 212),
+    )

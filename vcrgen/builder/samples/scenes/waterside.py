@@ -53,25 +53,42 @@ def harbour(c: Canvas, f: Harbour) -> None:
 
 def _lighthouse(c: Canvas, x: float, base: float, height: float, stripe: RGB, light: Light) -> None:
     rock = light.on((112, 108, 112))
-    c.poly([(x - 0.6 * height, base), (x - 0.34 * height, base - 0.13 * height),
+    c.poly(
+        [
+            (x - 0.6 * height, base),
+            (x - 0.34 * height, base - 0.13 * height),
             (x + 0.1 * height, base - 0.19 * height),
-            (x + 0.4 * height, base - 0.1 * height), (x + 0.62 * height, base)], rock)
-    c.poly([(x + 0.1 * height, base - 0.19 * height), (x + 0.4 * height, base - 0.1 * height),
-            (x + 0.62 * height, base), (x + 0.14 * height, base)], darker(rock))
+            (x + 0.4 * height, base - 0.1 * height),
+            (x + 0.62 * height, base),
+        ],
+        rock,
+    )
+    c.poly(
+        [
+            (x + 0.1 * height, base - 0.19 * height),
+            (x + 0.4 * height, base - 0.1 * height),
+            (x + 0.62 * height, base),
+            (x + 0.14 * height, base),
+        ],
+        darker(rock),
+    )
     foot, top = base - 0.14 * height, base - 0.84 * height
     if light.dark:
-        c.poly([(x, top - 0.06 * height), (0, top - 0.3 * height), (0, top + 0.1 * height)],
-               clear(WINDOW_LIGHT, 0.28))
+        c.poly([(x, top - 0.06 * height), (0, top - 0.3 * height), (0, top + 0.1 * height)], clear(WINDOW_LIGHT, 0.28))
     for i in range(5):
         lower, upper = foot + (top - foot) * i / 5, foot + (top - foot) * (i + 1) / 5
         half, less = (0.115 - 0.011 * i) * height, (0.115 - 0.011 * (i + 1)) * height
         colour = light.on(stripe if i % 2 == 0 else PAINT["white"])
         c.poly([(x - half, lower), (x + half, lower), (x + less, upper), (x - less, upper)], colour)
-        c.poly([(x + 0.4 * half, lower), (x + half, lower), (x + less, upper), (x + 0.4 * less, upper)],
-               darker(colour))
+        c.poly([(x + 0.4 * half, lower), (x + half, lower), (x + less, upper), (x + 0.4 * less, upper)], darker(colour))
     c.rect(x - 0.085 * height, top - 0.015 * height, 0.17 * height, 0.03 * height, light.on((70, 66, 72)))
-    c.rect(x - 0.05 * height, top - 0.11 * height, 0.1 * height, 0.1 * height,
-           WINDOW_LIGHT if light.dark else light.on((176, 208, 222)))
+    c.rect(
+        x - 0.05 * height,
+        top - 0.11 * height,
+        0.1 * height,
+        0.1 * height,
+        WINDOW_LIGHT if light.dark else light.on((176, 208, 222)),
+    )
     c.pie(x, top - 0.105 * height, 0.07 * height, 180, 360, light.on(stripe))
     if light.dark:
         c.glow(x, top - 0.06 * height, 0.28 * height, WINDOW_LIGHT, 0.8)
@@ -82,19 +99,38 @@ def _fishing_boat(c: Canvas, x: float, base: float, length: float, hull: RGB, li
     paint = light.on(hull)
     mast = x + 0.06 * length
     c.rect(mast, base - 0.86 * length, 0.025 * length, 0.7 * length, light.on(WOOD))
-    c.stroke([(mast, base - 0.84 * length), (x + 0.46 * length, base - 0.27 * length)],
-             light.on((110, 100, 96)), 0.3 * c.u)
+    c.stroke(
+        [(mast, base - 0.84 * length), (x + 0.46 * length, base - 0.27 * length)], light.on((110, 100, 96)), 0.3 * c.u
+    )
     c.rect(x - 0.3 * length, base - 0.46 * length, 0.26 * length, 0.26 * length, light.on(PAINT["white"]))
     c.rect(x - 0.33 * length, base - 0.49 * length, 0.32 * length, 0.05 * length, darker(paint, 0.3))
-    c.rect(x - 0.24 * length, base - 0.4 * length, 0.14 * length, 0.1 * length,
-           WINDOW_LIGHT if light.dark else light.on((120, 160, 186)))
+    c.rect(
+        x - 0.24 * length,
+        base - 0.4 * length,
+        0.14 * length,
+        0.1 * length,
+        WINDOW_LIGHT if light.dark else light.on((120, 160, 186)),
+    )
     rim = base - 0.22 * length
-    c.poly([(x - 0.46 * length, rim), (x + 0.52 * length, rim - 0.06 * length), (x + 0.36 * length, base),
-            (x - 0.4 * length, base)], paint)
-    c.poly([(x - 0.43 * length, base - 0.08 * length), (x + 0.41 * length, base - 0.08 * length),
-            (x + 0.36 * length, base), (x - 0.4 * length, base)], darker(paint, 0.35))
-    c.stroke([(x - 0.46 * length, rim), (x + 0.52 * length, rim - 0.06 * length)], lighter(paint, 0.5),
-             0.035 * length)
+    c.poly(
+        [
+            (x - 0.46 * length, rim),
+            (x + 0.52 * length, rim - 0.06 * length),
+            (x + 0.36 * length, base),
+            (x - 0.4 * length, base),
+        ],
+        paint,
+    )
+    c.poly(
+        [
+            (x - 0.43 * length, base - 0.08 * length),
+            (x + 0.41 * length, base - 0.08 * length),
+            (x + 0.36 * length, base),
+            (x - 0.4 * length, base),
+        ],
+        darker(paint, 0.35),
+    )
+    c.stroke([(x - 0.46 * length, rim), (x + 0.52 * length, rim - 0.06 * length)], lighter(paint, 0.5), 0.035 * length)
 
 
 def mountain_lake(c: Canvas, f: MountainLake) -> None:
@@ -124,18 +160,42 @@ def mountain_lake(c: Canvas, f: MountainLake) -> None:
 
 def _canoe(c: Canvas, x: float, base: float, length: float, hull: RGB, light: Light) -> None:
     shadow(c, x, base, 0.5 * length, 0.28)
-    c.rect(x - 0.06 * length, base - 0.34 * length, 0.12 * length, 0.24 * length, light.on((60, 74, 108)),
-           corner=0.04 * length)
+    c.rect(
+        x - 0.06 * length,
+        base - 0.34 * length,
+        0.12 * length,
+        0.24 * length,
+        light.on((60, 74, 108)),
+        corner=0.04 * length,
+    )
     c.disc(x, base - 0.39 * length, 0.055 * length, light.on((232, 186, 152)))
     c.pie(x, base - 0.4 * length, 0.06 * length, 180, 360, light.on((92, 60, 44)))
-    c.stroke([(x - 0.14 * length, base - 0.36 * length), (x + 0.16 * length, base + 0.03 * length)],
-             light.on(WOOD), 0.02 * length)
+    c.stroke(
+        [(x - 0.14 * length, base - 0.36 * length), (x + 0.16 * length, base + 0.03 * length)],
+        light.on(WOOD),
+        0.02 * length,
+    )
     paint = light.on(hull)
-    c.poly([(x - 0.52 * length, base - 0.2 * length), (x - 0.3 * length, base - 0.12 * length),
-            (x + 0.3 * length, base - 0.12 * length), (x + 0.52 * length, base - 0.2 * length),
-            (x + 0.36 * length, base), (x - 0.36 * length, base)], paint)
-    c.poly([(x - 0.45 * length, base - 0.08 * length), (x + 0.45 * length, base - 0.08 * length),
-            (x + 0.36 * length, base), (x - 0.36 * length, base)], darker(paint))
+    c.poly(
+        [
+            (x - 0.52 * length, base - 0.2 * length),
+            (x - 0.3 * length, base - 0.12 * length),
+            (x + 0.3 * length, base - 0.12 * length),
+            (x + 0.52 * length, base - 0.2 * length),
+            (x + 0.36 * length, base),
+            (x - 0.36 * length, base),
+        ],
+        paint,
+    )
+    c.poly(
+        [
+            (x - 0.45 * length, base - 0.08 * length),
+            (x + 0.45 * length, base - 0.08 * length),
+            (x + 0.36 * length, base),
+            (x - 0.36 * length, base),
+        ],
+        darker(paint),
+    )
 
 
 def regatta(c: Canvas, f: Regatta) -> None:
@@ -147,34 +207,60 @@ def regatta(c: Canvas, f: Regatta) -> None:
     hills(c, sea - 2 * c.u, 7 * c.u, mix(far, light.horizon, 0.5), mix(far, light.horizon, 0.35))
     water(c, light, sea, c.h, (38, 118, 170))
     count = len(f.sails)
-    rows = sorted(zip(spread(c, count, 0.03 * c.w, 0.97 * c.w, 0.08), c.rng.sample(range(count), count),
-                      strict=True), key=lambda p: p[1])
+    rows = sorted(
+        zip(spread(c, count, 0.03 * c.w, 0.97 * c.w, 0.08), c.rng.sample(range(count), count), strict=True),
+        key=lambda p: p[1],
+    )
     for x, row in rows:
         depth = row / (count - 1)
         length = min((15 + 13 * depth) * c.u, 1.1 * c.w / count)
         _yacht(c, x, sea + (0.14 + 0.5 * depth) * (c.h - sea), length, PAINT[f.sails[row]], light)
     x, y = 0.12 * c.w, c.h - 8 * c.u
     shadow(c, x, y, 4 * c.u)
-    c.poly([(x - 3.6 * c.u, y), (x + 3.6 * c.u, y), (x + 1.2 * c.u, y - 9 * c.u),
-            (x - 1.2 * c.u, y - 9 * c.u)],
-           light.on(PAINT[f.buoy]))
+    c.poly(
+        [(x - 3.6 * c.u, y), (x + 3.6 * c.u, y), (x + 1.2 * c.u, y - 9 * c.u), (x - 1.2 * c.u, y - 9 * c.u)],
+        light.on(PAINT[f.buoy]),
+    )
     c.disc(x, y - 10 * c.u, 1.4 * c.u, light.on(WHITE))
 
 
 def _yacht(c: Canvas, x: float, base: float, length: float, sail: RGB, light: Light) -> None:
-    c.rect(x - 0.7 * length, base - 0.01 * length, 1.35 * length, 0.05 * length, clear(WHITE, 0.5),
-           corner=c.u)
+    c.rect(x - 0.7 * length, base - 0.01 * length, 1.35 * length, 0.05 * length, clear(WHITE, 0.5), corner=c.u)
     mast, top, paint = x + 0.02 * length, base - 1.5 * length, light.on(sail)
     c.stroke([(mast, top), (mast, base - 0.15 * length)], light.on((96, 84, 78)), 0.03 * length)
-    c.poly([(mast - 0.03 * length, top + 0.04 * length), (mast - 0.5 * length, base - 0.26 * length),
-            (mast - 0.03 * length, base - 0.24 * length)], paint)
-    c.poly([(mast - 0.03 * length, top + 0.04 * length), (mast - 0.2 * length, base - 0.25 * length),
-            (mast - 0.03 * length, base - 0.24 * length)], darker(paint, 0.1))
-    c.poly([(mast + 0.03 * length, top + 0.22 * length), (mast + 0.48 * length, base - 0.2 * length),
-            (mast + 0.03 * length, base - 0.24 * length)], lighter(paint, 0.35))
-    c.poly([(x - 0.5 * length, base - 0.17 * length), (x + 0.58 * length, base - 0.17 * length),
-            (x + 0.4 * length, base + 0.01 * length), (x - 0.42 * length, base + 0.01 * length)],
-           light.on((52, 62, 92)))
+    c.poly(
+        [
+            (mast - 0.03 * length, top + 0.04 * length),
+            (mast - 0.5 * length, base - 0.26 * length),
+            (mast - 0.03 * length, base - 0.24 * length),
+        ],
+        paint,
+    )
+    c.poly(
+        [
+            (mast - 0.03 * length, top + 0.04 * length),
+            (mast - 0.2 * length, base - 0.25 * length),
+            (mast - 0.03 * length, base - 0.24 * length),
+        ],
+        darker(paint, 0.1),
+    )
+    c.poly(
+        [
+            (mast + 0.03 * length, top + 0.22 * length),
+            (mast + 0.48 * length, base - 0.2 * length),
+            (mast + 0.03 * length, base - 0.24 * length),
+        ],
+        lighter(paint, 0.35),
+    )
+    c.poly(
+        [
+            (x - 0.5 * length, base - 0.17 * length),
+            (x + 0.58 * length, base - 0.17 * length),
+            (x + 0.4 * length, base + 0.01 * length),
+            (x - 0.42 * length, base + 0.01 * length),
+        ],
+        light.on((52, 62, 92)),
+    )
     c.rect(x - 0.5 * length, base - 0.18 * length, 1.06 * length, 0.04 * length, light.on(WHITE))
 
 
@@ -211,8 +297,15 @@ def _umbrella(c: Canvas, x: float, base: float, size: float, tint: Tint, light: 
     paint, pale = light.on(PAINT[tint]), light.on(lighter(PAINT[tint], 0.75))
     shadow(c, x + 0.12 * size, base, 0.5 * size)
     towel = base - 0.01 * size
-    c.poly([(x + 0.08 * size, towel), (x + 0.56 * size, towel), (x + 0.66 * size, towel + 0.12 * size),
-            (x + 0.16 * size, towel + 0.12 * size)], pale)
+    c.poly(
+        [
+            (x + 0.08 * size, towel),
+            (x + 0.56 * size, towel),
+            (x + 0.66 * size, towel + 0.12 * size),
+            (x + 0.16 * size, towel + 0.12 * size),
+        ],
+        pale,
+    )
     c.stroke([(x, base), (x, base - 0.9 * size)], light.on(lighter(WOOD, 0.3)), 0.04 * size)
     rim, ry = base - 0.58 * size, 0.42 * size
     c.pie(x, rim, 0.5 * size, 180, 360, paint, ry=ry)
@@ -249,15 +342,27 @@ def aquarium(c: Canvas, f: Aquarium) -> None:
 
 def _fish(c: Canvas, x: float, y: float, length: float, colour: RGB) -> None:
     fin = darker(colour, 0.22)
-    c.poly([(x + 0.3 * length, y), (x + 0.54 * length, y - 0.22 * length), (x + 0.47 * length, y),
-            (x + 0.54 * length, y + 0.22 * length)], fin)
-    c.poly([(x - 0.1 * length, y - 0.2 * length), (x + 0.2 * length, y - 0.36 * length),
-            (x + 0.22 * length, y)], fin)
+    c.poly(
+        [
+            (x + 0.3 * length, y),
+            (x + 0.54 * length, y - 0.22 * length),
+            (x + 0.47 * length, y),
+            (x + 0.54 * length, y + 0.22 * length),
+        ],
+        fin,
+    )
+    c.poly([(x - 0.1 * length, y - 0.2 * length), (x + 0.2 * length, y - 0.36 * length), (x + 0.22 * length, y)], fin)
     c.disc(x, y, 0.4 * length, colour, ry=0.25 * length)
     c.pie(x, y, 0.4 * length, 0, 180, darker(colour, 0.1), ry=0.25 * length)
     c.disc(x, y + 0.01 * length, 0.36 * length, colour, ry=0.17 * length)
-    c.poly([(x + 0.02 * length, y + 0.02 * length), (x + 0.16 * length, y + 0.12 * length),
-            (x + 0.16 * length, y - 0.05 * length)], fin)
+    c.poly(
+        [
+            (x + 0.02 * length, y + 0.02 * length),
+            (x + 0.16 * length, y + 0.12 * length),
+            (x + 0.16 * length, y - 0.05 * length),
+        ],
+        fin,
+    )
     c.disc(x - 0.24 * length, y - 0.06 * length, 0.06 * length, WHITE)
     c.disc(x - 0.25 * length, y - 0.06 * length, 0.032 * length, (24, 24, 40))
 
@@ -265,9 +370,13 @@ def _fish(c: Canvas, x: float, y: float, length: float, colour: RGB) -> None:
 def _weed(c: Canvas, x: float, base: float, height: float) -> None:
     colour = mix((40, 130, 96), (96, 172, 92), c.rng.random())
     for lean in (-0.12, 0.04, 0.18):
-        blade = [(x + (lean * i / 8 + 0.05 * math.sin(i * 0.9 + lean * 20)) * height,
-                  base - height * (1 - abs(lean)) * i / 8)
-                 for i in range(9)]
+        blade = [
+            (
+                x + (lean * i / 8 + 0.05 * math.sin(i * 0.9 + lean * 20)) * height,
+                base - height * (1 - abs(lean)) * i / 8,
+            )
+            for i in range(9)
+        ]
         c.stroke(blade, colour, 0.055 * height)
 
 
@@ -291,8 +400,14 @@ def _jellyfish(c: Canvas, x: float, y: float, size: float) -> None:
 def _turtle(c: Canvas, x: float, y: float, size: float) -> None:
     skin, shell = (120, 166, 96), (112, 100, 62)
     for dx, dy, tx, ty in ((-0.2, 0.05, -0.42, 0.42), (0.2, 0.05, 0.42, 0.3), (-0.2, -0.05, -0.5, -0.26)):
-        c.poly([(x + (dx - 0.08) * size, y + dy * size), (x + (dx + 0.1) * size, y + dy * size),
-                (x + tx * size, y + ty * size)], skin)
+        c.poly(
+            [
+                (x + (dx - 0.08) * size, y + dy * size),
+                (x + (dx + 0.1) * size, y + dy * size),
+                (x + tx * size, y + ty * size),
+            ],
+            skin,
+        )
     c.disc(x - 0.5 * size, y - 0.02 * size, 0.13 * size, skin, ry=0.1 * size)
     c.disc(x - 0.55 * size, y - 0.04 * size, 0.022 * size, (24, 24, 40))
     c.disc(x, y, 0.42 * size, shell, ry=0.24 * size)
@@ -336,17 +451,29 @@ def _canal_house(c: Canvas, x: float, base: float, w: float, h: float, light: Li
     wall, roof = light.on((236, 232, 222)), light.on((58, 58, 70))
     c.rect(x, base - h, w, h, wall)
     c.rect(x, base - 0.12 * h, w, 0.12 * h, light.on(STONE))
-    c.poly([(x - 0.12 * w, base - h), (x - 0.15 * w, base - h - 0.05 * w),
+    c.poly(
+        [
+            (x - 0.12 * w, base - h),
+            (x - 0.15 * w, base - h - 0.05 * w),
             (x + 0.12 * w, base - h - 0.22 * w),
-            (x + 0.88 * w, base - h - 0.22 * w), (x + 1.15 * w, base - h - 0.05 * w),
-            (x + 1.12 * w, base - h)], roof)
+            (x + 0.88 * w, base - h - 0.22 * w),
+            (x + 1.15 * w, base - h - 0.05 * w),
+            (x + 1.12 * w, base - h),
+        ],
+        roof,
+    )
     for row in range(2):
         for share in (0.12, 0.42, 0.72):
             top = base - h + (0.14 + 0.4 * row) * h
             lit = c.rng.random() < 0.65
             c.rect(x + share * w, top, 0.17 * w, 0.2 * h, light.on(darker(WOOD, 0.3)))
-            c.rect(x + (share + 0.02) * w, top + 0.02 * h, 0.13 * w, 0.16 * h,
-                   WINDOW_LIGHT if lit else light.on((80, 90, 120)))
+            c.rect(
+                x + (share + 0.02) * w,
+                top + 0.02 * h,
+                0.13 * w,
+                0.16 * h,
+                WINDOW_LIGHT if lit else light.on((80, 90, 120)),
+            )
             c.rect(x + (share + 0.075) * w, top, 0.02 * w, 0.2 * h, light.on(darker(WOOD, 0.3)))
 
 
@@ -367,9 +494,24 @@ def _sampan(c: Canvas, x: float, base: float, length: float, light: Light) -> No
     shadow(c, x, base, 0.5 * length, 0.35)
     c.pie(x - 0.02 * length, base - 0.1 * length, 0.2 * length, 180, 360, darker(wood, 0.25), ry=0.2 * length)
     c.pie(x - 0.02 * length, base - 0.1 * length, 0.13 * length, 180, 360, WINDOW_LIGHT, ry=0.13 * length)
-    c.poly([(x - 0.54 * length, base - 0.17 * length), (x - 0.3 * length, base - 0.1 * length),
-            (x + 0.3 * length, base - 0.1 * length), (x + 0.54 * length, base - 0.18 * length),
-            (x + 0.36 * length, base), (x - 0.36 * length, base)], wood)
-    c.stroke([(x - 0.52 * length, base - 0.16 * length), (x - 0.3 * length, base - 0.09 * length),
-              (x + 0.3 * length, base - 0.09 * length), (x + 0.52 * length, base - 0.17 * length)],
-             lighter(wood, 0.2), 0.02 * length)
+    c.poly(
+        [
+            (x - 0.54 * length, base - 0.17 * length),
+            (x - 0.3 * length, base - 0.1 * length),
+            (x + 0.3 * length, base - 0.1 * length),
+            (x + 0.54 * length, base - 0.18 * length),
+            (x + 0.36 * length, base),
+            (x - 0.36 * length, base),
+        ],
+        wood,
+    )
+    c.stroke(
+        [
+            (x - 0.52 * length, base - 0.16 * length),
+            (x - 0.3 * length, base - 0.09 * length),
+            (x + 0.3 * length, base - 0.09 * length),
+            (x + 0.52 * length, base - 0.17 * length),
+        ],
+        lighter(wood, 0.2),
+        0.02 * length,
+    )

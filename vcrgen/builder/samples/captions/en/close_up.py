@@ -14,15 +14,16 @@ from vcrgen.builder.samples.facts import (
 )
 
 _WINDOW: dict[Daytime, str] = {
-    "dawn": "the first light of the day", "day": "a clear blue sky", "dusk": "a red evening sky",
+    "dawn": "the first light of the day",
+    "day": "a clear blue sky",
+    "dusk": "a red evening sky",
     "night": "a dark night sky",
 }
 
 
 def still_life(f: StillLife, v: English) -> str:
     """Tell of a kitchen table."""
-    kind = {"apple": "red apple", "orange": "orange", "lemon": "lemon",
-            "pear": "green pear"}.get(f.fruit, f.fruit)
+    kind = {"apple": "red apple", "orange": "orange", "lemon": "lemon", "pear": "green pear"}.get(f.fruit, f.fruit)
     fruit, teapot, cups = v.count(f.fruit_count, kind), f"{f.teapot} teapot", v.count(f.cups, "cup")
     leads = [
         f"a bowl with {fruit} stands next to {v.a(teapot)} on the kitchen table",
@@ -73,8 +74,11 @@ def library(f: Library, v: English) -> str:
 def window_cat(f: WindowCat, v: English) -> str:
     """Tell of a cat on a windowsill."""
     pots = v.count(f.pots, f"pot of {f.bloom} flowers", f"pots of {f.bloom} flowers")
-    weather = {"sun": "while the sun shines outside", "rain": "while rain falls on the garden",
-               "snow": "while snow falls on the garden"}[f.outside]
+    weather = {
+        "sun": "while the sun shines outside",
+        "rain": "while rain falls on the garden",
+        "snow": "while snow falls on the garden",
+    }[f.outside]
     name = v.pick("Pepper", "Minka", "Tiger", "Olive", "Momo", "Juniper", "Biscuit", "Felix")
     leads = [
         f"{v.a(f.coat)} cat sits on the windowsill {weather}",
@@ -89,9 +93,11 @@ def window_cat(f: WindowCat, v: English) -> str:
         f"supper is not before {v.time(17, 20)}, as both of them know",
         f"the cat was found as a kitten near {v.place()} on {v.date()}",
         "its tail hangs down over the edge of the sill",
-        {"sun": "there is not a cloud to be seen above the hills",
-         "rain": "thick grey clouds hang low over the trees",
-         "snow": "the trees in the garden have turned white"}[f.outside],
+        {
+            "sun": "there is not a cloud to be seen above the hills",
+            "rain": "thick grey clouds hang low over the trees",
+            "snow": "the trees in the garden have turned white",
+        }[f.outside],
     ]
     return v.tell(leads, details, season=WEATHER_SEASON[f.outside])
 
@@ -102,8 +108,12 @@ def birds(f: Birds, v: English) -> str:
     birds = v.count(n, f"small bird with {v.a(breast)} breast", "small birds")
     if n > 1:
         birds += f" with {breast} breasts"
-    branch = {"blossom": "a branch covered in pink blossom", "berries": "a bare branch with red berries",
-              "snow": "a branch under fresh snow", "leaves": "a branch with fresh green leaves"}[f.branch]
+    branch = {
+        "blossom": "a branch covered in pink blossom",
+        "berries": "a bare branch with red berries",
+        "snow": "a branch under fresh snow",
+        "leaves": "a branch with fresh green leaves",
+    }[f.branch]
     leads = [
         f"{birds} sit{v.s(n)} on {branch}",
         f"{birds} on {branch}, drawn by {v.person()}",
@@ -114,15 +124,17 @@ def birds(f: Birds, v: English) -> str:
     details = [
         f"the species was first described by {v.person()} in {v.between(1758, 1899)}",
         f"an adult bird weighs about {v.between(9, 24)} grams",
-        "its song can be heard long before sunrise" if n == 1
-        else "their song can be heard long before sunrise",
+        "its song can be heard long before sunrise" if n == 1 else "their song can be heard long before sunrise",
         f"plate {v.between(3, 140)} of the bird book published by {v.club()}",
-        "one careless movement would be enough to scare them away" if n > 1 else
-        "one careless movement would be enough to scare it away",
-        {"blossom": "the whole tree has come into flower within a week",
-         "berries": "the berries will have to last until spring",
-         "snow": "it has been snowing lightly all day long",
-         "leaves": "the leaves came out early this year"}[f.branch],
+        "one careless movement would be enough to scare them away"
+        if n > 1
+        else "one careless movement would be enough to scare it away",
+        {
+            "blossom": "the whole tree has come into flower within a week",
+            "berries": "the berries will have to last until spring",
+            "snow": "it has been snowing lightly all day long",
+            "leaves": "the leaves came out early this year",
+        }[f.branch],
     ]
     if n == 2:
         details.append("one of them looks left and the other one looks right")
@@ -132,9 +144,17 @@ def birds(f: Birds, v: English) -> str:
 def chart(f: Chart, v: English) -> str:
     """Tell of a bar chart."""
     n, top, low = v.number(len(f.bars)), f.bars.index(max(f.bars)) + 1, f.bars.index(min(f.bars)) + 1
-    subject = v.pick("rainfall", "sales of tea", "visitors to the museum", "books lent",
-                     "bicycles counted on the bridge",
-                     "loaves baked", "letters delivered", "hours of sunshine", "boats built")
+    subject = v.pick(
+        "rainfall",
+        "sales of tea",
+        "visitors to the museum",
+        "books lent",
+        "bicycles counted on the bridge",
+        "loaves baked",
+        "letters delivered",
+        "hours of sunshine",
+        "boats built",
+    )
     leads = [
         f"a chart with {n} {f.tint} bars stands on a wooden easel",
         f"{n} {f.tint} bars show the {subject} in {v.place()} from year to year",

@@ -16,7 +16,8 @@ def viaduct(f: Viaduct, v: English) -> str:
     """Tell of a train on a viaduct."""
     train = f"{f.train} {'steam train' if f.steam else 'train'}"
     valley = {
-        "spring": "the green valley", "summer": "the green valley",
+        "spring": "the green valley",
+        "summer": "the green valley",
         "autumn": "the valley in its autumn colours",
         "winter": "the snowy valley",
     }[f.season]
@@ -60,19 +61,25 @@ def castle(f: Castle, v: English) -> str:
         f"the {f.flag} flags show that the family is at home",
         "the path up to the gate is steeper than it looks",
     ]
-    details.append({
-        "spring": "pink blossom on the slopes announces the spring",
-        "summer": "thick green trees grow on both slopes of the hill",
-        "autumn": "the trees on the slopes glow in red and gold",
-        "winter": "snow covers the hill and the branches of the firs",
-    }[f.season])
+    details.append(
+        {
+            "spring": "pink blossom on the slopes announces the spring",
+            "summer": "thick green trees grow on both slopes of the hill",
+            "autumn": "the trees on the slopes glow in red and gold",
+            "winter": "snow covers the hill and the branches of the firs",
+        }[f.season]
+    )
     if f.daytime in ("dusk", "night"):
         details.append("lights are burning behind the narrow windows of the towers")
     return v.tell(leads, details, season=f.season)
 
 
-_CROPS = {"rapeseed": "flowering rapeseed", "wheat": "ripe wheat", "grass": "green grass",
-          "lavender": "purple lavender"}
+_CROPS = {
+    "rapeseed": "flowering rapeseed",
+    "wheat": "ripe wheat",
+    "grass": "green grass",
+    "lavender": "purple lavender",
+}
 
 
 def wind_farm(f: WindFarm, v: English) -> str:
@@ -109,8 +116,8 @@ def balloons(f: Balloons, v: English) -> str:
         f"{when}, {many} float{v.s(n)} above the hills near {v.place()}",
         f"{v.number(n)} hot-air balloons hang almost without moving above the valley",
         f"{many} over the hills on the first morning of the {v.place()} Balloon Festival"
-        if f.daytime == "dawn" else
-        f"{many} over the hills at the {v.place()} Balloon Festival",
+        if f.daytime == "dawn"
+        else f"{many} over the hills at the {v.place()} Balloon Festival",
     ]
     details = [
         f"the flight lasts about {v.number(v.between(2, 4))} hours and costs {v.money()} a person",
@@ -143,8 +150,7 @@ def sunflowers(f: Sunflowers, v: English) -> str:
         f"a bunch of them sells for {v.money()} at the market in {v.place()}",
         "the whole field hums with the sound of bees",
         "behind the farm a single round tree gives some shade",
-        "the clouds have hidden the sun since the morning" if f.cloudy else
-        "white clouds pass slowly over the hills",
+        "the clouds have hidden the sun since the morning" if f.cloudy else "white clouds pass slowly over the hills",
     ]
     if f.scarecrow:
         details.append("a scarecrow in a blue shirt keeps the birds away")

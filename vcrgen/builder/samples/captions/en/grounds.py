@@ -9,8 +9,11 @@ from vcrgen.builder.samples.facts import Airport, Football
 def airport(f: Airport, v: English) -> str:
     """Tell of an airport."""
     n, when = len(f.tails), v.when(f.daytime)
-    tails = f"{v.a(f.tails[0])} tail" if n == 1 else (
-        f"{f.tails[0]} tails" if len(set(f.tails)) == 1 else f"tails in {v.listing(f.tails)}")
+    tails = (
+        f"{v.a(f.tails[0])} tail"
+        if n == 1
+        else (f"{f.tails[0]} tails" if len(set(f.tails)) == 1 else f"tails in {v.listing(f.tails)}")
+    )
     planes = f"{v.count(n, 'airliner')} with {tails}"
     leads = [
         f"{planes} wait{v.s(n)} in front of the long terminal building",
@@ -27,9 +30,11 @@ def airport(f: Airport, v: English) -> str:
     ]
     if f.takeoff:
         details.append("another plane has just taken off and climbs into the sky")
-        leads.append(f"a plane takes off over the roof of the terminal while {v.count(n, 'other')} "
-                     f"stay{v.s(n)} on the ground" if n > 1 else
-                     "one plane takes off over the roof of the terminal while another stays on the ground")
+        leads.append(
+            f"a plane takes off over the roof of the terminal while {v.count(n, 'other')} stay{v.s(n)} on the ground"
+            if n > 1
+            else "one plane takes off over the roof of the terminal while another stays on the ground"
+        )
     else:
         details.append("for the moment nothing is moving in the air")
     if f.daytime in ("dusk", "night"):

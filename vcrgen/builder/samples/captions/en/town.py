@@ -6,9 +6,13 @@ from vcrgen.builder.samples.captions.en.words import English
 from vcrgen.builder.samples.facts import Bicycle, CityNight, ClockTower, Fruit, Market
 
 _FRUITS: dict[Fruit, str] = {
-    "apple": "red apples", "orange": "oranges", "lemon": "lemons", "pear": "green pears",
+    "apple": "red apples",
+    "orange": "oranges",
+    "lemon": "lemons",
+    "pear": "green pears",
     "watermelon": "watermelons",
-    "grape": "dark grapes", "aubergine": "aubergines",
+    "grape": "dark grapes",
+    "aubergine": "aubergines",
 }
 
 
@@ -43,7 +47,8 @@ def market(f: Market, v: English) -> str:
     fruits = v.listing([_FRUITS[kind] for kind in f.crates])
     awning = f"{f.awning} and white awning"
     leads = [
-        f"crates of {fruits} under a {awning}" if f.awning != "orange"
+        f"crates of {fruits} under a {awning}"
+        if f.awning != "orange"
         else f"crates of {fruits} under a striped awning",
         f"{fruits} are piled up in wooden crates at the market",
         f"the fruit stall of {v.person()} at the weekly market in {v.place()}",
@@ -68,8 +73,12 @@ def market(f: Market, v: English) -> str:
 def _clock_words(v: English, hour: int, minute: int) -> str:
     """Return how the time is said, or written in figures."""
     this, following = v.number((hour - 1) % 12 + 1), v.number(hour % 12 + 1)
-    spoken = {0: f"{this} o'clock", 15: f"a quarter past {this}", 30: f"half past {this}",
-              45: f"a quarter to {following}"}
+    spoken = {
+        0: f"{this} o'clock",
+        15: f"a quarter past {this}",
+        30: f"half past {this}",
+        45: f"a quarter to {following}",
+    }
     figures = f"{hour % 12 or 12}:{minute:02d}"
     return v.pick(spoken.get(minute, figures), figures)
 
@@ -77,8 +86,15 @@ def _clock_words(v: English, hour: int, minute: int) -> str:
 def clock_tower(f: ClockTower, v: English) -> str:
     """Tell of a clock tower."""
     time, roof = _clock_words(v, f.hour, f.minute), f"{f.roof} roof"
-    part = ("in the morning" if f.hour < 12 else "in the afternoon" if f.hour < 18 else
-            "in the evening" if f.hour < 21 else "at night")
+    part = (
+        "in the morning"
+        if f.hour < 12
+        else "in the afternoon"
+        if f.hour < 18
+        else "in the evening"
+        if f.hour < 21
+        else "at night"
+    )
     leads = [
         f"the clock on the tower of the old town hall shows {time}",
         f"it is {time} {part} by the clock on the market square of {v.place()}",
@@ -105,8 +121,9 @@ def clock_tower(f: ClockTower, v: English) -> str:
 def bicycle(f: Bicycle, v: English) -> str:
     """Tell of a bicycle before a wall."""
     bike, wall, door = f"{f.frame} bicycle", f"{f.wall} wall", f"{f.door} door"
-    load = {"flowers": "a basket full of flowers", "bread": "fresh bread in its basket",
-            "empty": "an empty basket"}[f.basket]
+    load = {"flowers": "a basket full of flowers", "bread": "fresh bread in its basket", "empty": "an empty basket"}[
+        f.basket
+    ]
     leads = [
         f"{v.a(bike)} with {load} leans against {v.a(wall)}",
         f"{v.a(bike)} is parked between the window and {v.a(door)}",
@@ -122,7 +139,11 @@ def bicycle(f: Bicycle, v: English) -> str:
         f"the house behind it was painted {f.wall} to please the neighbours",
         f"the {door} has not been opened since {v.date()}",
     ]
-    details.append({"flowers": "the flowers were picked on the way home",
-                    "bread": "the bread is still warm from the oven",
-                    "empty": "the basket on the handlebars is still empty"}[f.basket])
+    details.append(
+        {
+            "flowers": "the flowers were picked on the way home",
+            "bread": "the bread is still warm from the oven",
+            "empty": "the basket on the handlebars is still empty",
+        }[f.basket]
+    )
     return v.tell(leads, details)

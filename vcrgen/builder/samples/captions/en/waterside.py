@@ -55,8 +55,11 @@ def mountain_lake(f: MountainLake, v: English) -> str:
         details.append(f"somebody in {v.a(f.canoe)} canoe has the whole lake to himself")
     else:
         details.append("there is no boat to be seen on the water")
-    details.append("the first leaves have already turned red and gold" if f.autumn else
-                   "the firs grow right down to the edge of the water")
+    details.append(
+        "the first leaves have already turned red and gold"
+        if f.autumn
+        else "the firs grow right down to the edge of the water"
+    )
     return v.tell(leads, details, season="autumn" if f.autumn else None)
 
 
@@ -77,8 +80,9 @@ def regatta(f: Regatta, v: English) -> str:
         f"the start had to be put off until {v.time(10, 15)} for lack of wind",
         f"it costs {v.money()} to enter a boat, and nothing at all to watch",
         f"the first cup was given by {v.club()} in {v.year()}",
-        "the clouds bring just the steady breeze that the crews had hoped for" if f.cloudy else
-        "there is hardly a cloud in the way of the sun",
+        "the clouds bring just the steady breeze that the crews had hoped for"
+        if f.cloudy
+        else "there is hardly a cloud in the way of the sun",
         "white foam trails behind every one of the hulls",
     ]
     return v.tell(leads, details, season="summer")
@@ -99,8 +103,9 @@ def beach(f: Beach, v: English) -> str:
         f"the lifeguard, {v.person()}, goes home at {v.time(17, 20)}",
         f"the last bus back to {v.place()} leaves at {v.time(18, 23)}",
         "everyone seems to have gone for a swim",
-        "the setting sun lays a path of gold on the sea" if f.daytime == "dusk" else
-        "the sun stands high above the clear green water",
+        "the setting sun lays a path of gold on the sea"
+        if f.daytime == "dusk"
+        else "the sun stands high above the clear green water",
     ]
     if f.ball:
         details.append("somebody has left a colourful ball lying in the sand")
@@ -160,6 +165,9 @@ def water_town(f: WaterTown, v: English) -> str:
         f"on {v.date()} the whole street was awake until morning",
         f"{moon} stands exactly above the middle of the bridge",
     ]
-    details.append("a small wooden boat with a lamp under its roof glides along the canal" if f.boat else
-                   "no boat is out on the water tonight")
+    details.append(
+        "a small wooden boat with a lamp under its roof glides along the canal"
+        if f.boat
+        else "no boat is out on the water tonight"
+    )
     return v.tell(leads, details)

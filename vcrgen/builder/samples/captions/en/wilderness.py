@@ -55,12 +55,16 @@ def desert(f: Desert, v: English) -> str:
     ]
     if f.camels:
         camels = f"{v.number(f.camels)} camels"
-        leads += [f"{camels} walk in a line over the crest of a dune under {light}",
-                  f"a small caravan of {camels} crosses the sand by the light of {light}"]
+        leads += [
+            f"{camels} walk in a line over the crest of a dune under {light}",
+            f"a small caravan of {camels} crosses the sand by the light of {light}",
+        ]
         details.append("the animals cast no shadow and leave hardly a trace")
     else:
-        leads += [f"{v.number(f.cacti)} tall cacti stand guard on the dune under {light}",
-                  f"nothing but sand and {v.number(f.cacti)} dark cacti as far as the eye can see"]
+        leads += [
+            f"{v.number(f.cacti)} tall cacti stand guard on the dune under {light}",
+            f"nothing but sand and {v.number(f.cacti)} dark cacti as far as the eye can see",
+        ]
         details.append("the cacti store enough water for many dry months")
     if f.tent:
         details.append("light falls from the open door of a tent at the end of the track")

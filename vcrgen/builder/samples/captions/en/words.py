@@ -8,8 +8,7 @@ from typing import ClassVar
 from vcrgen.builder.samples.captions.teller import Teller
 from vcrgen.builder.samples.facts import Daytime, Phase, Season, Tint
 
-_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
-            "twelve")
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
 _WHEN: dict[Daytime, tuple[str, ...]] = {
     "dawn": ("at first light", "at sunrise", "early in the morning", "in the pale light of morning"),
@@ -18,45 +17,218 @@ _WHEN: dict[Daytime, tuple[str, ...]] = {
     "night": ("after dark", "on a clear night", "late at night", "under a sky full of stars"),
 }
 _MOON: dict[Phase, tuple[str, ...]] = {
-    "full": ("a full moon", "the full moon"), "half": ("a half moon", "a moon at its first quarter"),
+    "full": ("a full moon", "the full moon"),
+    "half": ("a half moon", "a moon at its first quarter"),
     "crescent": ("a crescent moon", "a thin new moon"),
 }
-_MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
-           "November",
-           "December")
+_MONTHS = (
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+)
 _SEASON_MONTHS: dict[Season, tuple[str, ...]] = {
-    "spring": ("April", "May"), "summer": ("June", "July", "August"), "autumn": ("October", "November"),
+    "spring": ("April", "May"),
+    "summer": ("June", "July", "August"),
+    "autumn": ("October", "November"),
     "winter": ("December", "January", "February"),
 }
-_FIRST = ("Ada", "Aisha", "Anton", "Beatriz", "Bruno", "Carmen", "Clara", "Daniel", "Edith", "Elif", "Emeka",
-          "Erik", "Farid",
-          "Freya", "Giulia", "Grace", "Hanna", "Hugo", "Imogen", "Ines", "Jakob", "Joan", "Kofi", "Leila",
-          "Lena", "Luca",
-          "Maeve", "Malik", "Marta", "Mei", "Mikko", "Nadia", "Nora", "Oscar", "Otto", "Paula", "Priya",
-          "Rosa", "Samuel",
-          "Signe", "Stefan", "Tamsin", "Theo", "Tomas", "Ursula", "Viktor", "Wanda", "Yusuf")
-_LAST = ("Abebe", "Andersen", "Barlow", "Bianchi", "Brandt", "Castell", "Chandra", "Cole", "Dahl", "Dupont",
-         "Eriksen", "Farrow",
-         "Ferreira", "Galloway", "Haddad", "Hartmann", "Ivanova", "Jansen", "Kaya", "Keller", "Kimura",
-         "Larkin", "Lindqvist",
-         "Marsh", "Mbeki", "Moreau", "Nair", "Novak", "Okafor", "Olsen", "Pereira", "Quigley", "Rahman",
-         "Ricci", "Rowe",
-         "Santos", "Sato", "Silva", "Sorley", "Tanaka", "Thorne", "Ueda", "Vasquez", "Virtanen", "Weiss",
-         "Whitlock", "Yilmaz",
-         "Zeller")
-_PLACE_HEADS = ("Alder", "Amber", "Ash", "Black", "Brack", "Carn", "Dun", "Elm", "Fair", "Fen", "Grey",
-                "Hart", "Hazel", "Holm",
-                "Iver", "Kel", "Lang", "Lin", "Mar", "Mill", "Nor", "Oak", "Pen", "Raven", "Roth", "Sand",
-                "Silver", "Stan",
-                "Thorn", "Wester", "Win", "Wolf")
-_PLACE_TAILS = ("bridge", "bury", "by", "combe", "dale", "ford", "ham", "haven", "holt", "hurst", "leigh",
-                "mere", "mouth",
-                "ness", "port", "sea", "stead", "ton", "wick", "worth")
-_REAL_PLACES = ("Skagen", "Porto", "Bergen", "Cork", "Gdansk", "Ghent", "Izmir", "Kyoto", "Lisbon",
-                "Ljubljana", "Lucerne",
-                "Marseille", "Oslo", "Riga", "Seville", "Tartu", "Trieste", "Turku", "Valencia", "York")
-_CLUBS = ("Museum", "Art Society", "Camera Club", "Gallery", "Historical Society", "Public Library",
-          "Institute", "School of Art")
+_FIRST = (
+    "Ada",
+    "Aisha",
+    "Anton",
+    "Beatriz",
+    "Bruno",
+    "Carmen",
+    "Clara",
+    "Daniel",
+    "Edith",
+    "Elif",
+    "Emeka",
+    "Erik",
+    "Farid",
+    "Freya",
+    "Giulia",
+    "Grace",
+    "Hanna",
+    "Hugo",
+    "Imogen",
+    "Ines",
+    "Jakob",
+    "Joan",
+    "Kofi",
+    "Leila",
+    "Lena",
+    "Luca",
+    "Maeve",
+    "Malik",
+    "Marta",
+    "Mei",
+    "Mikko",
+    "Nadia",
+    "Nora",
+    "Oscar",
+    "Otto",
+    "Paula",
+    "Priya",
+    "Rosa",
+    "Samuel",
+    "Signe",
+    "Stefan",
+    "Tamsin",
+    "Theo",
+    "Tomas",
+    "Ursula",
+    "Viktor",
+    "Wanda",
+    "Yusuf",
+)
+_LAST = (
+    "Abebe",
+    "Andersen",
+    "Barlow",
+    "Bianchi",
+    "Brandt",
+    "Castell",
+    "Chandra",
+    "Cole",
+    "Dahl",
+    "Dupont",
+    "Eriksen",
+    "Farrow",
+    "Ferreira",
+    "Galloway",
+    "Haddad",
+    "Hartmann",
+    "Ivanova",
+    "Jansen",
+    "Kaya",
+    "Keller",
+    "Kimura",
+    "Larkin",
+    "Lindqvist",
+    "Marsh",
+    "Mbeki",
+    "Moreau",
+    "Nair",
+    "Novak",
+    "Okafor",
+    "Olsen",
+    "Pereira",
+    "Quigley",
+    "Rahman",
+    "Ricci",
+    "Rowe",
+    "Santos",
+    "Sato",
+    "Silva",
+    "Sorley",
+    "Tanaka",
+    "Thorne",
+    "Ueda",
+    "Vasquez",
+    "Virtanen",
+    "Weiss",
+    "Whitlock",
+    "Yilmaz",
+    "Zeller",
+)
+_PLACE_HEADS = (
+    "Alder",
+    "Amber",
+    "Ash",
+    "Black",
+    "Brack",
+    "Carn",
+    "Dun",
+    "Elm",
+    "Fair",
+    "Fen",
+    "Grey",
+    "Hart",
+    "Hazel",
+    "Holm",
+    "Iver",
+    "Kel",
+    "Lang",
+    "Lin",
+    "Mar",
+    "Mill",
+    "Nor",
+    "Oak",
+    "Pen",
+    "Raven",
+    "Roth",
+    "Sand",
+    "Silver",
+    "Stan",
+    "Thorn",
+    "Wester",
+    "Win",
+    "Wolf",
+)
+_PLACE_TAILS = (
+    "bridge",
+    "bury",
+    "by",
+    "combe",
+    "dale",
+    "ford",
+    "ham",
+    "haven",
+    "holt",
+    "hurst",
+    "leigh",
+    "mere",
+    "mouth",
+    "ness",
+    "port",
+    "sea",
+    "stead",
+    "ton",
+    "wick",
+    "worth",
+)
+_REAL_PLACES = (
+    "Skagen",
+    "Porto",
+    "Bergen",
+    "Cork",
+    "Gdansk",
+    "Ghent",
+    "Izmir",
+    "Kyoto",
+    "Lisbon",
+    "Ljubljana",
+    "Lucerne",
+    "Marseille",
+    "Oslo",
+    "Riga",
+    "Seville",
+    "Tartu",
+    "Trieste",
+    "Turku",
+    "Valencia",
+    "York",
+)
+_CLUBS = (
+    "Museum",
+    "Art Society",
+    "Camera Club",
+    "Gallery",
+    "Historical Society",
+    "Public Library",
+    "Institute",
+    "School of Art",
+)
 
 
 class English(Teller):
@@ -99,9 +271,11 @@ class English(Teller):
         """Return coloured things: "three red boats", or "three boats in red, blue and green"."""
         if len(set(tints)) == 1:
             return self.count(len(tints), f"{tints[0]} {noun}")
-        return self.pick(f"{_NUMBERS[len(tints)]} {noun}s in {self.listing(tints)}",
-                         f"{self.listing(tints)} {noun}s",
-                         f"{_NUMBERS[len(tints)]} {noun}s of different colours")
+        return self.pick(
+            f"{_NUMBERS[len(tints)]} {noun}s in {self.listing(tints)}",
+            f"{self.listing(tints)} {noun}s",
+            f"{_NUMBERS[len(tints)]} {noun}s of different colours",
+        )
 
     def when(self, daytime: Daytime) -> str:
         """Return an adverbial for the time of day."""
@@ -144,14 +318,15 @@ class English(Teller):
     def money(self) -> str:
         """Return a sum in some currency."""
         amount = self.rng.randint(2, 96)
-        return self.pick(f"£{amount}.50", f"€{amount}", f"${amount}.95", f"{amount * 10} kroner",
-                         f"{amount} francs")
+        return self.pick(f"£{amount}.50", f"€{amount}", f"${amount}.95", f"{amount * 10} kroner", f"{amount} francs")
 
     def credit(self, season: Season | None) -> str:
         """Return a line that names the artist or the place, with a date."""
-        return self.pick(f"{self.person()}, {self.date(season)}",
-                         f"{self.place()}, {self.date(season)}",
-                         f"{self.person()} for {self.club()}, {self.year()}")
+        return self.pick(
+            f"{self.person()}, {self.date(season)}",
+            f"{self.place()}, {self.date(season)}",
+            f"{self.person()} for {self.club()}, {self.year()}",
+        )
 
     def note(self, season: Season | None) -> str:
         """Return a sentence that fits any picture."""

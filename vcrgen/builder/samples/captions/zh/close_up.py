@@ -13,15 +13,17 @@ from vcrgen.builder.samples.facts import (
     WindowCat,
 )
 
-_WINDOW: dict[Daytime, str] = {"dawn": "清晨的微光", "day": "晴朗的蓝天", "dusk": "火红的晚霞",
-                               "night": "漆黑的夜空"}
+_WINDOW: dict[Daytime, str] = {"dawn": "清晨的微光", "day": "晴朗的蓝天", "dusk": "火红的晚霞", "night": "漆黑的夜空"}
 
 
 def still_life(f: StillLife, v: Chinese) -> str:
     """Tell of a kitchen table."""
     kind = {"apple": "红苹果", "orange": "橙子", "lemon": "柠檬", "pear": "青梨"}.get(f.fruit, "水果")
-    fruit, teapot, cups = v.count(f.fruit_count,
-                                  "个") + kind, f"{v.colour(f.teapot)}的茶壶", v.count(f.cups, "个") + "茶杯"
+    fruit, teapot, cups = (
+        v.count(f.fruit_count, "个") + kind,
+        f"{v.colour(f.teapot)}的茶壶",
+        v.count(f.cups, "个") + "茶杯",
+    )
     leads = [
         f"厨房的桌上摆着一碗{kind}和一把{teapot}",
         f"桌上的静物：{fruit}、一把{teapot}和{cups}",
@@ -87,8 +89,9 @@ def window_cat(f: WindowCat, v: Chinese) -> str:
         "离吃晚饭还早，它心里清楚得很",
         f"这只猫是{v.date()}在{v.place()}捡来的",
         "长长的尾巴从窗台边上垂了下来",
-        {"sun": "远处的山丘上空没有一片云", "rain": "厚厚的乌云低低地压在树梢上",
-         "snow": "园子里的树已经变成了白色"}[f.outside],
+        {"sun": "远处的山丘上空没有一片云", "rain": "厚厚的乌云低低地压在树梢上", "snow": "园子里的树已经变成了白色"}[
+            f.outside
+        ],
     ]
     return v.tell(leads, details, season=WEATHER_SEASON[f.outside])
 
@@ -97,8 +100,12 @@ def birds(f: Birds, v: Chinese) -> str:
     """Tell of birds on a branch."""
     n = len(f.breasts)
     birds = f"{v.count(n, '只')}{v.colour(f.breasts[0])}胸脯的小鸟"
-    branch = {"blossom": "开满粉色花朵的枝头", "berries": "挂着红果的枯枝", "snow": "落满新雪的树枝",
-              "leaves": "长着嫩叶的树枝"}[f.branch]
+    branch = {
+        "blossom": "开满粉色花朵的枝头",
+        "berries": "挂着红果的枯枝",
+        "snow": "落满新雪的树枝",
+        "leaves": "长着嫩叶的树枝",
+    }[f.branch]
     leads = [
         f"{birds}停在{branch}上",
         f"{branch}上停着{birds}，由{v.person()}所绘",
@@ -112,9 +119,12 @@ def birds(f: Birds, v: Chinese) -> str:
         "天还没亮就能听到清脆的鸟鸣声",
         f"选自{v.club()}出版的鸟类图谱第{v.between(3, 140)}页",
         "只要稍微动一下，就会把它们吓跑" if n > 1 else "只要稍微动一下，就会把它吓跑",
-        {"blossom": "不过一个星期，满树的花就全开了", "berries": "这些果子要一直吃到来年春天",
-         "snow": "细小的雪花已经飘了整整一天",
-         "leaves": "今年的叶子长得比往年都早"}[f.branch],
+        {
+            "blossom": "不过一个星期，满树的花就全开了",
+            "berries": "这些果子要一直吃到来年春天",
+            "snow": "细小的雪花已经飘了整整一天",
+            "leaves": "今年的叶子长得比往年都早",
+        }[f.branch],
     ]
     if n == 2:
         details.append("一只看着左边，另一只看着右边")
@@ -125,8 +135,9 @@ def chart(f: Chart, v: Chinese) -> str:
     """Tell of a bar chart."""
     n, tint = v.count(len(f.bars), "根"), v.colour(f.tint)
     top, low = v.ordinal(f.bars.index(max(f.bars)) + 1), v.ordinal(f.bars.index(min(f.bars)) + 1)
-    subject = v.pick("降雨量", "茶叶销量", "博物馆参观人数", "图书借阅量", "桥上自行车流量", "日照时数",
-                     "信件投递量", "造船数量")
+    subject = v.pick(
+        "降雨量", "茶叶销量", "博物馆参观人数", "图书借阅量", "桥上自行车流量", "日照时数", "信件投递量", "造船数量"
+    )
     leads = [
         f"木架上立着一张有{n}{tint}柱子的统计图",
         f"{n}{tint}的柱子画出了{v.place()}历年的{subject}",

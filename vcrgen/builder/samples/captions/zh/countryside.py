@@ -54,17 +54,19 @@ def castle(f: Castle, v: Chinese) -> str:
         f"城堡最后的主人在{v.year()}把它捐给了国家",
         f"{flag}的旗帜表示主人正在家里",
         "上山的路比看起来要陡得多",
-        {"spring": "山坡上粉色的花开得正好", "summer": "山坡两边长满了茂密的绿树",
-         "autumn": "山坡上的树叶红黄相间，十分好看",
-         "winter": "整座山丘和冷杉的枝头都落满了雪"}[f.season],
+        {
+            "spring": "山坡上粉色的花开得正好",
+            "summer": "山坡两边长满了茂密的绿树",
+            "autumn": "山坡上的树叶红黄相间，十分好看",
+            "winter": "整座山丘和冷杉的枝头都落满了雪",
+        }[f.season],
     ]
     if f.daytime in ("dusk", "night"):
         details.append("塔楼狭小的窗户里已经亮起了灯")
     return v.tell(leads, details, season=f.season)
 
 
-_CROPS = {"rapeseed": "金黄的油菜花田", "wheat": "成熟的麦田", "grass": "碧绿的草地",
-          "lavender": "紫色的薰衣草田"}
+_CROPS = {"rapeseed": "金黄的油菜花田", "wheat": "成熟的麦田", "grass": "碧绿的草地", "lavender": "紫色的薰衣草田"}
 
 
 def wind_farm(f: WindFarm, v: Chinese) -> str:

@@ -6,7 +6,12 @@ from vcrgen.builder.samples.captions.zh.words import COLOURS, Chinese
 from vcrgen.builder.samples.facts import Bicycle, CityNight, ClockTower, Fruit, Market
 
 _FRUITS: dict[Fruit, str] = {
-    "apple": "苹果", "orange": "橙子", "lemon": "柠檬", "pear": "青梨", "watermelon": "西瓜", "grape": "葡萄",
+    "apple": "苹果",
+    "orange": "橙子",
+    "lemon": "柠檬",
+    "pear": "青梨",
+    "watermelon": "西瓜",
+    "grape": "葡萄",
     "aubergine": "茄子",
 }
 
@@ -75,8 +80,17 @@ def _clock_words(v: Chinese, hour: int, minute: int) -> str:
 def clock_tower(f: ClockTower, v: Chinese) -> str:
     """Tell of a clock tower."""
     time, roof = _clock_words(v, f.hour, f.minute), f"{v.colour(f.roof)}的尖顶"
-    part = ("清晨" if f.hour < 8 else "上午" if f.hour < 12 else "中午" if f.hour == 12 else "下午"
-            if f.hour < 18 else "晚上")
+    part = (
+        "清晨"
+        if f.hour < 8
+        else "上午"
+        if f.hour < 12
+        else "中午"
+        if f.hour == 12
+        else "下午"
+        if f.hour < 18
+        else "晚上"
+    )
     leads = [
         f"老市政厅钟楼上的大钟指向{time}",
         f"{part}{time}，{v.place()}的广场上格外安静",
@@ -118,7 +132,10 @@ def bicycle(f: Bicycle, v: Chinese) -> str:
         "住在这条街上的人从来不给自行车上锁",
         f"后面的房子刷成{v.colour(f.wall)}，邻居们都很喜欢",
         f"从{v.date()}起，那扇{door}就再也没有打开过",
-        {"flowers": "花是在回家的路上随手采来的", "bread": "面包刚刚出炉，还是热乎乎的",
-         "empty": "主人正准备出门去买菜"}[f.basket],
+        {
+            "flowers": "花是在回家的路上随手采来的",
+            "bread": "面包刚刚出炉，还是热乎乎的",
+            "empty": "主人正准备出门去买菜",
+        }[f.basket],
     ]
     return v.tell(leads, details)

@@ -80,8 +80,7 @@ def regatta(f: Regatta, v: Chinese) -> str:
 
 def beach(f: Beach, v: Chinese) -> str:
     """Tell of a beach."""
-    number, umbrellas, when = v.count(len(f.umbrellas), "把"), v.things(f.umbrellas, "把",
-                                                                       "遮阳伞"), v.when(f.daytime)
+    number, umbrellas, when = v.count(len(f.umbrellas), "把"), v.things(f.umbrellas, "把", "遮阳伞"), v.when(f.daytime)
     leads = [
         f"空荡荡的沙滩上支着{umbrellas}",
         f"{when}，{v.place()}的海滩上撑开了{number}条纹遮阳伞",

@@ -55,8 +55,7 @@ def desert(f: Desert, v: Chinese) -> str:
     ]
     if f.camels:
         camels = v.count(f.camels, "头")
-        leads += [f"{camels}骆驼排成一队，在{light}下翻过沙丘",
-                  f"一支由{camels}骆驼组成的小驼队正在夜色中赶路"]
+        leads += [f"{camels}骆驼排成一队，在{light}下翻过沙丘", f"一支由{camels}骆驼组成的小驼队正在夜色中赶路"]
         details.append("驼队走过的地方几乎没有留下痕迹")
     else:
         cacti = v.count(f.cacti, "棵")

@@ -1,0 +1,46 @@
+"""Set up what the tests need in .venv and run everything a change has to pass: format, lint, types, tests.
+
+    python3 scripts/run_tests.py            # all of it
+    python3 scripts/run_tests.py -k layout  # words after the name go to pytest
+
+Needs Python 3.11 to 3.13 and the package registry. Tests of pages in a browser run where Debian's chromium and
+chromium-driver (or others on the path) are installed, and are skipped with a message elsewhere.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+ENVIRONMENT = ROOT / ".venv"
+
+
+def main() -> int:
+    """Run the checks in order; the exit code is that of the first one that fails."""
+    if not (3, 11) <= sys.version_info[:2] <= (3, 13):
+        print(f"vcrgen needs Python 3.11 to 3.13; this is {sys.version.split()[0]}.", file=sys.stderr)
+        return 2
+    python = ENVIRONMENT / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    if not python.exists():
+        venv.create(ENVIRONMENT, with_pip=True)
+    checks = [
+        ["pip", "install", "--quiet", "--editable", ".[dev,xlsx]"],
+        ["ruff", "format", "--check", "."],
+        ["ruff", "check", "."],
+        ["mypy"],
+        ["pytest", *sys.argv[1:]],
+    ]
+    for check in checks:
+        print(f"$ {' '.join(check)}", flush=True)
+        done = subprocess.run([python, "-m", *check], cwd=ROOT, check=False)
+        if done.returncode:
+            return done.returncode
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

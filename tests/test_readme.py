@@ -1,0 +1,84 @@
+"""Every command and every line of Python of the README runs; its two set-up commands are run by .ci/run."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from vcrgen.builder.samples import sample_pair
+from vcrgen.cli import main
+
+ROOT = Path(__file__).resolve().parents[1]
+README = (ROOT / "README.md").read_text("utf-8")
+BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+SHELL = [line for kind, block in BLOCKS if kind == "bash" for line in block.splitlines() if line]
+COMMANDS = [line for line in SHELL if line.startswith("vcrgen ")]
+PYTHON = [block for kind, block in BLOCKS if kind == "python"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the files that the README's commands name."""
+    folder = tmp_path_factory.mktemp("readme")
+    write_pairs(folder / "pairs.parquet")
+    write_hub_copy(folder / "wikimedia" / "wit_base")
+    return folder
+
+
+def write_pairs(file: Path) -> None:
+    pairs = [sample_pair("en", index) for index in range(24)]
+    images = pa.array([pair.image for pair in pairs], pa.binary())
+    pq.write_table(pa.table({"image": images, "caption": [pair.caption for pair in pairs]}), file)
+
+
+def write_hub_copy(folder: Path) -> None:
+    """A local folder with the layout and the columns of the Hub's wikimedia/wit_base."""
+    rows = []
+    for index in range(60):
+        captions = {lang: sample_pair(lang, index).caption for lang in ("en", "zh")}
+        rows.append(
+            {
+                "image": {"bytes": sample_pair("en", index).image, "path": None},
+                "image_url": f"https://upload.example/{index}.jpg",
+                "wit_features": {"language": list(captions), "context_page_description": list(captions.values())},
+            }
+        )
+    (folder / "data").mkdir(parents=True)
+    (folder / "README.md").write_text("---\nlicense: cc-by-sa-4.0\n---\n")
+    pq.write_table(pa.Table.from_pylist(rows), folder / "data" / "train-00000-of-00001.parquet")
+
+
+def test_the_readme_has_what_is_tested() -> None:
+    assert len(COMMANDS) >= 8 and len(PYTHON) == 1
+    rest = [line for line in SHELL if line not in COMMANDS]
+    assert len(rest) == 2 and "python3 scripts/run_tests.py" in rest[1]
+    ci = (ROOT / ".ci" / "run").read_text("utf-8")
+    assert "python3 scripts/run_tests.py" in ci and "grep -m1 'vcrgen build' README.md" in ci
+
+
+@pytest.mark.parametrize("line", COMMANDS)
+def test_commands(line: str, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """In the order of the README: later ones use what earlier ones wrote."""
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr("sys.argv", shlex.split(line, comments=True))
+    main_code = 0
+    try:
+        main()
+    except SystemExit as stop:
+        main_code = int(stop.code or 0)
+    assert main_code == 0, capsys.readouterr().err
+
+
+def test_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {"__name__": "readme"}
+    exec(PYTHON[0], names)
+    assert names["row"]["crossed_text"]  # type: ignore[index]
+
+
+def test_the_picture_is_there() -> None:
+    for path in re.findall(r"\]\((?!https?:)([^)]+)\)", README):
+        assert (ROOT / path).is_file(), path
