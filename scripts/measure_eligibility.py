@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import importlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -26,17 +25,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vcrgen.text.eligibility import selectable_ngrams
+from vcrgen.text.languages import LANGUAGES
+from vcrgen.text.pipelines import load_pipeline
 
 if TYPE_CHECKING:
     from spacy.language import Language
     from spacy.tokens import Span
 
 NAME_LABELS = frozenset({"PERSON", "ORG", "PLACE", "FAC", "GPE", "LOC"})
-# Language -> module and function that build the built-in pipeline.
-BUILT_IN = {
-    "en": ("vcrgen.text.names_en", "english_pipeline"),
-    "zh": ("vcrgen.text.names_zh", "chinese_pipeline"),
-}
 
 
 @dataclass(frozen=True)
@@ -94,17 +90,6 @@ def read_annotated(path: Path) -> Iterator[Annotated]:
             yield Annotated(row["text"], entities)
 
 
-def load_pipeline(lang: str, spacy_model: str | None) -> Language:
-    """Load the named spaCy model, or build the language's own pipeline."""
-    if spacy_model is not None:
-        import spacy
-
-        return spacy.load(spacy_model)
-    module, function = BUILT_IN[lang]
-    pipeline: Language = getattr(importlib.import_module(module), function)()
-    return pipeline
-
-
 def measure(nlp: Language, corpus: Iterable[Annotated], n: int) -> Measured:
     """Count selectable and leaking n-grams and kept texts."""
     result = Measured()
@@ -127,7 +112,7 @@ def measure(nlp: Language, corpus: Iterable[Annotated], n: int) -> Measured:
 def main() -> None:
     """Parse the arguments, measure, print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--lang", choices=sorted(BUILT_IN), required=True)
+    parser.add_argument("--lang", choices=list(LANGUAGES), required=True)
     parser.add_argument("--annotated", type=Path, required=True, metavar="FILE.jsonl")
     parser.add_argument("--spacy-model", help="a trained spaCy pipeline instead of the built-in one")
     parser.add_argument("--n", type=int, default=5, help="tokens per n-gram (default 5)")
@@ -136,7 +121,7 @@ def main() -> None:
     arguments = parser.parse_args()
 
     corpus = [item for item in read_annotated(arguments.annotated) if arguments.split in ("all", item.split)]
-    nlp = load_pipeline(arguments.lang, arguments.spacy_model)
+    nlp = load_pipeline(arguments.lang, arguments.spacy_model).nlp
     result = measure(nlp, corpus, arguments.n)
     if arguments.show:
         for text, labels in result.leaking:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import asdict
+from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -254,10 +255,13 @@ def doctor() -> None:
     from vcrgen.doctor import diagnose
 
     findings = diagnose()
-    table = Table("", "what", "found", "hint")
-    for finding in findings:
-        mark = {True: "[green]ok[/]", False: "[red]fault[/]", None: "-"}[finding.ok]
-        table.add_row(mark, f"{finding.group}: {escape(finding.name)}", escape(finding.value), escape(finding.hint))
+    table = Table.grid(padding=(0, 2))
+    for group, members in groupby(findings, key=lambda finding: finding.group):
+        table.add_row(f"[bold]{escape(group)}[/]")
+        for finding in members:
+            mark = {True: "[green]ok[/]", False: "[red]fault[/]", None: "[dim]-[/]"}[finding.ok]
+            hint = f" [dim]({escape(finding.hint)})[/]" if finding.hint else ""
+            table.add_row(f"  {escape(finding.name)}", mark, escape(finding.value) + hint)
     _out.print(table)
     if any(finding.ok is False for finding in findings):
         raise typer.Exit(1)

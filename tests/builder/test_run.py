@@ -107,7 +107,7 @@ def test_no_image_and_no_caption_is_in_two_splits(reference: Path) -> None:
 
 
 @pytest.mark.parametrize("workers", [2, 3])
-def test_any_number_of_workers_gives_the_same_bytes(tree: Tree, reference: Path, tmp_path: Path, workers: int) -> None:
+def test_any_number_of_workers_gives_one_result(tree: Tree, reference: Path, tmp_path: Path, workers: int) -> None:
     script = (
         "from vcrgen.builder.run import build\n"
         f"if __name__ == '__main__': build({SAMPLES!r}, out={str(tmp_path / 'out')!r}, workers={workers}, **{OPTIONS!r})"

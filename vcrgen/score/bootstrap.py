@@ -6,7 +6,7 @@ on the same questions, are the same resamples, and their differences are paired.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from vcrgen.rng import rng_for
@@ -20,12 +20,13 @@ LEVEL = 0.95
 _BLOCK = 1 << 22
 
 
-def resampled_means(sums: Floats, counts: Floats, *, seed: int, unit: str) -> Floats:
+def resampled_means(sums: Floats, counts: Floats, column: Sequence[int], *, seed: int, unit: str) -> Floats:
     """The means of bootstrap resamples of units.
 
     Args:
         sums: Units x columns: the sum of a score over the spans of a unit.
-        counts: Units x columns: the number of those spans.
+        counts: Units x kinds: the number of those spans.
+        column: For every column of ``sums`` the column of ``counts`` it is divided by.
         seed: The seed of the run.
         unit: What is resampled, ``span`` or ``image``; names the random stream.
 
@@ -34,14 +35,12 @@ def resampled_means(sums: Floats, counts: Floats, *, seed: int, unit: str) -> Fl
     """
     import numpy as np
 
-    distinct, column = np.unique(counts, axis=1, return_inverse=True)
-    column = column.reshape(-1)
     means = np.empty((RESAMPLES, sums.shape[1]))
     start = 0
     for weights in _weights(len(sums), seed, unit):
         end = start + len(weights)
         with np.errstate(invalid="ignore", divide="ignore"):
-            means[start:end] = (weights @ sums) / (weights @ distinct)[:, column]
+            means[start:end] = (weights @ sums) / (weights @ counts)[:, list(column)]
         start = end
     return means
 

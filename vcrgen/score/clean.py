@@ -32,6 +32,8 @@ class Cleaned:
 
     def origin(self, position: int) -> int:
         """The offset in the output of a character of the text."""
+        if len(self.parts) == 1:
+            return position + self.parts[0][1]
         index = bisect_right(self.parts, position, key=lambda part: part[0]) - 1
         kept, original = self.parts[max(index, 0)]
         return original + position - kept

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from vcrgen.errors import OutputError, ScoreError
 from vcrgen.files import write_json, write_text
-from vcrgen.score.compare import Comparison, compare
+from vcrgen.score.comparison import Comparison, compare
 from vcrgen.score.evidence import write_evidence
 from vcrgen.score.report import FORMATS, render
 from vcrgen.score.report.terminal import plain, show_found, show_scores, show_validation

@@ -14,8 +14,10 @@ from vcrgen.score.records import METRICS, SpanMatch, View
 
 SUFFIXES = (".parquet", ".jsonl")
 _BATCH = 8192
-TEXTS = ("run", "model", "question_id", "mode", "view", "answer", "outcome", "ngram")
-NUMBERS = ("span", "start", "end", "distance")
+COLUMNS = (
+    "run", "model", "question_id", "mode", "view", "span", "answer", "outcome", "ngram", "start", "end", "distance",
+    "verbatim", *METRICS,
+)  # fmt: skip
 
 
 class EvidenceWriter:
@@ -31,31 +33,17 @@ class EvidenceWriter:
 
 
 class _FileWriter(EvidenceWriter):
+    """Holds rows until there are enough to write."""
+
     def __init__(self) -> None:
-        self._rows: list[dict[str, Any]] = []
+        self._rows: list[tuple[Any, ...]] = []
 
     def add(
         self, run: str, model: str | None, question_id: str, mode: str, view: View, matches: Sequence[SpanMatch]
     ) -> None:
         for number, match in enumerate(matches):
-            self._rows.append(
-                {
-                    "run": run,
-                    "model": model,
-                    "question_id": question_id,
-                    "mode": mode,
-                    "view": view.value,
-                    "span": number,
-                    "answer": match.answer,
-                    "outcome": match.outcome.value,
-                    "ngram": match.ngram,
-                    "start": match.start,
-                    "end": match.end,
-                    "distance": match.distance,
-                    "verbatim": match.verbatim,
-                    **match.as_dict(),
-                }
-            )
+            head = (run, model, question_id, mode, view.value, number, match.answer, match.outcome.value, match.ngram)
+            self._rows.append((*head, match.start, match.end, match.distance, match.verbatim, *match.scores))
         if len(self._rows) >= _BATCH:
             self._flush()
 
@@ -66,7 +54,8 @@ class _JsonLines(_FileWriter):
         self._handle = file.open("w", encoding="utf-8", newline="\n")
 
     def _flush(self) -> None:
-        self._handle.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in self._rows)
+        for row in self._rows:
+            self._handle.write(json.dumps(dict(zip(COLUMNS, row, strict=True)), ensure_ascii=False) + "\n")
         self._rows.clear()
 
     def close(self) -> None:
@@ -79,15 +68,20 @@ class _Parquet(_FileWriter):
         import pyarrow.parquet as pq
 
         super().__init__()
-        fields = [(name, pa.string()) for name in TEXTS] + [(name, pa.int32()) for name in NUMBERS]
-        fields += [("verbatim", pa.bool_())] + [(name, pa.float64()) for name in METRICS]
-        self._schema = pa.schema(fields)
+        kinds = {"span": pa.int32(), "start": pa.int32(), "end": pa.int32(), "distance": pa.int32()}
+        kinds |= {"verbatim": pa.bool_()} | dict.fromkeys(METRICS, pa.float64())
+        self._schema = pa.schema([(name, kinds.get(name, pa.string())) for name in COLUMNS])
         self._writer = pq.ParquetWriter(file, self._schema, compression="zstd")
 
     def _flush(self) -> None:
         import pyarrow as pa
 
-        self._writer.write_table(pa.Table.from_pylist(self._rows, schema=self._schema))
+        if self._rows:
+            columns = [
+                pa.array(column, kind)
+                for column, kind in zip(zip(*self._rows, strict=True), self._schema.types, strict=True)
+            ]
+            self._writer.write_table(pa.table(columns, schema=self._schema))
         self._rows.clear()
 
     def close(self) -> None:

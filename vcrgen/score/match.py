@@ -9,6 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from itertools import accumulate
+from typing import NamedTuple
+
+from rapidfuzz.distance import LCSseq, Levenshtein
+from rapidfuzz.process import cdist, extract, extractOne
 
 # n-grams compared in one call, so that memory stays flat for outputs of any length.
 _BLOCK = 1 << 16
@@ -34,47 +39,42 @@ class SpanTokens:
 class NGrams:
     """The n-grams of one output as strings, made once for each n."""
 
+    __slots__ = ("_cache", "_joiner", "tokens")
+
     def __init__(self, tokens: Sequence[str], joiner: str) -> None:
         self.tokens = tokens
-        self._joined = joiner.join(tokens)
-        self._gap = len(joiner)
-        self._starts: list[int] | None = None
+        self._joiner = joiner
         self._cache: dict[int, list[str]] = {}
 
     def __call__(self, n: int) -> list[str]:
         """All n-grams in order, each joined by the joiner; none for n = 0 or a shorter output."""
         known = self._cache.get(n)
         if known is None:
-            known = self._cache[n] = self._slices(n)
+            known = self._cache[n] = self._slices(n) if n else []
         return known
 
     def _slices(self, n: int) -> list[str]:
-        count = len(self.tokens) - n + 1
-        if n == 0 or count <= 0:
-            return []
-        if self._starts is None:
-            self._starts, position = [], 0
-            for token in self.tokens:
-                self._starts.append(position)
-                position += len(token) + self._gap
-            self._starts.append(position)
-        starts, gap, joined = self._starts, self._gap, self._joined
-        return [joined[starts[i] : starts[i + n] - gap] for i in range(count)]
+        """Pieces of the whole joined text: cutting is cheaper than joining every n-gram anew."""
+        gap = len(self._joiner)
+        ends = list(accumulate([len(token) + gap for token in self.tokens]))
+        text = self._joiner.join(self.tokens)
+        return [text[start : end - gap] for start, end in zip([0, *ends], ends[n - 1 :], strict=False)]
 
 
-@dataclass(frozen=True, slots=True)
-class Nearest:
+class Nearest(NamedTuple):
     """The chosen n-gram.
 
     Attributes:
-        index: The number of its first token.
+        position: The number of its first token.
         string: Its tokens, joined.
         similarity: What the protocol maximises, from 0 to 1.
+        distance: Edit distance to the span's joined tokens.
     """
 
-    index: int
+    position: int
     string: str
     similarity: float
+    distance: int
 
 
 def nearest_by_levenshtein(span: SpanTokens, ngrams: NGrams) -> Nearest | None:
@@ -83,20 +83,23 @@ def nearest_by_levenshtein(span: SpanTokens, ngrams: NGrams) -> Nearest | None:
     Returns:
         None if the output has fewer tokens than the span, or the span none.
     """
-    n = len(span.tokens)
-    strings = ngrams(n)
+    strings, tokens = ngrams(len(span.tokens)), ngrams.tokens
     if not strings:
         return None
+    if span.joined in strings:  # mostly it is, or nothing is near: no need to measure
+        index = strings.index(span.joined)
+        if tuple(tokens[index : index + len(span.tokens)]) == span.tokens:
+            return Nearest(index, span.joined, 1.0, 0)
     distance, ties = _least_distance(span.joined, strings)
     best = ties[0]
     if len(ties) > 1:
-        tokens, most = ngrams.tokens, -1
+        n, most = len(span.tokens), -1
         for index in ties:
             shared = len(span.unique.intersection(tokens[index : index + n]))
             if shared > most:
                 best, most = index, shared
     longest = max(len(span.joined), len(strings[best]))
-    return Nearest(best, strings[best], 1 - distance / longest)
+    return Nearest(best, strings[best], 1 - distance / longest, distance)
 
 
 def nearest_by_difflib(span: SpanTokens, ngrams: NGrams) -> Nearest | None:
@@ -126,24 +129,18 @@ def nearest_by_difflib(span: SpanTokens, ngrams: NGrams) -> Nearest | None:
         found = matcher.ratio()
         if found > ratio or (found == ratio > 0 and number < best):
             best, ratio = number, found
-    return Nearest(first[strings[best]], strings[best], ratio) if best >= 0 else None
+    if best < 0:
+        return None
+    string = strings[best]
+    return Nearest(first[string], string, ratio, Levenshtein.distance(span.joined, string))
 
 
 def _least_distance(text: str, strings: list[str]) -> tuple[int, list[int]]:
-    """The least edit distance between a text and the strings, and which strings have it."""
-    from rapidfuzz.distance import Levenshtein
-    from rapidfuzz.process import cdist
-
-    least = -1
-    ties: list[int] = []
-    for start in range(0, len(strings), _BLOCK):
-        distances = cdist((text,), strings[start : start + _BLOCK], scorer=Levenshtein.distance)[0]
-        lowest = int(distances.min())
-        if least < 0 or lowest <= least:
-            found = (distances == lowest).nonzero()[0].tolist()
-            ties = [*(ties if lowest == least else ()), *(start + index for index in found)]
-            least = lowest
-    return least, ties
+    """The least edit distance between a text and the strings, and the numbers of the strings that have it."""
+    _, least, first = extractOne(text, strings, scorer=Levenshtein.distance)
+    # Knowing the least distance, rapidfuzz drops nearly all others before it has compared them to the end.
+    ties = extract(text, strings[first:], scorer=Levenshtein.distance, score_cutoff=least, limit=None)
+    return int(least), sorted(first + index for _, _, index in ties)
 
 
 def _candidates(span: SpanTokens, ngrams: NGrams) -> dict[str, int]:
@@ -165,9 +162,6 @@ def _candidates(span: SpanTokens, ngrams: NGrams) -> dict[str, int]:
 
 def _upper_bounds(text: str, strings: list[str]) -> list[float]:
     """The ratio if difflib's blocks were a longest common subsequence: by the same formula, so floats compare."""
-    from rapidfuzz.distance import LCSseq
-    from rapidfuzz.process import cdist
-
     bounds: list[float] = []
     for start in range(0, len(strings), _BLOCK):
         block = strings[start : start + _BLOCK]

@@ -5,21 +5,28 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence, Set
 
+from rapidfuzz.distance import Indel
+from rapidfuzz.fuzz import partial_ratio
+
 
 def overlap(span: Set[str], ngram: Set[str]) -> tuple[float, float, float, float]:
     """Jaccard index, precision, recall and F1 of two token sets, neither of them empty."""
     shared = len(span & ngram)
-    precision, recall = shared / len(ngram), shared / len(span)
-    f1 = 2 * precision * recall / (precision + recall) if shared else 0.0
-    return shared / (len(span) + len(ngram) - shared), precision, recall, f1
+    jaccard = shared / (len(span) + len(ngram) - shared)
+    return jaccard, shared / len(ngram), shared / len(span), f_score(shared, len(ngram), len(span))
 
 
 def rouge1(span: Sequence[str], ngram: Sequence[str]) -> float:
     """F of the tokens two sequences share, counted with repetition."""
     shared = sum((Counter(span) & Counter(ngram)).values())
+    return f_score(shared, len(ngram), len(span))
+
+
+def f_score(shared: int, ngram: int, span: int) -> float:
+    """Harmonic mean of precision and recall, in the published code's order of operations."""
     if not shared:
         return 0.0
-    precision, recall = shared / len(ngram), shared / len(span)
+    precision, recall = shared / ngram, shared / span
     return 2 * precision * recall / (precision + recall)
 
 
@@ -29,9 +36,6 @@ def character_similarity(span: str, text: str) -> float:
     The stretch has at most the span's length; the similarity is 1 - indel distance / total length. A text shorter than
     the span is compared as a whole, so that a short output gains nothing.
     """
-    from rapidfuzz.distance import Indel
-    from rapidfuzz.fuzz import partial_ratio
-
     if not span or not text:
         return 0.0
     if span in text:

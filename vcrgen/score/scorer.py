@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from vcrgen.errors import PipelineError, ScoreError
 from vcrgen.score.clean import Cleaned, clean, is_refusal
@@ -34,8 +35,7 @@ class ScoredOutput:
     length: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Output:
+class _Output(NamedTuple):
     """An output on its way: the text that is read, its tokens and n-grams."""
 
     cleaned: Cleaned
@@ -132,28 +132,36 @@ class Scorer:
         character: float,
         verbatim: bool,
     ) -> SpanMatch:
-        from rapidfuzz.distance import Levenshtein
-
-        last = nearest.index + len(span.tokens) - 1
-        ngram = output.tokens.texts[nearest.index : last + 1]
-        exact = tuple(ngram) == span.tokens if self.protocol.exact_by_tokens else nearest.string == span.joined
-        rouge = rouge1(span.tokens, ngram)
-        if self.protocol.rouge_retokenises and nearest.string != span.text:
-            rouge = rouge1(span.tokens, self.segmenter(nearest.string, spaces=True).texts)
-        elif self.protocol.rouge_retokenises:
-            rouge = 1.0
-        scores = (float(exact), *overlap(span.unique, frozenset(ngram)), rouge, nearest.similarity, character)
         tokens, origin = output.tokens, output.cleaned.origin
+        last = nearest.position + len(span.tokens) - 1
+        ngram = tokens.texts[nearest.position : last + 1]
+        same = tuple(ngram) == span.tokens
+        exact = same or (nearest.distance == 0 and not self.protocol.exact_by_tokens)
+        if same and (nearest.string == span.text or not self.protocol.rouge_retokenises):
+            scores = (1.0, 1.0, 1.0, 1.0, 1.0, 1.0, nearest.similarity, character)
+        else:
+            unique = frozenset(ngram)
+            sets = overlap(span.unique, unique)
+            rouge = self._rouge(span, ngram, nearest.string, sets[-1] if len(unique) == len(ngram) else None)
+            scores = (float(exact), *sets, rouge, nearest.similarity, character)
         return SpanMatch(
             answer=span.text,
             outcome=Outcome.EXACT if exact else outcome or Outcome.WRONG,
             ngram=nearest.string,
-            start=origin(tokens.starts[nearest.index]),
+            start=origin(tokens.starts[nearest.position]),
             end=origin(tokens.starts[last] + len(tokens.texts[last]) - 1) + 1,
-            distance=0 if exact else Levenshtein.distance(span.joined, nearest.string),
+            distance=nearest.distance,
             scores=scores,
             verbatim=verbatim,
         )
+
+    def _rouge(self, span: SpanTokens, ngram: Sequence[str], string: str, f1: float | None) -> float:
+        """ROUGE-1; equal to F1 over sets where no token is repeated, which ``f1`` is then."""
+        if self.protocol.rouge_retokenises:
+            return rouge1(span.tokens, self.segmenter(string, spaces=True).texts)
+        if f1 is not None and len(span.unique) == len(span.tokens):
+            return f1
+        return rouge1(span.tokens, ngram)
 
 
 def make_scorer(

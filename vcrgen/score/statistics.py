@@ -27,15 +27,32 @@ def summarise(tally: Tally, *, seed: int) -> tuple[list[CellResult], dict[tuple[
     Returns:
         A result for each mode and view, easy before hard and stacked before TEI, and what comparisons need of each.
     """
-    results, resamples = [], {}
-    groups: dict[str, list[Group]] = {}
-    for name in sorted(tally.cells, key=lambda cell: (cell[0], list(View).index(cell[1]))):
-        cell = tally.cells[name]
-        if cell.mode not in groups:
-            groups[cell.mode] = group_spans(tally.key, tally.scorer, cell.mode)
-        result, means, by_span = _summarise_cell(tally, cell, groups[cell.mode], seed)
-        results.append(result)
-        resamples[name] = Resamples(means=means, means_of_spans=by_span, scores=cell.scores)
+    import numpy as np
+
+    names = sorted(tally.cells, key=lambda cell: (cell[0], list(View).index(cell[1])))
+    cells = [tally.cells[name] for name in names]
+    groups = {cell.mode: group_spans(tally.key, tally.scorer, cell.mode) for cell in cells}
+    # All cells share the resamples: drawing them is most of the work, and what makes differences paired.
+    scores = np.hstack([cell.scores for cell in cells])
+    by_span = resampled_means(scores, np.ones((len(scores), 1)), [0] * scores.shape[1], seed=seed, unit="span")
+    tables = [_columns(cell, groups[cell.mode]) for cell in cells]
+    sums = _per_image(tally, np.hstack([columns for columns, _, _ in tables]))
+    counts = _per_image(tally, np.hstack([sizes for _, sizes, _ in tables]))
+    kinds, before = [], 0
+    for _, sizes, column in tables:
+        kinds += [before + kind for kind in column]
+        before += sizes.shape[1]
+    by_image = resampled_means(sums, counts, kinds, seed=seed, unit="image")
+    values = sums.sum(axis=0) / np.maximum(counts.sum(axis=0), 1)[kinds]
+
+    results, resamples, start, total = [], {}, 0, len(METRICS)
+    for number, (name, cell) in enumerate(zip(names, cells, strict=True)):
+        end = start + tables[number][0].shape[1]
+        spans = by_span[:, number * total : (number + 1) * total]
+        means = by_image[:, start:end]
+        results.append(_cell_result(tally, cell, groups[cell.mode], values[start:end].tolist(), means, spans))
+        resamples[name] = Resamples(means=means[:, :total], means_of_spans=spans, scores=cell.scores)
+        start = end
     return results, resamples
 
 
@@ -59,37 +76,42 @@ def difference_of_means(a: CellResult, b: CellResult, of_a: Resamples, of_b: Res
     return _estimates(METRICS, values, of_a.means - of_b.means, of_a.means_of_spans - of_b.means_of_spans)
 
 
-def _summarise_cell(tally: Tally, cell: Cell, groups: Sequence[Group], seed: int) -> tuple[CellResult, Floats, Floats]:
+def _columns(cell: Cell, groups: Sequence[Group]) -> tuple[Floats, Floats, list[int]]:
+    """What is summed of a cell: all metrics over all spans, then two metrics over the spans of each group.
+
+    Returns:
+        Spans x columns of scores, spans x kinds of ones where a span counts, and each column's kind.
+    """
     import numpy as np
 
-    ones = np.ones_like(cell.scores[:, :1])
-    by_span = resampled_means(cell.scores, np.broadcast_to(ones, cell.scores.shape), seed=seed, unit="span")
-    # Columns: all metrics over all spans, then two metrics over the spans of each group.
-    columns, counts = [cell.scores], [np.broadcast_to(ones, cell.scores.shape)]
-    for group in groups:
-        inside = np.zeros((len(cell.scores), 1))
-        inside[group.spans] = 1
-        columns.append(cell.scores[:, : len(GROUP_METRICS)] * inside)
-        counts.append(np.broadcast_to(inside, columns[-1].shape))
-    sums, sizes = _per_image(tally, np.hstack(columns)), _per_image(tally, np.hstack(counts))
-    means = resampled_means(sums, sizes, seed=seed, unit="image")
-    values = (sums.sum(axis=0) / np.maximum(sizes.sum(axis=0), 1)).tolist()
+    sizes = np.zeros((len(cell.scores), 1 + len(groups)))
+    sizes[:, 0] = 1
+    for number, group in enumerate(groups, start=1):
+        sizes[group.spans, number] = 1
+    width = len(GROUP_METRICS)
+    parts = [cell.scores[:, :width] * sizes[:, number : number + 1] for number in range(1, 1 + len(groups))]
+    kinds = [0] * len(METRICS) + [number for number in range(1, 1 + len(groups)) for _ in range(width)]
+    return np.hstack([cell.scores, *parts]), sizes, kinds
+
+
+def _cell_result(
+    tally: Tally, cell: Cell, groups: Sequence[Group], values: Sequence[float], means: Floats, spans: Floats
+) -> CellResult:
+    import numpy as np
+
     total = len(METRICS)
-    result = CellResult(
+    codes = np.bincount(cell.outcomes, minlength=len(OUTCOMES)).tolist()
+    return CellResult(
         mode=cell.mode,
         view=cell.view,
         images=len(tally.key.questions),
         spans=len(cell.scores),
-        metrics=_estimates(METRICS, values[:total], means[:, :total], by_span),
+        metrics=_estimates(METRICS, values[:total], means[:, :total], spans),
         counts={name: cell.counts[name] for name in sorted(cell.counts)},
-        outcomes={
-            outcome.value: int(count)
-            for outcome, count in zip(OUTCOMES, np.bincount(cell.outcomes, minlength=len(OUTCOMES)), strict=True)
-        },
+        outcomes={outcome.value: count for outcome, count in zip(OUTCOMES, codes, strict=True)},
         length_ratio=cell.length_ratio,
         groups=tuple(_group_results(groups, values[total:], means[:, total:])),
     )
-    return result, means[:, :total], by_span
 
 
 def _group_results(groups: Sequence[Group], values: Sequence[float], means: Floats) -> list[GroupResult]:

@@ -63,6 +63,7 @@ class Tally:
         self.cells: dict[tuple[str, View], Cell] = {}
         counts = [len(question.spans) for question in key.questions]
         self.starts = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
+        self._starts: list[int] = self.starts.tolist()
 
     def add(self, joined: Joined) -> tuple[SpanMatch, ...]:
         """Score one prediction; its spans' matches are returned as evidence and not kept."""
@@ -80,10 +81,10 @@ class Tally:
             cell.counts["verbatim"] += sum(match.verbatim and not match.exact for match in matches)
             cell.output_characters += scored.length
             cell.answer_characters += sum(map(len, question.answers))
-        start = int(self.starts[joined.question])
-        for row, match in enumerate(matches, start):
-            cell.scores[row] = match.scores
-            cell.outcomes[row] = _CODE[match.outcome]
+        if matches:
+            start = self._starts[joined.question]
+            cell.scores[start : start + len(matches)] = [match.scores for match in matches]
+            cell.outcomes[start : start + len(matches)] = [_CODE[match.outcome] for match in matches]
         return matches
 
     def missing(self) -> Iterator[tuple[Cell, int]]:

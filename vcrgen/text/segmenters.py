@@ -19,6 +19,7 @@ from vcrgen.text.languages import LANGUAGES
 
 if TYPE_CHECKING:
     from spacy.language import Language
+    from spacy.tokens import Doc
 
 # Characters; no word, number or URL that a caption shows comes near it. Named in every score's signature.
 LONGEST_RUN = 1000
@@ -57,13 +58,13 @@ class Segmenter:
 
     Attributes:
         name: The tokenizer and its version, as datasets' signatures give it.
-        tokenize: A short text's tokens with their offsets; white space may be among them.
+        tokenize: A short text's tokens and their offsets; white space may be among them.
         boundary: Matches where a text can be cut without changing its tokens.
         long_run: Matches a run of characters that has to be cut although its tokens may change.
     """
 
     name: str
-    tokenize: Callable[[str], Iterator[tuple[str, int]]]
+    tokenize: Callable[[str], tuple[list[str], list[int]]]
     boundary: re.Pattern[str]
     long_run: re.Pattern[str]
 
@@ -78,13 +79,14 @@ class Segmenter:
         texts: list[str] = []
         starts: list[int] = []
         for offset, piece in self._pieces(text):
-            for token, start in self.tokenize(piece):
-                if not spaces and token.isspace():
-                    continue
-                if limit is not None and len(texts) == limit:
-                    return Tokens(texts, starts, cut=True)
-                texts.append(token)
-                starts.append(offset + start)
+            found, at = self.tokenize(piece)
+            if not spaces and any(map(str.isspace, found)):
+                at = [start for token, start in zip(found, at, strict=True) if not token.isspace()]
+                found = [token for token in found if not token.isspace()]
+            texts += found
+            starts += [offset + start for start in at] if offset else at
+            if limit is not None and len(texts) > limit:
+                return Tokens(texts[:limit], starts[:limit], cut=True)
         return Tokens(texts, starts)
 
     def _pieces(self, text: str) -> Iterator[tuple[int, str]]:
@@ -128,17 +130,22 @@ class _SpacyTokenizer:
         self._nlp = make()
         self._most = len(self._nlp.vocab.strings) + MOST_STRINGS
 
-    def __call__(self, text: str) -> Iterator[tuple[str, int]]:
+    def __call__(self, text: str) -> tuple[list[str], list[int]]:
         if len(self._nlp.vocab.strings) > self._most:
             self._nlp = self._make()
-        return ((token.text, token.idx) for token in self._nlp.tokenizer(text))
+        return _texts_and_starts(self._nlp.tokenizer(text))
+
+
+def _texts_and_starts(doc: Doc) -> tuple[list[str], list[int]]:
+    tokens = list(doc)
+    return [token.text for token in tokens], [token.idx for token in tokens]
 
 
 def _english() -> Segmenter:
     import spacy
 
     tokenizer = _SpacyTokenizer(lambda: spacy.blank("en"))
-    return Segmenter(f"spacy-{spacy.__version__}-en", tokenizer, _WORD_BOUNDARY, _WORD_RUN)
+    return Segmenter(f"spacy-{version('spacy')}-en", tokenizer, _WORD_BOUNDARY, _WORD_RUN)
 
 
 def _chinese() -> Segmenter:
@@ -147,25 +154,31 @@ def _chinese() -> Segmenter:
 
     cut = load_jieba().cut
 
-    def tokenize(text: str) -> Iterator[tuple[str, int]]:
+    def tokenize(text: str) -> tuple[list[str], list[int]]:
         return _align([word for word in cut(text) if word and not word.isspace()], text)
 
     name = f"spacy-{version('spacy')}-zh-jieba-{version('jieba')}"
     return Segmenter(name, tokenize, _JIEBA_BOUNDARY, _JIEBA_RUN)
 
 
-def _align(words: Sequence[str], text: str) -> Iterator[tuple[str, int]]:
+def _align(words: Sequence[str], text: str) -> tuple[list[str], list[int]]:
     """Offsets of words; the white space between two is a token, but for one space after a word (as in spaCy)."""
+    texts: list[str] = []
+    starts: list[int] = []
     position = 0
     for word in words:
         start = text.index(word, position)
         if start > position:
-            yield text[position:start], position
-        yield word, start
+            texts.append(text[position:start])
+            starts.append(position)
+        texts.append(word)
+        starts.append(start)
         position = start + len(word)
         position += text.startswith(" ", position)
     if position < len(text):
-        yield text[position:], position
+        texts.append(text[position:])
+        starts.append(position)
+    return texts, starts
 
 
 def _from_pipeline(lang: str) -> Segmenter:
@@ -196,11 +209,11 @@ def _trained(lang: str, name: str) -> Segmenter:
 
 
 def _of_nlp(nlp: Language, name: str) -> Segmenter:
-    words = LANGUAGES[nlp.lang].break_unit == "word"
+    words = LANGUAGES[str(nlp.lang)].break_unit == "word"
     tokenizer: Any = nlp.tokenizer
     return Segmenter(
         name,
-        lambda text: ((token.text, token.idx) for token in tokenizer(text)),
+        lambda text: _texts_and_starts(tokenizer(text)),
         _WORD_BOUNDARY if words else _JIEBA_BOUNDARY,
         _WORD_RUN if words else _JIEBA_RUN,
     )

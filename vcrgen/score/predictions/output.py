@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 from vcrgen.errors import PredictionError
@@ -16,6 +17,7 @@ VIEWS = {view.value: view for view in View} | {
     "only_it_image_small": View.STRIP,
 }
 MODES = ("easy", "hard")
+SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def read_output(value: Any, place: str) -> tuple[str | None, tuple[str, ...]]:
@@ -42,7 +44,7 @@ def read_output(value: Any, place: str) -> tuple[str | None, tuple[str, ...]]:
         return str(value), (*flaws, "number")  # a table's cell that looks like a number is one
     if not isinstance(value, str):
         raise PredictionError(f"{place}: the output is {describe(value)}; it has to be text (or null).")
-    if any("\ud800" <= char <= "\udfff" for char in value):
+    if SURROGATE.search(value):
         value = value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
         flaws.append("surrogates")
     if "\ufffd" in value:

@@ -35,15 +35,14 @@ def _sheet(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         ) from None
     _check_archive(file)
     try:
-        book = openpyxl.load_workbook(file, read_only=True, data_only=True)
-        try:
+        with file.open("rb") as handle:  # by content: openpyxl would judge a path by its suffix
+            book = openpyxl.load_workbook(handle, read_only=True, data_only=True)
             rows = book.worksheets[0].iter_rows(values_only=True)
             header = [str(cell) if cell is not None else "" for cell in next(rows, ())]
             for number, cells in enumerate(rows, start=1):
                 if any(cell is not None for cell in cells):
                     padded = (*cells, *[None] * (len(header) - len(cells)))
                     yield number, {name: _plain(cell) for name, cell in zip(header, padded, strict=False) if name}
-        finally:
             book.close()
     except PredictionError:
         raise

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from vcrgen.errors import ScoreError
-from vcrgen.score.compare import Comparison
+from vcrgen.score.comparison import Comparison
 from vcrgen.score.report.plain import as_csv, as_json, as_latex, as_markdown
 from vcrgen.score.results import RunResult, require_one_signature
 

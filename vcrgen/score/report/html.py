@@ -9,7 +9,7 @@ from html import escape
 from importlib.resources import files
 from pathlib import Path
 
-from vcrgen.score.compare import Comparison
+from vcrgen.score.comparison import Comparison
 from vcrgen.score.images import media_type, read_images
 from vcrgen.score.records import UNSTATED, View
 from vcrgen.score.report.chart import interval_chart
@@ -162,12 +162,12 @@ def _card(item: Found, image: bytes | None) -> str:
     mode = "" if item.mode == UNSTATED else f", {item.mode}"
     rows = "".join(
         f"<tr><td>{escape(match.answer)}</td><td>{escape(match.ngram) or '<i>none</i>'}</td>"
-        f"<td>{escape(match.outcome.value)}</td><td class=n>{percent(match.jaccard)}</td></tr>"
+        f"<td class=w>{escape(match.outcome.value)}</td><td class=n>{percent(match.jaccard)}</td></tr>"
         for match in item.matches
     )
     return (
         f'<article>{picture}<p class="id">{escape(item.question_id)} ({escape(item.view.label + mode)})</p>'
-        "<table><thead><tr><th>Answer</th><th>Nearest</th><th>Outcome</th><th class=n>Jaccard</th></tr></thead>"
+        "<table><thead><tr><th>Answer</th><th>Nearest</th><th class=w>Outcome</th><th class=n>Jaccard</th></tr></thead>"
         f'<tbody>{rows}</tbody></table><p class="output">{_marked(item)}</p></article>'
     )
 

@@ -10,11 +10,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from vcrgen.score.compare import Comparison
+from vcrgen.score.comparison import Comparison
 from vcrgen.score.report.tables import Table, remarks, report_tables
 from vcrgen.score.results import Estimate, RunResult
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|~$&!])")
+_ENTITIES = {"<": "&lt;", ">": "&gt;", "&": "&amp;"}
 _LATEX = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\N{MINUS SIGN}": "$-$", "\N{EN DASH}": "--",
@@ -71,7 +72,7 @@ def _one_line(text: str) -> str:
 
 
 def _escaped(match: re.Match[str]) -> str:
-    return f"\\{match[1]}"
+    return _ENTITIES.get(match[1], f"\\{match[1]}")
 
 
 def _markdown_row(cells: Sequence[str]) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TypeAlias
 
-from vcrgen.score.compare import Comparison
+from vcrgen.score.comparison import Comparison
 from vcrgen.score.join import PROBLEMS
 from vcrgen.score.results import CellResult, Estimate, RunResult
 

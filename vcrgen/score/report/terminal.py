@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from vcrgen.score.compare import Comparison
+from vcrgen.score.comparison import Comparison
 from vcrgen.score.join import PROBLEMS
 from vcrgen.score.records import SpanMatch
 from vcrgen.score.report.tables import Table, comparison_table, percent, remarks, report_tables
