@@ -7,10 +7,8 @@ import re
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -189,8 +187,7 @@ class Build:
             save_assembly(assembly, plan.fingerprint, self._work)
         self._watcher.stage("writing the dataset")
         (self._work / "final").mkdir(exist_ok=True)
-        with ThreadPoolExecutor(self._workers) as threads:  # renames and copies: no work for another process
-            files = tuple(threads.map(partial(make_file, work=self._work), assembly.files))
+        files = tuple(make_file(file, work=self._work) for file in assembly.files)
         manifest = Manifest(
             fingerprint=plan.fingerprint,
             signature=signature,

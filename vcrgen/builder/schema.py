@@ -83,12 +83,11 @@ def arrow_schema() -> pa.Schema:
 def parquet_options() -> dict[str, Any]:
     """Options of ``pyarrow.parquet.ParquetWriter``.
 
-    Images are compressed already, and a dictionary of image bytes costs more time than drawing the images.
+    Images are compressed already and the rest is small; a dictionary of image bytes would cost more time than drawing
+    the images.
     """
-    constant = ["question", "language", "mode"]
-    packed = {name: "zstd" for name in FEATURES if name not in IMAGE_COLUMNS and name != "spans"}
     return {
-        "compression": {f"{name}.bytes": "none" for name in IMAGE_COLUMNS} | packed,
-        "use_dictionary": constant,
+        "compression": "none",
+        "use_dictionary": ["question", "language", "mode"],
         "write_statistics": ["question_id", "source_id"],
     }
