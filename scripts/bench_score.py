@@ -20,7 +20,7 @@ from dataclasses import replace
 from difflib import SequenceMatcher
 from pathlib import Path
 
-from vcrgen.score import Options, Scorer, Session, make_scorer
+from vcrgen.scorer import Options, Scorer, Session, make_scorer
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.text.segmenters import Tokens
 
@@ -142,7 +142,7 @@ def report(head: str, seconds: list[float], spans: float) -> None:
 
 def whole_test_set(lang: str, answers: list[tuple[str, ...]], count: int) -> None:
     """From files to intervals, per-span evidence included, against tokenising the same outputs alone."""
-    from vcrgen.score.evidence import write_evidence
+    from vcrgen.scorer.evidence import write_evidence
 
     views = [noisy_outputs(answers, lang, count, seed) for seed in (1, 2)]
     with tempfile.TemporaryDirectory() as folder:

@@ -28,7 +28,7 @@ def main() -> int:
     if not python.exists():
         venv.create(ENVIRONMENT, with_pip=True)
     checks = [
-        ["pip", "install", "--quiet", "--editable", ".[dev,xlsx]"],
+        ["pip", "install", "--quiet", "--editable", ".[dev]"],
         ["ruff", "format", "--check", "."],
         ["ruff", "check", "."],
         ["mypy"],

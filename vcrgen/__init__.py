@@ -12,8 +12,19 @@ if TYPE_CHECKING:
     from vcrgen.builder.transform import VCRTransform
     from vcrgen.config import BuildConfig
     from vcrgen.errors import VcrgenError
+    from vcrgen.scorer.api import match_span, match_spans
+    from vcrgen.scorer.run import score
 
-__all__ = ["BuildConfig", "BuildResult", "VCRTransform", "VcrgenError", "build"]
+__all__ = [
+    "BuildConfig",
+    "BuildResult",
+    "VCRTransform",
+    "VcrgenError",
+    "build",
+    "match_span",
+    "match_spans",
+    "score",
+]
 
 _HOMES = {
     "BuildConfig": "vcrgen.config",
@@ -21,6 +32,9 @@ _HOMES = {
     "VCRTransform": "vcrgen.builder.transform",
     "VcrgenError": "vcrgen.errors",
     "build": "vcrgen.builder.run",
+    "match_span": "vcrgen.scorer.api",
+    "match_spans": "vcrgen.scorer.api",
+    "score": "vcrgen.scorer.run",
 }
 
 

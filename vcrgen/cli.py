@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from vcrgen.cli_score import register
 from vcrgen.config import BuildConfig
 from vcrgen.errors import VcrgenError
 
@@ -265,3 +266,6 @@ def doctor() -> None:
     _out.print(table)
     if any(finding.ok is False for finding in findings):
         raise typer.Exit(1)
+
+
+register(app)

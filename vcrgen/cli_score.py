@@ -65,8 +65,8 @@ def score(
 
     The result is written as JSON beside every file of outputs (preds.scores.json).
     """
-    from vcrgen.score.commands import explain_command, score_command
-    from vcrgen.score.run import Options
+    from vcrgen.scorer.commands import explain_command, score_command
+    from vcrgen.scorer.run import Options
 
     options = Options(
         protocol=protocol, mode=mode, split=split, subset=subset, lang=lang, segmenter=segmenter,
@@ -92,8 +92,8 @@ def validate(
     lang: _LANG = None,
 ) -> None:
     """Check files of outputs without scoring them; exit code 1 if --strict would refuse one."""
-    from vcrgen.score.commands import validate_command
-    from vcrgen.score.run import Options
+    from vcrgen.scorer.commands import validate_command
+    from vcrgen.scorer.run import Options
 
     shown, fit = validate_command(predictions, data, Options(mode=mode, split=split, subset=subset, lang=lang))
     _print(shown)

@@ -1,0 +1,186 @@
+"""The commands, from files to what is printed and written; golden where a person reads it."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from vcrgen import build
+from vcrgen.cli_score import register
+from vcrgen.errors import VcrgenError
+from vcrgen.scorer import load_answers
+
+app = typer.Typer()
+register(app)
+Run = Callable[..., str]
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch) -> Run:
+    monkeypatch.setenv("COLUMNS", "100")
+
+    def call(*arguments: object, code: int = 0) -> str:
+        result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+        if isinstance(result.exception, VcrgenError):
+            raise result.exception
+        assert result.exit_code == code, result.output
+        return result.output
+
+    return call
+
+
+@pytest.fixture(scope="module")
+def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("data") / "samples"
+    build("samples:10", out=folder, lang="en")
+    return folder
+
+
+@pytest.fixture
+def outputs(dataset: Path, write_lines: Any) -> dict[str, Path]:
+    """Perfect, noisy and empty outputs in both views."""
+    questions = load_answers(dataset).questions
+    kinds: dict[str, Callable[[list[str]], str]] = {
+        "perfect": "\n".join,
+        "noisy": lambda spans: " ".join(" ".join(span.split()[1:]) for span in spans) + " and more",
+        "empty": lambda spans: "",
+    }
+    return {
+        kind: write_lines(
+            f"{kind}.jsonl",
+            [
+                {"question_id": q.question_id, "view": view, "model": kind, "output": make(list(q.answers))}
+                for q in questions
+                for view in ("stacked", "tei")
+            ],
+        )
+        for kind, make in kinds.items()
+    }
+
+
+def exact(file: Path) -> list[float]:
+    result = json.loads(file.with_name(f"{file.stem}.scores.json").read_text("utf-8"))
+    return [cell["metrics"]["exact"]["value"] for cell in result["scores"]]
+
+
+def test_perfect_and_empty(run: Run, dataset: Path, outputs: dict[str, Path]) -> None:
+    assert "100.00" in run("score", outputs["perfect"], "--data", dataset)
+    run("score", outputs["empty"], "--data", dataset, "--protocol", "vlmevalkit")
+    assert (exact(outputs["perfect"]), exact(outputs["empty"])) == ([1.0, 1.0], [0.0, 0.0])
+
+
+def test_the_mode_labels_and_adds_visible_ink(run: Run, dataset: Path, outputs: dict[str, Path]) -> None:
+    text = run("score", outputs["noisy"], "--data", dataset, "--groups")
+    assert "do not say their mode" in text and "By visible ink" not in text
+    text = run("score", outputs["noisy"], "--data", dataset, "--groups", "--mode", "hard")
+    assert "hard" in text and "By visible ink" in text
+
+
+@pytest.mark.parametrize("form", ["md", "csv", "latex", "json", "html", "text"])
+def test_every_format(run: Run, dataset: Path, outputs: dict[str, Path], tmp_path: Path, form: str) -> None:
+    out = tmp_path / f"report.{form}"
+    run("score", *outputs.values(), "--data", dataset, "--compare", "--format", form, "--out", out)
+    text = out.read_text("utf-8")
+    assert "paper-v1" in text and "perfect" in text
+    if form == "html":
+        assert (
+            text.count("<img") >= 3 and "<script" not in text and "http:" not in text.replace("http://www.w3.org", "")
+        )
+    if form == "json":
+        assert len(json.loads(text)["comparisons"]) == 6
+
+
+def test_evidence(run: Run, dataset: Path, outputs: dict[str, Path], tmp_path: Path) -> None:
+    import pyarrow.parquet as pq
+
+    for suffix in ("parquet", "jsonl"):
+        run("score", outputs["noisy"], "--data", dataset, "--spans", tmp_path / f"s.{suffix}")
+    rows = [json.loads(line) for line in (tmp_path / "s.jsonl").read_text("utf-8").splitlines()]
+    assert rows == pq.read_table(tmp_path / "s.parquet").to_pylist()
+    sources = {
+        (p["question_id"], p["view"]): p["output"] for p in map(json.loads, outputs["noisy"].open(encoding="utf-8"))
+    }
+    for row in rows:
+        if row["ngram"]:
+            part = sources[row["question_id"], row["view"]][row["start"] : row["end"]]
+            assert part.replace(" ", "") == row["ngram"].replace(" ", "")
+
+
+def test_explain(run: Run, dataset: Path, outputs: dict[str, Path]) -> None:
+    question = load_answers(dataset).questions[0]
+    text = run("score", outputs["perfect"], "--data", dataset, "--explain", question.question_id)
+    assert f"[{question.answers[0]}]" in text and "outcome: exact" in text
+    with pytest.raises(VcrgenError, match="'nobody' is not in the dataset"):
+        run("score", outputs["perfect"], "--data", dataset, "--explain", "nobody")
+
+
+def test_validate(run: Run, key: Path, perfect: Path, write_lines: Any) -> None:
+    assert "Complete." in run("validate", perfect, "--data", key)
+    assert "Not complete" in run(
+        "validate", write_lines("p.jsonl", [{"question_id": "a", "output": "x"}]), "--data", key, code=1
+    )
+
+
+GOLDEN = """\
+**Scores, in percent**
+
+| Model | Mode | View | Spans | Exact match | sd spans | sd images | 95 % interval | Jaccard | sd spans | sd images |\
+ 95 % interval |
+| --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
+| perfect | - | VI+TEI | 4 | 100.00 | 0.00 | 0.00 | 100.00 to 100.00 | 100.00 | 0.00 | 0.00 | 100.00 to 100.00 |
+"""
+
+
+def test_golden_markdown(run: Run, key: Path, perfect: Path) -> None:
+    text = run("score", perfect, "--data", key, "--format", "md")
+    assert text.startswith(GOLDEN)
+    assert "protocol:paper-v1|lang:en" in text
+
+
+def test_nothing_from_a_file_is_markup(run: Run, write_lines: Any, tmp_path: Path) -> None:
+    evil = "<script>alert(1)</script><img src=x onerror=a>[bold]&amp;|\x1b[31m"
+    key = write_lines("k.jsonl", [{"question_id": evil, "crossed_text": [evil]}])
+    file = write_lines("p.jsonl", [{"question_id": evil, "output": evil, "model": evil}])
+    for form in ("html", "md", "text"):
+        out = tmp_path / f"r.{form}"
+        run("score", file, "--data", key, "--format", form, "--out", out)
+        text = out.read_text("utf-8")
+        if form != "text":
+            assert "<script" not in text and "<img" not in text
+        assert "\x1b[31m" not in text or form == "html"
+    assert "\x1b[31m" not in run("score", file, "--data", key, "--explain", evil)
+
+
+def test_a_model_name_is_no_formula(run: Run, key: Path, write_lines: Any) -> None:
+    file = write_lines("p.jsonl", [{"question_id": "a", "output": "x", "model": "=1+1"}])
+    assert ",'=1+1," in run("score", file, "--data", key, "--format", "csv")
+
+
+def test_refusals_are_sentences(run: Run, key: Path, perfect: Path, tmp_path: Path) -> None:
+    for arguments, message in (
+        (("--format", "html"), "name it with --out"),
+        (("--format", "pdf"), "Unknown format 'pdf'"),
+        (("--spans", tmp_path / "s.txt"), r"\.parquet or \.jsonl"),
+        (("--compare",), "two files of outputs or more"),
+        (("--subset", "first7"), "Unknown subset 'first7'"),
+        (("--out", tmp_path / "no" / "such" / "r.md", "--format", "md"), "cannot be written"),
+    ):
+        with pytest.raises(VcrgenError, match=message):
+            run("score", perfect, "--data", key, *arguments)
+
+
+def test_importing_the_scorer_needs_no_image_library() -> None:
+    code = (
+        "import sys; import vcrgen.scorer; from vcrgen.scorer import match_span;"
+        "assert match_span('位于上海市', '位于上海市', lang='zh').exact; match_span('a b', 'a b');"
+        "bad = {'PIL', 'datasets', 'matplotlib', 'pyarrow'} & set(sys.modules); assert not bad, bad"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+    code = "import sys, vcrgen.scorer, vcrgen.cli_score; assert not {'spacy', 'numpy', 'rapidfuzz'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,215 @@
+"""Every format, joined by id; every oddity counted."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from vcrgen.errors import AnswerError, PredictionError
+from vcrgen.scorer import Options, RunResult, Session, score
+from vcrgen.scorer.predictions import open_predictions
+
+ANSWERS = {
+    "a": "the quick brown fox jumps\nover the lazy old dog",
+    "b": "is a town in the",
+    "c": "one of the most famous",
+}
+TABLE = [
+    {"index": row, "question": "q", "answer": None, "prediction": text} for row, text in enumerate(ANSWERS.values())
+]
+LISTS = [["the quick brown fox jumps", "over the lazy old dog"], ["is a town in the"], ["one of the most famous"]]
+
+
+def exact(result: RunResult, view: str = "stacked") -> float:
+    return result.cell(view).metrics["exact"].value
+
+
+def counts(result: RunResult) -> dict[str, int]:
+    return {kind: count for kind, (count, _) in result.problems.items()}
+
+
+def test_canonical(perfect: Path, key: Path) -> None:
+    result = score(perfect, data=key)
+    assert (result.format, exact(result), counts(result)) == ("vcrgen-jsonl", 1.0, {})
+
+
+def test_order_does_not_matter(perfect: Path, key: Path, write_lines: Any) -> None:
+    lines = perfect.read_text("utf-8").splitlines()
+    assert score(write_lines("r.jsonl", reversed(lines)), data=key).cells == score(perfect, data=key).cells
+
+
+def test_views_modes_and_model(key: Path, write_lines: Any) -> None:
+    rows = [
+        {"question_id": i, "output": text, "view": view, "mode": "hard", "model": "M"}
+        for i, text in ANSWERS.items()
+        for view in ("stacked", "tei")
+        if (i, view) != ("b", "tei")
+    ]
+    result = score(write_lines("p.jsonl", rows), data=key)
+    assert (result.title, [(c.mode, c.view.value) for c in result.cells]) == (
+        "M",
+        [("hard", "stacked"), ("hard", "tei")],
+    )
+    assert (exact(result), exact(result, "tei"), counts(result)) == (1.0, 0.75, {"missing": 1})
+    assert result.differences[0].metrics["exact"].value == 0.25
+
+
+def test_vcr_repository(tmp_path: Path, key: Path) -> None:
+    values: dict[str, Any] = {
+        str(row): {"res_stacked_image": [text], "res_only_it_image": text, "res_only_it_image_small": None}
+        for row, text in enumerate(ANSWERS.values())
+    }
+    values["1"]["res_only_it_image"] = {}
+    for indent in (None, 4):
+        file = tmp_path / "p.json"
+        file.write_text(json.dumps(values, indent=indent), "utf-8")
+        result = score(file, data=key)
+        assert result.format == "vcr-repository-json"
+        assert [exact(result, view) for view in ("stacked", "tei", "strip")] == [1.0, 0.75, 0.0]
+        assert counts(result) == {"null": 3, "empty": 1, "listed": 3, "object": 1}
+
+
+def write_table(file: Path, rows: list[dict[str, Any]], kind: str) -> Path:
+    import csv
+
+    if kind == "xlsx":
+        openpyxl = pytest.importorskip("openpyxl")
+        book = openpyxl.Workbook()
+        for row in [list(rows[0]), *(list(row.values()) for row in rows)]:
+            book.active.append(row)
+        book.save(file)
+    elif kind == "json":
+        file.write_text(json.dumps(rows), "utf-8")
+    elif kind == "columns":
+        file.write_text(
+            json.dumps({name: {str(i): row[name] for i, row in enumerate(rows)} for name in rows[0]}), "utf-8"
+        )
+    else:
+        with file.open("w", encoding="utf-8", newline="") as handle:
+            writer = csv.DictWriter(handle, list(rows[0]), delimiter="\t" if kind == "tsv" else ",")
+            writer.writeheader()
+            writer.writerows(rows)
+    return file
+
+
+@pytest.mark.parametrize("kind", ["xlsx", "csv", "tsv", "json", "columns"])
+def test_vlmevalkit_tables(tmp_path: Path, key: Path, kind: str) -> None:
+    rows = [row | {"answer": repr(answers)} for row, answers in zip(TABLE, LISTS, strict=True)]
+    rows = [rows[2], rows[0], rows[1] | {"prediction": None}]
+    result = score(write_table(tmp_path / "table.bin", rows, kind), data=key)
+    assert (exact(result), result.cells[0].counts["null"]) == (0.75, 1)
+    assert result.format.startswith("vlmevalkit-")
+
+
+def test_question_id_of_a_table_comes_before_its_index(tmp_path: Path, key: Path) -> None:
+    rows = [
+        row | {"index": 9 - i, "question_id": name} for i, (row, name) in enumerate(zip(TABLE, ANSWERS, strict=True))
+    ]
+    assert exact(score(write_table(tmp_path / "t.csv", rows, "csv"), data=key)) == 1.0
+
+
+def test_lmms_eval_logs(tmp_path: Path, key: Path, write_lines: Any) -> None:
+    rows = [
+        {"doc_id": row, "target": LISTS[row], "resps": [["x"]], "filtered_resps": [text]}
+        for row, text in enumerate(ANSWERS.values())
+    ]
+    result = score(write_lines("log.jsonl", reversed(rows)), data=key)
+    assert (result.format, exact(result), counts(result)) == ("lmms-eval-jsonl", 1.0, {})
+    old = tmp_path / "old.json"
+    old.write_text(json.dumps({"args": {}, "logs": rows}), "utf-8")
+    assert exact(score(old, data=key)) == 1.0
+
+
+def test_answers_of_another_dataset_are_noticed(tmp_path: Path, key: Path) -> None:
+    rows = [row | {"answer": "['something else']"} for row in TABLE]
+    with pytest.raises(PredictionError, match="row 1: its answers are not those of 'a'"):
+        score(write_table(tmp_path / "t.csv", rows, "csv"), data=key)
+
+
+def test_everything_odd_is_counted(key: Path, write_lines: Any) -> None:
+    rows = [
+        {"question_id": "a", "output": [ANSWERS["a"]]},
+        {"question_id": "a", "output": "again"},
+        {"question_id": "nobody", "output": "x"},
+        {"question_id": "b", "output": None},
+        '{"question_id": "c", "output": NaN}',
+    ]
+    file = write_lines("p.jsonl", rows)
+    result = score(file, data=key)
+    assert counts(result) == {"unknown": 1, "duplicate": 1, "null": 1, "nan": 1, "listed": 1}
+    assert (exact(result), result.cells[0].outcomes["null"]) == (0.5, 2)
+    with pytest.raises(PredictionError, match="--strict"):
+        score(file, data=key, strict=True)
+
+
+def test_missing_counts_as_wrong_and_is_said(key: Path, write_lines: Any) -> None:
+    file = write_lines("p.jsonl", [{"question_id": "a", "output": ANSWERS["a"]}])
+    result = score(file, data=key)
+    assert (exact(result), counts(result)["missing"], result.cells[0].outcomes["missing"]) == (0.5, 2, 2)
+    assert "2 of 3 questions have no output; they count as wrong" in result.notes[0]
+    with pytest.raises(PredictionError, match="2 questions without an output"):
+        score(file, data=key, strict=True)
+
+
+def test_empty_is_not_missing(key: Path, write_lines: Any) -> None:
+    result = score(write_lines("p.jsonl", [{"question_id": i, "output": " "} for i in ANSWERS]), data=key)
+    assert (exact(result), result.cells[0].counts["empty"], counts(result)) == (0.0, 3, {"empty": 3})
+
+
+def test_half_characters_are_replaced(key: Path, write_lines: Any, tmp_path: Path) -> None:
+    file = write_lines("p.jsonl", ['{"question_id": "a", "output": "the quick brown fox \\ud83d"}'])
+    result = score(file, data=key, spans=tmp_path / "s.parquet")
+    assert counts(result)["surrogates"] == 1
+
+
+def test_whole_numbers_are_ids(write_lines: Any) -> None:
+    key = write_lines("k.jsonl", [{"question_id": 7, "crossed_text": ["red dog"]}])
+    for value in (7, "7", 7.0):
+        assert exact(score(write_lines("p.jsonl", [{"question_id": value, "output": "red dog"}]), data=key)) == 1.0
+
+
+def test_validate(key: Path, perfect: Path, write_lines: Any) -> None:
+    session = Session(key, Options())
+    assert session.validate(perfect).fit
+    file = write_lines("p.jsonl", [{"question_id": "a", "output": ""}, {"question_id": "z", "output": "x"}])
+    found = session.validate(file)
+    assert not found.fit
+    assert {kind: count for kind, (count, _) in found.problems.items()} == {"missing": 2, "unknown": 1, "empty": 1}
+
+
+def test_subsets_keep_the_datasets_order(write_lines: Any) -> None:
+    key = write_lines("k.jsonl", [{"question_id": i, "crossed_text": ["red dog"]} for i in range(150)])
+    rows = [{"question_id": i, "output": "red dog" if i < 100 else "x"} for i in range(150)]
+    result = score(write_lines("p.jsonl", rows), data=key, subset="first100")
+    assert (exact(result), result.cells[0].images, counts(result)) == (1.0, 100, {"outside": 50})
+    assert result.signature.facts["subset"] == "first100"
+
+
+def test_reading_again_gives_the_same(perfect: Path) -> None:
+    predictions = open_predictions(perfect)
+    assert list(predictions) == list(predictions)
+
+
+def test_vcr_wikis_parquet(tmp_path: Path, write_lines: Any) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    folder = tmp_path / "wiki" / "data"
+    folder.mkdir(parents=True)
+    for split, first in (("train", 100), ("test", 0)):
+        columns = {"question_id": [first, first + 1], "crossed_text": [["red dog"], ["blue cat"]], "image": [b"", b""]}
+        pq.write_table(pa.table(columns), folder / f"{split}-00000-of-00001.parquet")
+    file = write_lines("p.jsonl", [{"question_id": 0, "output": "red dog"}, {"question_id": "1", "output": "x y"}])
+    for data in (tmp_path / "wiki", folder / "test-00000-of-00001.parquet"):
+        assert exact(score(file, data=data)) == 0.5
+    assert exact(score(file, data=tmp_path / "wiki", split="all")) == 0.25
+
+
+def test_a_parquet_of_something_else(perfect: Path, tmp_path: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    pq.write_table(pa.table({"a": [1]}), tmp_path / "x.parquet")
+    with pytest.raises(AnswerError, match="no columns `question_id` and `crossed_text`"):
+        score(perfect, data=tmp_path / "x.parquet")

@@ -1,0 +1,118 @@
+"""Means, intervals and comparisons."""
+
+import math
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vcrgen.errors import ScoreError
+from vcrgen.scorer import compare, score
+from vcrgen.scorer.bootstrap import deviation, interval, resampled_means
+from vcrgen.scorer.comparison import mcnemar
+from vcrgen.scorer.results import require_one_signature, with_own_titles
+
+
+@pytest.fixture
+def noisy(write_lines: Any) -> tuple[Path, Path]:
+    """A key of 60 questions with 1 to 3 spans, and outputs that are right for some."""
+    answers = {str(i): [f"red dog {j} of {i}" for j in range(1 + i % 3)] for i in range(60)}
+    rows = [
+        {"question_id": i, "view": view, "output": "\n".join(t) if (int(i) * 7 + k) % 3 else "no idea of this"}
+        for i, t in answers.items()
+        for k, view in enumerate(("stacked", "tei"))
+    ]
+    key = write_lines("k.jsonl", [{"question_id": i, "crossed_text": texts} for i, texts in answers.items()])
+    return write_lines("noisy.jsonl", rows), key
+
+
+def test_the_mean_is_over_spans_not_images(write_lines: Any) -> None:
+    key = write_lines("k.jsonl", [{"id": "a", "answers": ["x y", "y z", "z x"]}, {"id": "b", "answers": ["u v"]}])
+    file = write_lines("p.jsonl", [{"question_id": "a", "output": "x y z x"}, {"question_id": "b", "output": ""}])
+    assert score(file, data=key).cell().metrics["exact"].value == 0.75
+
+
+def test_the_same_seed_gives_the_same_numbers(noisy: tuple[Path, Path]) -> None:
+    file, key = noisy
+    first, again, other = (score(file, data=key, seed=seed).as_json() for seed in (1, 1, 2))
+    assert first == again
+    assert first["scores"][0]["metrics"]["exact"]["low"] != other["scores"][0]["metrics"]["exact"]["low"]
+    assert first["scores"][0]["metrics"]["exact"]["value"] == other["scores"][0]["metrics"]["exact"]["value"]
+
+
+def test_span_deviation_is_the_binomials() -> None:
+    scores = (np.arange(400) % 4 == 0).astype(float)[:, None]
+    means = resampled_means(scores, np.ones_like(scores), [0], seed=0, unit="span")
+    assert deviation(means)[0] == pytest.approx(math.sqrt(0.25 * 0.75 / 400), rel=0.1)
+    low, high = interval(means)
+    assert 0.2 < low[0] < 0.25 < high[0] < 0.3
+
+
+def test_clusters_widen_the_interval() -> None:
+    # 40 images of 10 spans that are all right or all wrong: the spans say nothing new about their image.
+    image = (np.arange(40) % 2).astype(float)
+    spans = np.repeat(image, 10)[:, None]
+    by_span = deviation(resampled_means(spans, np.ones_like(spans), [0], seed=0, unit="span"))[0]
+    sums = image[:, None] * 10
+    by_image = deviation(resampled_means(sums, np.full_like(sums, 10.0), [0], seed=0, unit="image"))[0]
+    assert by_image > 2.5 * by_span
+
+
+def test_blocks_do_not_change_the_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
+    sums = np.arange(50.0)[:, None]
+    whole = resampled_means(sums, np.ones_like(sums), [0], seed=5, unit="image")
+    monkeypatch.setattr("vcrgen.scorer.bootstrap._BLOCK", 50 * 7)
+    assert np.allclose(resampled_means(sums, np.ones_like(sums), [0], seed=5, unit="image"), whole, rtol=1e-12)
+
+
+def test_groups_cover_all_spans(noisy: tuple[Path, Path]) -> None:
+    cell = score(*noisy[:1], data=noisy[1]).cell()
+    by: dict[str, int] = {}
+    for group in cell.groups:
+        by[group.by] = by.get(group.by, 0) + group.spans
+    assert by["position"] == by["characters"] == cell.spans == 120
+
+
+def test_views_are_paired(noisy: tuple[Path, Path]) -> None:
+    result = score(noisy[0], data=noisy[1])
+    gap = result.differences[0].metrics["exact"]
+    assert gap.value == pytest.approx(result.cell().metrics["exact"].value - result.cell("tei").metrics["exact"].value)
+    assert gap.low <= gap.value <= gap.high
+
+
+def test_a_run_does_not_differ_from_itself(noisy: tuple[Path, Path]) -> None:
+    result = score(noisy[0], data=noisy[1])
+    for item in compare(with_own_titles([result, result])):
+        assert (item.metrics["exact"].low, item.metrics["exact"].high, item.p_mcnemar) == (0.0, 0.0, 1.0)
+        assert "exactly the same spans" in item.conclusion
+
+
+def test_a_clear_difference_is_said(noisy: tuple[Path, Path], write_lines: Any) -> None:
+    file, key = noisy
+    empty = write_lines("empty.jsonl", [{"question_id": str(i), "output": ""} for i in range(60)])
+    (item,) = compare(with_own_titles([score(file, data=key), score(empty, data=key)]))
+    assert item.conclusion.startswith("-, VI+TEI: noisy restores more than empty")
+    assert item.only_b == 0 and item.p_mcnemar < 1e-6
+
+
+def test_other_signatures_are_refused(noisy: tuple[Path, Path]) -> None:
+    a, b = (score(noisy[0], data=noisy[1], protocol=protocol) for protocol in ("paper", "vlmevalkit"))
+    with pytest.raises(ScoreError, match="protocol is paper-v1 and vlmevalkit-v1"):
+        require_one_signature([a, b])
+    with pytest.raises(ScoreError, match="cannot stand in one table"):
+        compare([a, b])
+
+
+@given(st.integers(0, 60), st.integers(0, 60))
+def test_mcnemar_is_the_exact_binomial(only_a: int, only_b: int) -> None:
+    n, k = only_a + only_b, min(only_a, only_b)
+    exact = min(1.0, 2 * sum(math.comb(n, i) for i in range(k + 1)) / 2**n)
+    assert mcnemar(only_a, only_b) == pytest.approx(exact)
+
+
+def test_more_evidence_lowers_p() -> None:
+    assert all(a > b for a, b in pairwise(mcnemar(2, n) for n in range(4, 30)))

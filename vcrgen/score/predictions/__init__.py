@@ -1,5 +1,0 @@
-"""Files of model outputs: recognised by content, read as a stream of predictions, whatever wrote them."""
-
-from vcrgen.score.predictions.recognise import PredictionFile, open_predictions
-
-__all__ = ["PredictionFile", "open_predictions"]

@@ -1,0 +1,56 @@
+"""The scorer in one call: a pair, two lists, or files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+from vcrgen.errors import ScoreError
+from vcrgen.scorer.records import Outcome, SpanMatch
+from vcrgen.scorer.scorer import Scorer, make_scorer
+
+# A process that asks for more kinds of scorers than this makes them anew.
+_scorer = lru_cache(maxsize=8)(make_scorer)
+
+
+def match_span(answer: str, output: str | None, *, lang: str = "en", **options: Any) -> SpanMatch:
+    """Score one output against one hidden text.
+
+    Args:
+        answer: The hidden text.
+        output: What the model said; None for nothing, which is not the same as the empty text.
+        lang: Language code.
+        **options: As for :func:`vcrgen.scorer.scorer.make_scorer`: ``protocol``, ``segmenter``, ``strip_thinking``,
+            ``max_output_tokens``.
+
+    Returns:
+        The nearest n-gram, where it stands in the output, its distance, and all scores (shares from 0 to 1).
+
+    Raises:
+        ScoreError: An option is wrong.
+        PipelineError: The language is unknown.
+    """
+    return _match(_scorer(lang, **options), answer, output)
+
+
+def match_spans(
+    answers: Sequence[str], outputs: Sequence[str | None], *, lang: str = "en", **options: Any
+) -> list[SpanMatch]:
+    """Score outputs against hidden texts, pair by pair; see :func:`match_span`.
+
+    Raises:
+        ScoreError: The lists are not of one length; pairs are never guessed.
+    """
+    if isinstance(answers, str) or isinstance(outputs, str):
+        raise ScoreError("match_spans takes two lists; for a single pair there is match_span.")
+    if len(answers) != len(outputs):
+        raise ScoreError(f"{len(answers)} answers and {len(outputs)} outputs are not pairs.")
+    scorer = _scorer(lang, **options)
+    return [_match(scorer, answer, output) for answer, output in zip(answers, outputs, strict=True)]
+
+
+def _match(scorer: Scorer, answer: str, output: str | None) -> SpanMatch:
+    if output is None:
+        return SpanMatch(answer=answer, outcome=Outcome.NULL)
+    return scorer((answer,), output).matches[0]

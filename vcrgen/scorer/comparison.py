@@ -1,0 +1,112 @@
+"""Two runs on the same questions: paired bootstrap and McNemar's test, and what may be concluded from them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from vcrgen.errors import ScoreError
+from vcrgen.scorer.records import View
+from vcrgen.scorer.results import CellResult, Estimate, RunResult, require_one_signature
+from vcrgen.scorer.statistics import difference_of_means
+
+ALPHA = 0.05
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """Run A minus run B in one mode and view.
+
+    Attributes:
+        a: Title of the first run.
+        b: Title of the second.
+        mode: The mode.
+        view: The view.
+        metrics: Differences with intervals; images are resampled, the same for both.
+        only_a: Spans that only A restored exactly.
+        only_b: Spans that only B restored exactly.
+        p_mcnemar: Exact two-sided p-value of McNemar's test on those; it takes spans as independent.
+        conclusion: A plain sentence.
+    """
+
+    a: str
+    b: str
+    mode: str
+    view: View
+    metrics: Mapping[str, Estimate]
+    only_a: int
+    only_b: int
+    p_mcnemar: float
+    conclusion: str
+
+
+def compare(results: Sequence[RunResult]) -> list[Comparison]:
+    """Compare every pair of runs in every mode and view that both have.
+
+    Raises:
+        ScoreError: There are fewer than two runs, their signatures differ, or they have no view in common.
+    """
+    if len(results) < 2:
+        raise ScoreError("A comparison needs two files of outputs or more.")
+    require_one_signature(results)
+    comparisons = []
+    for a, b in combinations(results, 2):
+        cells = {(cell.mode, cell.view): cell for cell in b.cells}
+        common = [(cell, cells[cell.mode, cell.view]) for cell in a.cells if (cell.mode, cell.view) in cells]
+        if not common:
+            raise ScoreError(f"{a.name} and {b.name} have no mode and view in common, so they cannot be compared.")
+        comparisons += [_compare_cells(a, b, ours, theirs) for ours, theirs in common]
+    return comparisons
+
+
+def mcnemar(only_a: int, only_b: int) -> float:
+    """Exact two-sided p-value: how likely so uneven a split of the discordant spans is by tossing a coin."""
+    total, fewer = only_a + only_b, min(only_a, only_b)
+    if total == 0:
+        return 1.0
+    log_half = total * math.log(2)
+    tail = sum(
+        math.exp(math.lgamma(total + 1) - math.lgamma(k + 1) - math.lgamma(total - k + 1) - log_half)
+        for k in range(fewer + 1)
+    )
+    return min(1.0, 2 * tail)
+
+
+def _compare_cells(a: RunResult, b: RunResult, ours: CellResult, theirs: CellResult) -> Comparison:
+    name = (ours.mode, ours.view)
+    of_a, of_b = a.resamples[name], b.resamples[name]
+    right_a, right_b = of_a.scores[:, 0] == 1, of_b.scores[:, 0] == 1
+    only_a, only_b = int((right_a & ~right_b).sum()), int((right_b & ~right_a).sum())
+    metrics = difference_of_means(ours, theirs, of_a, of_b)
+    p = mcnemar(only_a, only_b)
+    return Comparison(
+        a=a.title,
+        b=b.title,
+        mode=ours.mode,
+        view=ours.view,
+        metrics=metrics,
+        only_a=only_a,
+        only_b=only_b,
+        p_mcnemar=p,
+        conclusion=f"{ours.mode}, {ours.view.label}: "
+        + _conclude(a.title, b.title, metrics["exact"], only_a + only_b, p, ours.images),
+    )
+
+
+def _conclude(a: str, b: str, exact: Estimate, discordant: int, p: float, images: int) -> str:
+    span = f"{100 * exact.low:+.2f} to {100 * exact.high:+.2f}"
+    gap = f"{100 * exact.value:+.2f} points of exact match (95 % interval {span}, {images} images resampled)"
+    if discordant == 0:
+        return f"{a} and {b} restored exactly the same spans; nothing tells them apart here."
+    if exact.low > 0 or exact.high < 0:
+        better, worse = (a, b) if exact.value > 0 else (b, a)
+        doubt = "" if p < ALPHA else f" McNemar's test does not confirm it (p = {p:.2g}): treat it with caution."
+        return f"{better} restores more than {worse} on this data: {gap}.{doubt}"
+    hint = (
+        f" McNemar's test alone would say otherwise (p = {p:.2g}), but it takes spans of one image as independent."
+        if p < ALPHA
+        else ""
+    )
+    return f"No difference between {a} and {b} is shown: {gap} includes 0. More images could show one.{hint}"

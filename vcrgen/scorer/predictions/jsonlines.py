@@ -1,0 +1,85 @@
+"""JSON Lines: vcrgen's own form, and the sample logs of lmms-eval (``--log_samples``)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from vcrgen.errors import PredictionError
+from vcrgen.scorer.predictions.output import read_mode, read_output, read_view
+from vcrgen.scorer.reading import as_id, as_texts, describe, iter_json_lines, parse_json, without_halves
+from vcrgen.scorer.records import Prediction
+
+
+def read_canonical(file: Path) -> Iterator[Prediction]:
+    """``{"question_id": …, "output": …}``, optionally with ``view``, ``mode`` and ``model``."""
+    for number, row in iter_json_lines(file, PredictionError):
+        place = f"{file}, line {number}"
+        question_id = as_id(row.get("question_id"))
+        if question_id is None:
+            raise PredictionError(f"{place}: no `question_id` (a text or a whole number).")
+        if "output" not in row:
+            raise PredictionError(f"{place}: no `output`; its keys are {', '.join(sorted(row))[:200]}.")
+        output, flaws = read_output(row["output"], place)
+        model = row.get("model")
+        if model is not None and not isinstance(model, str):
+            raise PredictionError(f"{place}: `model` is {describe(model)}; it has to be text.")
+        yield Prediction(
+            place=f"line {number}",
+            question_id=question_id,
+            view=read_view(row.get("view"), place),
+            mode=read_mode(row.get("mode"), place),
+            model=without_halves(model) if model else None,
+            output=output,
+            flaws=flaws,
+        )
+
+
+def read_lmms_eval(file: Path) -> Iterator[Prediction]:
+    """lmms-eval's lines: ``doc_id`` (the row number), ``target``, ``filtered_resps`` or ``resps``."""
+    for number, row in iter_json_lines(file, PredictionError):
+        yield lmms_prediction(row, f"{file}, line {number}", f"line {number}")
+
+
+def lmms_prediction(row: Mapping[str, Any], place: str, short: str) -> Prediction:
+    """One sample of an lmms-eval log."""
+    doc_id = as_id(row.get("doc_id"))
+    if doc_id is None or not doc_id.isascii() or not doc_id.isdigit() or len(doc_id) > 18:
+        raise PredictionError(f"{place}: no `doc_id` (a row number).")
+    responses = row.get("filtered_resps", row.get("resps"))
+    if "filtered_resps" not in row and "resps" not in row:
+        raise PredictionError(f"{place}: no `filtered_resps` and no `resps`.")
+    output, flaws = read_output(responses, place)
+    doc = row.get("doc")
+    return Prediction(
+        place=short,
+        question_id=as_id(doc.get("question_id")) if isinstance(doc, dict) else None,
+        row=int(doc_id),
+        output=output,
+        answers=read_target(row.get("target"), place),
+        flaws=tuple(flaw for flaw in flaws if flaw != "listed"),  # lists are this format's form, not an oddity
+    )
+
+
+def read_target(value: Any, place: str) -> tuple[str, ...] | None:
+    """Answers that a file itself holds: a list, or a list written as JSON or as a Python literal; else None."""
+    if isinstance(value, str) and value.startswith("["):
+        value = _literal(value, place)
+    return as_texts(value)
+
+
+def _literal(text: str, place: str) -> Any:
+    """A list literal without ``eval``: nothing but literals is understood, and only short ones."""
+    import ast
+
+    if len(text) > 100_000:
+        return None
+    try:
+        return parse_json(text, place, PredictionError)
+    except PredictionError:
+        pass
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return None

@@ -1,0 +1,67 @@
+"""One output value, as formats write it: text, a list around a text, null, NaN, or nonsense."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from vcrgen.errors import PredictionError
+from vcrgen.scorer.reading import SURROGATE, describe, without_halves
+from vcrgen.scorer.records import View
+
+VIEWS = {view.value: view for view in View} | {
+    # The VCR repository's and VCR-WIKI's names of the same images.
+    "stacked_image": View.STACKED,
+    "only_it_image": View.TEI,
+    "only_it_image_small": View.STRIP,
+}
+MODES = ("easy", "hard")
+
+
+def read_output(value: Any, place: str) -> tuple[str | None, tuple[str, ...]]:
+    """The text of an output value, and what was odd about it.
+
+    A list of one value stands for that value. null and NaN are no output, which is not the same as an empty one.
+    Characters that no file can hold (lone surrogates) become U+FFFD.
+
+    Returns:
+        The text or None, and its flaws as in :class:`vcrgen.scorer.records.Prediction`.
+
+    Raises:
+        PredictionError: The value is none of that.
+    """
+    flaws: list[str] = []
+    while isinstance(value, list) and len(value) == 1:
+        value = value[0]
+        flaws[:] = ["listed"]
+    if value is None or value == []:
+        return None, (*flaws, "null")
+    if isinstance(value, float) and math.isnan(value):
+        return None, (*flaws, "nan")
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return str(value), (*flaws, "number")  # a table's cell that looks like a number is one
+    if not isinstance(value, str):
+        raise PredictionError(f"{place}: the output is {describe(value)}; it has to be text (or null).")
+    if SURROGATE.search(value):
+        value = without_halves(value)
+        flaws.append("surrogates")
+    if "\ufffd" in value:
+        flaws.append("replaced")
+    return value, tuple(flaws)
+
+
+def read_view(value: Any, place: str) -> View:
+    """A view's name; none is the stacked image."""
+    if value is None:
+        return View.STACKED
+    view = VIEWS.get(value.lower()) if isinstance(value, str) else None
+    if view is None:
+        raise PredictionError(f"{place}: unknown view {str(value)[:40]!r}; known: {', '.join(View)}.")
+    return view
+
+
+def read_mode(value: Any, place: str) -> str | None:
+    """``easy``, ``hard`` or nothing."""
+    if value is None or value in MODES:
+        return None if value is None else str(value)
+    raise PredictionError(f"{place}: unknown mode {str(value)[:40]!r}; known: {', '.join(MODES)}.")

@@ -1,0 +1,139 @@
+"""Which format a file of outputs is in, told by its first bytes; names only tell pickles of the oldest kind."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from vcrgen.errors import PredictionError
+from vcrgen.scorer.predictions.jsonfiles import (
+    REPOSITORY_KEYS,
+    read_lmms_eval_json,
+    read_vcr_repository,
+    read_vlmevalkit_json,
+)
+from vcrgen.scorer.predictions.jsonlines import read_canonical, read_lmms_eval
+from vcrgen.scorer.predictions.tables import NEEDED, read_csv, read_tsv
+from vcrgen.scorer.predictions.xlsx import read_xlsx
+from vcrgen.scorer.reading import MAX_JSON_BYTES, iter_lines, parse_json, read_json
+from vcrgen.scorer.records import Prediction
+
+Reader = Callable[[Path], Iterator[Prediction]]
+FORMATS: dict[str, Reader] = {
+    "vcrgen-jsonl": read_canonical,
+    "lmms-eval-jsonl": read_lmms_eval,
+    "lmms-eval-json": read_lmms_eval_json,
+    "vcr-repository-json": read_vcr_repository,
+    "vlmevalkit-json": read_vlmevalkit_json,
+    "vlmevalkit-csv": read_csv,
+    "vlmevalkit-tsv": read_tsv,
+    "vlmevalkit-xlsx": read_xlsx,
+}
+_PICKLES = {".pkl", ".pickle"}
+_REFUSED_STARTS = {
+    b"PAR1": "a Parquet file",
+    b"\x1f\x8b": "compressed with gzip; unpack it first",
+    b"\x28\xb5\x2f\xfd": "compressed with zstd; unpack it first",
+    b"BZh": "compressed with bzip2; unpack it first",
+    b"\xd0\xcf\x11\xe0": "an Excel table of the old kind (.xls); save it as .xlsx or CSV",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PredictionFile:
+    """A file of outputs and its format; iterating reads it anew each time, as a stream."""
+
+    path: Path
+    format: str
+
+    def __iter__(self) -> Iterator[Prediction]:
+        return FORMATS[self.format](self.path)
+
+
+def open_predictions(file: Path) -> PredictionFile:
+    """Recognise a file of outputs by its content.
+
+    Raises:
+        PredictionError: There is no such file, it is of no known format, or a pickle.
+    """
+    try:
+        with file.open("rb") as handle:
+            start = handle.read(8)
+    except OSError as problem:
+        raise PredictionError(f"{file} cannot be read: {problem.strerror or problem}.") from None
+    if file.suffix.lower() in _PICKLES or (start[:1] == b"\x80" and start[1:2] in b"\x02\x03\x04\x05"):
+        raise PredictionError(
+            f"{file} is a pickle: reading one runs whatever program is in it. Save the table as xlsx, csv or json."
+        )
+    for magic, kind in _REFUSED_STARTS.items():
+        if start.startswith(magic):
+            raise PredictionError(f"{file} is {kind}, not a file of outputs.")
+    return PredictionFile(file, "vlmevalkit-xlsx" if start.startswith(b"PK\x03\x04") else _text_format(file))
+
+
+def _text_format(file: Path) -> str:
+    lines = iter_lines(file, PredictionError)
+    _, line = next(lines, (0, ""))
+    if not line:
+        raise PredictionError(f"{file} is empty.")
+    if line[0] not in "{[":
+        return _table_format(file, line)
+    if not _is_json(line):
+        # A damaged first line of many, or one value over many lines? Only the latter opens a bracket and stops.
+        if line.rstrip(",") not in ("{", "[", "[{") and len(line) > 80:
+            parse_json(line, f"{file}, line 1", PredictionError)
+        return _json_format(file, read_json(file, PredictionError))
+    value = parse_json(line, f"{file}, line 1", PredictionError)
+    if isinstance(value, dict) and "doc_id" in value and "question_id" not in value:
+        return "lmms-eval-jsonl"
+    if isinstance(value, dict) and ("question_id" in value or "output" in value):
+        return "vcrgen-jsonl"
+    if file.stat().st_size <= MAX_JSON_BYTES and next(lines, None) is None:
+        return _json_format(file, value)
+    raise PredictionError(f"{file}, line 1: no `question_id` and `output`; {_known()}")
+
+
+def _is_json(line: str) -> bool:
+    try:
+        json.loads(line)
+    except json.JSONDecodeError:
+        return False
+    except (ValueError, RecursionError):  # said properly where the line is read
+        return True
+    return True
+
+
+def _json_format(file: Path, value: Any) -> str:
+    """The format of a file that is one JSON value."""
+    if isinstance(value, dict):
+        if isinstance(value.get("logs"), list):
+            return "lmms-eval-json"
+        if set(NEEDED) <= set(value):
+            return "vlmevalkit-json"
+        first = next(iter(value.values()), None)
+        if isinstance(first, dict) and REPOSITORY_KEYS.keys() & first.keys():
+            return "vcr-repository-json"
+        if "question_id" in value or "output" in value:
+            return "vcrgen-jsonl"
+    elif isinstance(value, list) and value and isinstance(value[0], dict) and set(NEEDED) <= set(value[0]):
+        return "vlmevalkit-json"
+    raise PredictionError(f"{file} is JSON, but of no known form; {_known()}")
+
+
+def _table_format(file: Path, header: str) -> str:
+    for delimiter, name in (("\t", "vlmevalkit-tsv"), (",", "vlmevalkit-csv")):
+        if set(NEEDED) <= {cell.strip().strip('"') for cell in header.split(delimiter)}:
+            return name
+    if "," in header or "\t" in header:
+        raise PredictionError(f"{file}: a table needs the columns {' and '.join(NEEDED)}; its first line has others.")
+    raise PredictionError(f"{file}, line 1: not JSON and not a table; {_known()}")
+
+
+def _known() -> str:
+    return (
+        "known are JSON Lines with question_id and output, the VCR repository's JSON, VLMEvalKit's tables and "
+        "lmms-eval's sample logs."
+    )

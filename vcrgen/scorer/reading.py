@@ -1,0 +1,116 @@
+"""Hostile text files, read line by line: bounded memory, and every problem a sentence with file and line."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from vcrgen.errors import VcrgenError
+
+# One output of 64 MiB is none; a longer line is refused before it is in memory.
+MAX_LINE_BYTES = 64 << 20
+# Formats that are one JSON value have to be in memory as a whole.
+MAX_JSON_BYTES = 512 << 20
+SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def iter_lines(file: Path, error: type[VcrgenError]) -> Iterator[tuple[int, str]]:
+    """The lines of a UTF-8 file that are not blank, with their numbers from 1; a byte order mark is dropped.
+
+    Raises:
+        VcrgenError: Of the class given, where the file cannot be opened, a line is too long, or is not UTF-8.
+    """
+    try:
+        with file.open("rb") as handle:
+            number = 0
+            while line := handle.readline(MAX_LINE_BYTES + 1):
+                number += 1
+                if len(line) > MAX_LINE_BYTES:
+                    raise error(f"{file}, line {number}: the line is longer than {MAX_LINE_BYTES >> 20} MiB.")
+                text = decode(line, file, number, error).strip()
+                if text:
+                    yield number, text
+    except OSError as problem:
+        raise error(f"{file} cannot be read: {problem.strerror or problem}.") from None
+
+
+def decode(line: bytes, file: Path, number: int, error: type[VcrgenError]) -> str:
+    """A line as text."""
+    try:
+        return line.decode("utf-8-sig" if number == 1 else "utf-8")
+    except UnicodeDecodeError:
+        hint = "; it looks like UTF-16" if line[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in line else ""
+        raise error(f"{file}, line {number}: not UTF-8 text{hint}; save the file as UTF-8.") from None
+
+
+def iter_json_lines(file: Path, error: type[VcrgenError]) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The objects of a JSON Lines file, with their line numbers from 1.
+
+    Raises:
+        VcrgenError: Of the class given, where a line is not a JSON object.
+    """
+    for number, line in iter_lines(file, error):
+        value = parse_json(line, f"{file}, line {number}", error)
+        if not isinstance(value, dict):
+            raise error(f"{file}, line {number}: not a JSON object but {describe(value)}.")
+        yield number, value
+
+
+def read_json(file: Path, error: type[VcrgenError]) -> Any:
+    """A file that is one JSON value.
+
+    Raises:
+        VcrgenError: Of the class given, where it is not.
+    """
+    try:
+        size = file.stat().st_size
+        if size > MAX_JSON_BYTES:
+            raise error(f"{file} is one JSON value of more than {MAX_JSON_BYTES >> 20} MiB; give it as JSON Lines.")
+        return parse_json(decode(file.read_bytes(), file, 1, error), str(file), error)
+    except OSError as problem:
+        raise error(f"{file} cannot be read: {problem.strerror or problem}.") from None
+
+
+def parse_json(text: str, place: str, error: type[VcrgenError]) -> Any:
+    """One JSON value; ``place`` opens the message if it is none."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as problem:
+        at = f" (column {problem.colno})" if problem.lineno == 1 else f" (line {problem.lineno})"
+        raise error(f"{place}: not JSON{at}.") from None
+    except ValueError:  # an integer of thousands of digits
+        raise error(f"{place}: holds a number that is too long.") from None
+    except RecursionError:
+        raise error(f"{place}: nested too deep.") from None
+
+
+def describe(value: Any) -> str:
+    """A JSON value's kind, for messages."""
+    kinds = {dict: "an object", list: "a list", str: "a string", bool: "true or false", type(None): "null"}
+    return kinds.get(type(value), "a number")
+
+
+def without_halves(text: str) -> str:
+    """The text with lone surrogates, which no file can hold, replaced by U+FFFD."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace") if SURROGATE.search(text) else text
+
+
+def as_id(value: Any) -> str | None:
+    """An id as text; numbers that are whole count as their digits, everything else is none."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() else None
+    return str(value)
+
+
+def as_texts(value: Any) -> tuple[str, ...] | None:
+    """A list of texts, or None if it is anything else."""
+    if isinstance(value, list) and all(isinstance(text, str) for text in value):
+        return tuple(value)
+    return None

@@ -1,0 +1,259 @@
+"""A whole scoring: answers + predictions -> match -> tally -> statistics. The only place that knows the order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from vcrgen.errors import PredictionError
+from vcrgen.scorer.answers import load_answers
+from vcrgen.scorer.bootstrap import RESAMPLES
+from vcrgen.scorer.evidence import EvidenceWriter, write_evidence
+from vcrgen.scorer.join import PROBLEMS, STRICT, Join, Joined
+from vcrgen.scorer.predictions import PredictionFile, open_predictions
+from vcrgen.scorer.reading import without_halves
+from vcrgen.scorer.records import UNSTATED, AnswerKey, Outcome, SpanMatch, View
+from vcrgen.scorer.results import CellResult, RunResult
+from vcrgen.scorer.scorer import Scorer, make_scorer
+from vcrgen.scorer.statistics import summarise, view_differences
+from vcrgen.scorer.tally import Tally, unanswered
+from vcrgen.signature import Signature
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """How to score; see :func:`vcrgen.scorer.score`."""
+
+    protocol: str = "paper"
+    mode: str | None = None
+    split: str | None = None
+    subset: str | None = None
+    lang: str | None = None
+    segmenter: str | None = None
+    strip_thinking: bool | None = None
+    max_output_tokens: int | None = None
+    seed: int = 0
+    strict: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """One output of one question with its evidence, for people to look at."""
+
+    question_id: str
+    mode: str
+    view: View
+    output: str | None
+    matches: tuple[SpanMatch, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Validation:
+    """What is odd about a file, without a score.
+
+    Attributes:
+        name: The file.
+        format: Its format.
+        outputs: Predictions in it.
+        models: Models it names.
+        cells: Questions with an output for each mode and view.
+        questions: Questions of the dataset.
+        problems: By kind: how many, and the first places.
+    """
+
+    name: str
+    format: str
+    outputs: int
+    models: tuple[str, ...]
+    cells: Mapping[tuple[str, View], int]
+    questions: int
+    problems: Mapping[str, tuple[int, tuple[str, ...]]]
+
+    @property
+    def fit(self) -> bool:
+        """Whether ``strict`` would let it pass."""
+        return not any(kind in self.problems for kind in STRICT)
+
+
+class Session:
+    """Answers and scorer, loaded once for any number of files.
+
+    Args:
+        data: The dataset, as for :func:`vcrgen.scorer.answers.load_answers`.
+        options: How to score.
+    """
+
+    def __init__(self, data: Path, options: Options) -> None:
+        self.options = options
+        self.key: AnswerKey = load_answers(
+            data, mode=options.mode, split=options.split, subset=options.subset, lang=options.lang
+        )
+        self._scorer: Scorer | None = None
+
+    @property
+    def scorer(self) -> Scorer:
+        """The scorer of the dataset's language; made when first used."""
+        if self._scorer is None:
+            self._scorer = make_scorer(
+                self.key.lang,
+                protocol=self.options.protocol,
+                segmenter=self.options.segmenter,
+                strip_thinking=self.options.strip_thinking,
+                max_output_tokens=self.options.max_output_tokens,
+            )
+        return self._scorer
+
+    @property
+    def signature(self) -> Signature:
+        """What the session's scores can be compared with."""
+        from importlib.metadata import version
+
+        facts = {"vcrgen": version("vcrgen"), **self.scorer.facts, "missing": "wrong"}
+        return Signature({**facts, "boot": f"{RESAMPLES}", "seed": str(self.options.seed), **self.key.facts})
+
+    def score(self, file: Path, evidence: EvidenceWriter | None = None) -> RunResult:
+        """Score one file.
+
+        Args:
+            file: The outputs.
+            evidence: Takes every span's match.
+
+        Raises:
+            PredictionError: The file cannot be read, fits the dataset nowhere, or (strictly) not wholly.
+        """
+        evidence = evidence or EvidenceWriter()
+        predictions = open_predictions(file)
+        join = Join(self.key, self.options.mode, str(file))
+        tally = Tally(self.key, self.scorer)
+        name, model = without_halves(file.stem), None
+        for joined in join(predictions):
+            matches = tally.add(joined)
+            model = joined.prediction.model or model
+            evidence.add(name, model, self._id(joined.question), *joined.cell, matches)
+        for cell, question in tally.missing():
+            matches = unanswered(self.key.questions[question].answers, Outcome.MISSING)
+            evidence.add(name, model, self._id(question), cell.mode, cell.view, matches)
+        self._note_spans(join, tally)
+        if self.options.strict:
+            _refuse_flaws(join)
+        cells, resamples = summarise(tally, seed=self.options.seed)
+        return RunResult(
+            name=name,
+            model=model,
+            format=predictions.format,
+            lang=self.key.lang,
+            signature=self.signature,
+            cells=tuple(cells),
+            differences=view_differences(cells, resamples),
+            problems=_problems(join),
+            notes=tuple(self._notes(cells)),
+            resamples=resamples,
+        )
+
+    def validate(self, file: Path) -> Validation:
+        """Check one file without scoring it.
+
+        Raises:
+            PredictionError: The file cannot be read, or fits the dataset nowhere.
+        """
+        predictions = open_predictions(file)
+        join = Join(self.key, self.options.mode, str(file))
+        for joined in join(predictions):
+            if joined.prediction.output is not None and not joined.prediction.output.strip():
+                join.note("empty", joined.prediction.place)
+        return Validation(
+            name=file.name,
+            format=predictions.format,
+            outputs=join.total,
+            models=tuple(sorted(join.models)),
+            cells={name: sum(seen) for name, seen in join.seen.items()},
+            questions=len(self.key.questions),
+            problems=_problems(join),
+        )
+
+    def find(self, file: Path, question_ids: set[str]) -> Iterator[Found]:
+        """The outputs of some questions with their matches, in the order of the file; reads the file once more."""
+        for joined in self._joined(open_predictions(file), file):
+            question = self.key.questions[joined.question]
+            if question.question_id in question_ids:
+                output = joined.prediction.output
+                matches = unanswered(question.answers, Outcome.NULL)
+                if output is not None:
+                    matches = self.scorer(question.answers, output).matches
+                mode, view = joined.cell
+                yield Found(question_id=question.question_id, mode=mode, view=view, output=output, matches=matches)
+
+    def _joined(self, predictions: PredictionFile, file: Path) -> Iterator[Joined]:
+        return Join(self.key, self.options.mode, str(file))(predictions)
+
+    def _id(self, question: int) -> str:
+        return self.key.questions[question].question_id
+
+    def _note_spans(self, join: Join, tally: Tally) -> None:
+        """Problems that only show when outputs and answers are tokenised."""
+        empty = sum(cell.counts[Outcome.EMPTY.value] for cell in tally.cells.values())
+        if empty:
+            join.counts["empty"] = empty
+        for question in self.key.questions:
+            for answer in question.answers:
+                if not self.scorer.prepare(answer).tokens:
+                    join.note("empty_spans", repr(question.question_id))
+
+    def _notes(self, cells: list[CellResult]) -> Iterator[str]:
+        recorded, used = self.key.segmenter, self.scorer.segmenter.name
+        if recorded is not None and recorded != used:
+            yield f"The dataset's spans were chosen with the segmenter {recorded}; these scores use {used}."
+        if len(self.key.modes) > 1 and any(cell.mode == UNSTATED for cell in cells):
+            yield (
+                "The outputs do not say their mode, and the dataset has both: the scores are the same for either, but "
+                "not labelled, and visible ink is left out. Name it with --mode."
+            )
+        for cell in cells:
+            where = f"{cell.view.label}, {cell.mode}"
+            if missing := cell.counts.get("missing", 0):
+                yield f"{where}: {missing} of {cell.images} questions have no output; they count as wrong."
+            if cut := cell.counts.get("cut", 0):
+                limit = self.scorer.max_tokens
+                yield f"{where}: {cut} outputs were cut after {limit} tokens (--max-output-tokens)."
+            if verbatim := cell.counts.get("verbatim", 0):
+                yield (
+                    f"{where}: spans that stand in their output as text, but not as tokens: {verbatim}. The "
+                    "segmenter cut the output elsewhere; the metric `character` does not depend on that."
+                )
+
+
+def score(
+    predictions: str | Path,
+    *,
+    data: str | Path,
+    spans: str | Path | None = None,
+    **options: Any,
+) -> RunResult:
+    """Score a file of model outputs against a VCR dataset.
+
+    Args:
+        predictions: JSON Lines with ``question_id`` and ``output``, or what the VCR repository, VLMEvalKit or
+            lmms-eval wrote.
+        data: A dataset that vcrgen built, VCR-WIKI's Parquet, or a JSON Lines key.
+        spans: Write the per-span evidence here (``.parquet`` or ``.jsonl``).
+        **options: Fields of :class:`Options`: ``protocol`` (``paper`` or ``vlmevalkit``), ``mode``, ``split``,
+            ``subset``, ``lang``, ``segmenter``, ``strip_thinking``, ``max_output_tokens``, ``seed``, ``strict``.
+
+    Raises:
+        VcrgenError: The user can mend it; the message says how.
+    """
+    session = Session(Path(data), Options(**options))
+    with write_evidence(Path(spans) if spans is not None else None) as evidence:
+        return session.score(Path(predictions), evidence)
+
+
+def _problems(join: Join) -> dict[str, tuple[int, tuple[str, ...]]]:
+    return {kind: (join.counts[kind], tuple(join.examples.get(kind, ()))) for kind in PROBLEMS if join.counts[kind]}
+
+
+def _refuse_flaws(join: Join) -> None:
+    flaws = [f"{join.counts[kind]} {PROBLEMS[kind]}" for kind in STRICT if join.counts[kind]]
+    if flaws:
+        raise PredictionError(f"{join.file} is not complete (--strict): {'; '.join(flaws)}.")

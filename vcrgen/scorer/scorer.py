@@ -1,0 +1,212 @@
+"""One output against its spans: clean, tokenise, match, measure. Knows no files and no statistics."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from vcrgen.errors import PipelineError, ScoreError
+from vcrgen.scorer.clean import Cleaned, clean, is_refusal
+from vcrgen.scorer.match import Nearest, NGrams, SpanTokens
+from vcrgen.scorer.metrics import character_similarity, overlap, rouge1
+from vcrgen.scorer.protocols import Protocol, find_protocol
+from vcrgen.scorer.records import Outcome, SpanMatch
+from vcrgen.text.languages import LANGUAGES
+from vcrgen.text.segmenters import LONGEST_RUN, Segmenter, Tokens, load_segmenter
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoredOutput:
+    """What became of one output.
+
+    Attributes:
+        matches: One for each span.
+        outcome: ``empty``, ``refused`` (it holds a word of refusal), or None for an answer.
+        thinking: Whether a thinking block was taken out.
+        cut: Whether tokens after the limit were left out.
+        length: Characters of the text that is the answer, before any cut.
+    """
+
+    matches: tuple[SpanMatch, ...]
+    outcome: Outcome | None
+    thinking: bool
+    cut: bool
+    length: int
+
+
+class _Output(NamedTuple):
+    """An output on its way: the text that is read, its tokens and n-grams."""
+
+    cleaned: Cleaned
+    text: str
+    tokens: Tokens
+    ngrams: NGrams
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scorer:
+    """A protocol, bound to a language and its options.
+
+    Attributes:
+        protocol: The rules.
+        lang: Language code.
+        segmenter: Makes the tokens.
+        strip_thinking: Whether thinking blocks are taken out.
+        max_tokens: Tokens of an output that are read, or None for all.
+    """
+
+    protocol: Protocol
+    lang: str
+    segmenter: Segmenter
+    strip_thinking: bool
+    max_tokens: int | None
+    _spans: dict[str, SpanTokens] = field(default_factory=dict, repr=False)
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """What a signature says of this scorer."""
+        return {
+            "protocol": self.protocol.name,
+            "lang": self.lang,
+            "seg": self.segmenter.name,
+            "match": self.protocol.matcher,
+            "norm": "none",
+            "think": "strip" if self.strip_thinking else "keep",
+            "max": str(self.max_tokens) if self.max_tokens is not None else "all",
+            "chunk": str(LONGEST_RUN),
+        }
+
+    def prepare(self, text: str) -> SpanTokens:
+        """A span's tokens; kept, because a span is asked for once per output."""
+        known = self._spans.get(text)
+        if known is None:
+            tokens = tuple(self.segmenter(text, spaces=self.protocol.white_space).texts)
+            known = SpanTokens(text, tokens, LANGUAGES[self.lang].joiner.join(tokens), frozenset(tokens))
+            self._spans[text] = known
+        return known
+
+    def __call__(self, answers: Sequence[str], output: str) -> ScoredOutput:
+        """Score an output against the spans of its image.
+
+        Args:
+            answers: The texts of the spans.
+            output: The model's output, as it gave it.
+        """
+        protocol = self.protocol
+        cleaned = clean(output, strip_thinking=self.strip_thinking, cut_prefix=protocol.cut_prefix)
+        refused = is_refusal(cleaned.text)
+        tokens = Tokens([], [])
+        if not (refused and protocol.refusal_is_zero):
+            tokens = self.segmenter(cleaned.text, limit=self.max_tokens, spaces=protocol.white_space)
+        read = tokens.starts[-1] + len(tokens.texts[-1]) if tokens.cut else len(cleaned.text)
+        ngrams = NGrams(tokens.texts, LANGUAGES[self.lang].joiner)
+        prepared = _Output(cleaned, cleaned.text[:read], tokens, ngrams)
+        empty = not cleaned.text.strip()
+        outcome = Outcome.EMPTY if empty else Outcome.REFUSED if refused else None
+        return ScoredOutput(
+            matches=tuple(self._match(self.prepare(answer), prepared, outcome) for answer in answers),
+            outcome=outcome,
+            thinking=cleaned.thinking,
+            cut=tokens.cut,
+            length=len(cleaned.text),
+        )
+
+    def _match(self, span: SpanTokens, output: _Output, outcome: Outcome | None) -> SpanMatch:
+        verbatim = bool(span.text) and span.text in output.text
+        if outcome is Outcome.EMPTY or (outcome is Outcome.REFUSED and self.protocol.refusal_is_zero):
+            return SpanMatch(answer=span.text, outcome=outcome, verbatim=verbatim)
+        character = character_similarity(span.text, output.text)
+        nearest = self.protocol.nearest(span, output.ngrams)
+        if nearest is None:
+            scores = (0.0,) * 7 + (character,)
+            return SpanMatch(answer=span.text, outcome=outcome or Outcome.SHORT, scores=scores, verbatim=verbatim)
+        return self._measured(span, output, nearest, outcome, character, verbatim)
+
+    def _measured(
+        self,
+        span: SpanTokens,
+        output: _Output,
+        nearest: Nearest,
+        outcome: Outcome | None,
+        character: float,
+        verbatim: bool,
+    ) -> SpanMatch:
+        tokens, origin = output.tokens, output.cleaned.origin
+        last = nearest.position + len(span.tokens) - 1
+        ngram = tokens.texts[nearest.position : last + 1]
+        same = tuple(ngram) == span.tokens
+        exact = same or (nearest.distance == 0 and not self.protocol.exact_by_tokens)
+        if same and (nearest.string == span.text or not self.protocol.rouge_retokenises):
+            scores = (1.0, 1.0, 1.0, 1.0, 1.0, 1.0, nearest.similarity, character)
+        else:
+            unique = frozenset(ngram)
+            sets = overlap(span.unique, unique)
+            rouge = self._rouge(span, ngram, nearest.string, sets[-1] if len(unique) == len(ngram) else None)
+            scores = (float(exact), *sets, rouge, nearest.similarity, character)
+        return SpanMatch(
+            answer=span.text,
+            outcome=Outcome.EXACT if exact else outcome or Outcome.WRONG,
+            ngram=nearest.string,
+            start=origin(tokens.starts[nearest.position]),
+            end=origin(tokens.starts[last] + len(tokens.texts[last]) - 1) + 1,
+            distance=nearest.distance,
+            scores=scores,
+            verbatim=verbatim,
+        )
+
+    def _rouge(self, span: SpanTokens, ngram: Sequence[str], string: str, f1: float | None) -> float:
+        """ROUGE-1; equal to F1 over sets where no token is repeated, which ``f1`` is then."""
+        if self.protocol.rouge_retokenises:
+            return rouge1(span.tokens, self.segmenter(string, spaces=True).texts)
+        if f1 is not None and len(span.unique) == len(span.tokens):
+            return f1
+        return rouge1(span.tokens, ngram)
+
+
+def make_scorer(
+    lang: str,
+    *,
+    protocol: str = "paper",
+    segmenter: str | None = None,
+    strip_thinking: bool | None = None,
+    max_output_tokens: int | None = None,
+) -> Scorer:
+    """A scorer for a language.
+
+    Args:
+        lang: A code of the language table.
+        protocol: ``paper`` or ``vlmevalkit``, with or without its version.
+        segmenter: ``builtin``, or a trained spaCy pipeline whose tokens are used; None for the protocol's.
+        strip_thinking: Take out thinking blocks; None for the protocol's default.
+        max_output_tokens: Tokens of an output that are read; 0 for all, None for the protocol's default.
+
+    Raises:
+        ScoreError: The protocol is unknown, a number is negative, or the protocol's segmenter is not installed.
+        PipelineError: The language or the segmenter named is not known or not installed.
+    """
+    rules = find_protocol(protocol)
+    if max_output_tokens is not None and max_output_tokens < 0:
+        raise ScoreError("The number of output tokens to read is 0 (all) or more.")
+    limit = rules.max_tokens if max_output_tokens is None else max_output_tokens or None
+    return Scorer(
+        protocol=rules,
+        lang=lang,
+        segmenter=_segmenter(rules, lang, segmenter),
+        strip_thinking=rules.strip_thinking if strip_thinking is None else strip_thinking,
+        max_tokens=limit,
+    )
+
+
+def _segmenter(rules: Protocol, lang: str, name: str | None) -> Segmenter:
+    own = rules.segmenters.get(lang)
+    if name is not None or own is None:
+        return load_segmenter(lang, name)
+    try:
+        return load_segmenter(lang, own)
+    except PipelineError as problem:
+        raise ScoreError(
+            f"Protocol {rules.name} cuts {lang} with {own}, which cannot be used here ({problem}) "
+            "Or name another segmenter with --segmenter builtin; the signature will say so, and the numbers are then "
+            "not those of the published code."
+        ) from None
