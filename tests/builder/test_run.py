@@ -110,7 +110,8 @@ def test_no_image_and_no_caption_is_in_two_splits(reference: Path) -> None:
 def test_any_number_of_workers_gives_one_result(tree: Tree, reference: Path, tmp_path: Path, workers: int) -> None:
     script = (
         "from vcrgen.builder.run import build\n"
-        f"if __name__ == '__main__': build({SAMPLES!r}, out={str(tmp_path / 'out')!r}, workers={workers}, **{OPTIONS!r})"
+        "if __name__ == '__main__':\n"
+        f"    build({SAMPLES!r}, out={str(tmp_path / 'out')!r}, workers={workers}, **{OPTIONS!r})\n"
     )
     (tmp_path / "job.py").write_text(script)
     subprocess.run([sys.executable, str(tmp_path / "job.py")], check=True, timeout=300)

@@ -35,8 +35,8 @@ MODIFIER_FLAGS = ("n", "ns", "nz", "vn", "b", "f", "s", "j", "an", "x", "h", "k"
 DOTS = frozenset("·•‧・．")
 QUOTES = {"《": "》", "〈": "〉", "「": "」", "『": "』", "“": "”", "‘": "’", "【": "】"}
 TITLE_QUOTES = frozenset("《〈『")
-LONGEST_TITLE = 40
-LONGEST_QUOTED_NAME = 6
+# Words in a quoted name or title; what is longer reads as text, and the other rules find the names in it.
+LONGEST_QUOTED_NAME = 4
 LONGEST_MODIFIERS = 8
 LONGEST_ALIAS = 8
 # Kinds of one character that jieba cuts from a common word only where both are a name: 竹子 山, 文汇 路.
@@ -45,6 +45,7 @@ JOINERS = frozenset("、和与及跟同-－—–")
 PLACE_ENDINGS = frozenset("省市县镇乡村岛山河湖寺路街座")
 ARTICLES = frozenset("一该該此每各本")
 NOT_AFTER_ARTICLE = frozenset("二三四五六七八九十百千万亿半年月日号世")
+VAGUE_NUMERALS = frozenset("几幾数數多两兩首")
 NUMERALS = "0123456789.,０１２３４５６７８９〇零一二三四五六七八九十百千万亿两几数多半余萬億兩幾數餘"
 # What opens a description, not a name: 一座 商业 银行, 这家 公司, 著名 的 大学.
 INDEFINITE = ("一", "两", "这", "這", "该", "該", "此", "某", "其", "每", "各", "本", "的", "是", "个")
@@ -120,6 +121,8 @@ def _label_of_word(word: str, flag: str, lex: Lexicons) -> str:
     if flag == "m" and word[0] == "第":
         return "ORDINAL"
     quantity = _label_of_quantity(word, lex)
+    if _is_vague(word) and (quantity or LABEL_OF_FLAG.get(flag)) == "CARDINAL":
+        return ""
     if quantity:
         return quantity
     if flag == "n" and len(word) > 2 and word[-1] in PLACE_ENDINGS:
@@ -153,6 +156,11 @@ def _is_article(word: str) -> bool:
     return len(word) == 2 and word[0] in ARTICLES and word[1] not in NOT_AFTER_ARTICLE
 
 
+def _is_vague(word: str) -> bool:
+    """Whether a word counts without a number that anybody had to know: 几种, 数次, 两个, 首批."""
+    return len(word) > 1 and word[0] in VAGUE_NUMERALS and word[1] not in NUMERALS
+
+
 def mark_quantities(marks: Marks) -> None:
     """Label the unit after a number with what both together are: 年, 公里, 岁, 世纪."""
     for index in range(1, len(marks.words)):
@@ -163,14 +171,13 @@ def mark_quantities(marks: Marks) -> None:
 
 
 def mark_quotes(marks: Marks) -> None:
-    """Label titles in 《》, and short texts in other quotation marks: more often a name than speech."""
+    """Label short texts in quotation marks: more often a name or a title than speech."""
     words = marks.words
     for start, word in enumerate(words):
         closing = QUOTES.get(word)
         if closing is None:
             continue
-        longest = LONGEST_TITLE if word in TITLE_QUOTES else LONGEST_QUOTED_NAME
-        limit = min(len(words), start + longest + 2)
+        limit = min(len(words), start + LONGEST_QUOTED_NAME + 2)
         end = next((at for at in range(start + 1, limit) if words[at] == closing), None)
         if end is None and word in TITLE_QUOTES and limit == len(words):
             end = limit  # the caption was cut inside the title
@@ -289,7 +296,8 @@ def mark_suffixed(marks: Marks) -> None:
 def _head_label(marks: Marks, index: int) -> str:
     """ORG or FAC for a word that is or ends in a kind of organisation or place, "" for any other."""
     word, lex = marks.words[index], marks.lex
-    kinds = (word, word[-2:], word[-1]) if len(word) > 2 and marks.flags[index][0] == "n" else (word,)
+    compound = len(word) > 2 and marks.flags[index][0] == "n" and word not in lex.common
+    kinds = (word, word[-2:], word[-1]) if compound else (word,)
     for kind in kinds:
         if kind in lex.organisations:
             return "ORG"
@@ -302,7 +310,7 @@ def _stands_without_name(marks: Marks, word: str) -> bool:
     """Whether a kind makes a name of the common words before it: 国际 射击 中心, 竹子 山."""
     if len(word) == 1:
         return word in SPLIT_HEADS
-    return any(kind in marks.lex.organisations or kind in marks.lex.places for kind in (word, word[-2:]))
+    return word not in marks.lex.common and any(kind in marks.lex.organisations or kind in marks.lex.places for kind in (word, word[-2:]))
 
 
 def _is_indefinite(marks: Marks, start: int) -> bool:
@@ -334,8 +342,15 @@ def mark_repeats(marks: Marks) -> None:
         if person and len(word) > 1 and _is_han(word):
             seen.add(word)
     for index, word in enumerate(marks.words):
-        if not marks.labels[index] and word in seen:
+        if not marks.labels[index] and word in seen and word not in marks.lex.common:
             marks.labels[index] = "NAME"
+
+
+def free_counters(marks: Marks) -> None:
+    """Free what only counts after a number: 471 个, 323 人. The number is no less hidden by it."""
+    for index in range(1, len(marks.words)):
+        if marks.labels[index] == "CARDINAL" and marks.lex.units.get(marks.words[index]) == "CARDINAL":
+            marks.labels[index] = ""
 
 
 RULES: tuple[Callable[[Marks], None], ...] = (
@@ -350,6 +365,7 @@ RULES: tuple[Callable[[Marks], None], ...] = (
     mark_fragments,
     mark_suffixed,
     mark_peoples,
+    free_counters,
 )
 
 
