@@ -33,7 +33,7 @@ ELIGIBLE = {
     "她在法国巴黎学习油画。": "她 在 学习 油画",
     "约翰·菲茨杰拉德·肯尼迪是一位总统。": "是 一位 总统",
     "公司成立于2003年3月。": "公司 成立 于",
-    "该市人口为323人，面积6.72平方公里。": "该市 人口 为 面积",
+    "该市人口为323人，面积6.72平方公里。": "该市 人口 为 人 面积",
     "收入增长百分之二十，花费三万美元。": "收入 增长 花费",
     "星期三上午九点开会。": "开会",
     "他写了《年轻的时候》这本书。": "他 写 了 这 本书",
@@ -41,6 +41,16 @@ ELIGIBLE = {
     "他是第一个登上月球的人。": "他 是 第一个 登上 月球 的 人",
     "明朝万历年间盛行。": "年间 盛行",
     "今天仍然在使用KONAMI的软件。": "仍然 在 使用 的 软件",
+    # What only counts is free, its number is not; a unit of measure, of time or of money is not.
+    "该目录收录471个星团，共12座。": "该 目录 收录 个 星团 共 座",
+    "他有两种想法和几个问题，多次失败。": "他 有 两种 想法 和 几个 问题 多次 失败",
+    "他有五个孩子，住了两年。": "他 有 孩子 住 了",
+    # Everyday words that jieba's dictionary calls names, times or places.
+    "夏天干燥，夜间的阿姨害怕海牛和雷雨。": "夏天 干燥 夜间 的 阿姨 害怕 海牛 和 雷雨",
+    "岛屿的东南有一座天文台，属于这一朝代。": "岛屿 的 东南 有 一座 天文台 属于 这一 朝代",
+    # A list in a description is no name of an organisation.
+    "这是一座自然史和文化博物馆。": "这是 一座 自然史 和 文化 博物馆",
+    "由地方自治市组成。": "由 地方 自治市 组成",
 }
 
 
@@ -63,6 +73,10 @@ ENTITIES = {
     "简称铁协，": "铁协/NAME",
     "大津祐树签约": "大津祐树/PERSON",
     "第三大的城市": "第三/ORDINAL",
+    "花了两美元，走了两公里": "美元/MONEY 两公里/QUANTITY",
+    "两百人": "两百人/CARDINAL",
+    "车站位于柏树街西侧": "柏树街/FAC",
+    "弗内斯修道院附近": "修道院/FAC",
 }
 
 
@@ -82,6 +96,16 @@ def test_names_in_traditional_text_are_seen(nlp: Language) -> None:
 def test_a_quoted_sentence_stays_eligible(nlp: Language) -> None:
     doc = nlp("他说：“我们应该谨慎地引导它们向着新的方向发展。”")
     assert selectable_ngrams(doc, 5)
+
+
+def test_a_long_title_reads_as_text_and_a_short_one_as_a_name(nlp: Language) -> None:
+    assert selectable_ngrams(nlp("论文《疏散星团的结构特性及其在空间的分布》"), 5)
+    assert not selectable_ngrams(nlp("论文《空间结构的分布》"), 1)[1:]
+
+
+def test_a_common_word_in_quotes_is_no_name_elsewhere(nlp: Language) -> None:
+    doc = nlp("经济高度发达，被列为“高度发达”国家。")
+    assert [bool(ineligible_reason(token)) for token in doc if token.text == "高度发达"] == [False, True]
 
 
 def test_sentences_end_at_full_stops_and_keep_the_closing_quote(nlp: Language) -> None:

@@ -30,8 +30,9 @@ LABEL_OF_FLAG = {
 # Flags that make a word a name wherever it stands, not only by its neighbours.
 NAME_FLAGS = frozenset({"nr", "nrt", "nz", UNKNOWN_TAG})
 NAME_LABELS = frozenset({"PERSON", "NORP", "FAC", "ORG", "GPE", "LOC", "NAME"})
-# Flags of words that qualify the head of a name: 国际 射击 中心, 中央 机构 编制 委员会.
-MODIFIER_FLAGS = ("n", "ns", "nz", "vn", "b", "f", "s", "j", "an", "x", "h", "k", "zg", "ag", "g")
+# Flags of words that qualify the head of a name: 国际 射击 中心, 中央 机构 编制 委员会. A word flagged nr that no rule
+# took for a name is a common noun: 柏树 街.
+MODIFIER_FLAGS = ("n", "nr", "ns", "nz", "vn", "b", "f", "s", "j", "an", "x", "h", "k", "zg", "ag", "g")
 DOTS = frozenset("·•‧・．")
 QUOTES = {"《": "》", "〈": "〉", "「": "」", "『": "』", "“": "”", "‘": "’", "【": "】"}
 TITLE_QUOTES = frozenset("《〈『")
@@ -308,13 +309,17 @@ def _head_label(marks: Marks, index: int) -> str:
 
 def _stands_without_name(marks: Marks, word: str) -> bool:
     """Whether a kind makes a name of the common words before it: 国际 射击 中心, 竹子 山."""
-    if len(word) == 1:
+    if len(word) == 1 or word in marks.lex.common:
         return word in SPLIT_HEADS
-    return word not in marks.lex.common and any(kind in marks.lex.organisations or kind in marks.lex.places for kind in (word, word[-2:]))
+    return any(kind in marks.lex.organisations or kind in marks.lex.places for kind in (word, word[-2:]))
 
 
 def _is_indefinite(marks: Marks, start: int) -> bool:
-    """Whether a description, not a name, starts at the index."""
+    """Whether a description, not a name, starts at the index, or is a link in a list: 一座 自然史 和 文化 博物馆."""
+    while start > 1 and marks.words[start - 1] in JOINERS and marks.is_modifier(start - 2):
+        start -= 2
+        if marks.is_name(start):
+            return False
     return start > 0 and marks.words[start - 1].startswith(INDEFINITE)
 
 
