@@ -93,9 +93,11 @@ class BuildConfig(BaseModel):
         """The fields as JSON values, without names of local files."""
         return self.model_dump(mode="json", exclude=BY_CONTENT)
 
-    def canonical_hash(self) -> str:
-        """SHA-256 over the canonical JSON of :meth:`published`, in hex."""
-        return hashlib.sha256(canonical_json(self.published()).encode()).hexdigest()
+    def part_hash(self) -> str:
+        """SHA-256 over the canonical JSON of what decides the rows: all of :meth:`published` but the splits, in hex."""
+        values = self.published()
+        del values["splits"]
+        return hashlib.sha256(canonical_json(values).encode()).hexdigest()
 
 
 def parse_splits(text: str) -> dict[str, int | float | None]:

@@ -17,6 +17,10 @@ class SourceError(VcrgenError):
     """The image-caption pairs cannot be read: missing file, unknown format, missing column."""
 
 
+class NoPairsError(SourceError):
+    """All pairs were read, and none of them can be used."""
+
+
 class FontError(VcrgenError):
     """A font file is missing, damaged, or not what its register says."""
 

@@ -18,6 +18,7 @@ from PIL import Image
 from vcrgen.builder import run
 from vcrgen.builder.assemble import make_file
 from vcrgen.builder.run import WORK, Watcher, build
+from vcrgen.builder.shards import HashingSink
 from vcrgen.errors import ConfigError, OutputError, SourceError
 from vcrgen.manifest import read_manifest
 from vcrgen.records import Reason
@@ -219,18 +220,33 @@ def test_nothing_usable(tmp_path: Path) -> None:
     pq.write_table(pa.table({"image": [b"x", b"y"], "caption": ["a", "b"]}), tmp_path / "bad.parquet")
     with pytest.raises(SourceError, match=r"no usable pair.*short_caption 2"):
         build(tmp_path / "bad.parquet", out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
 
 
 def test_too_large_splits_lose_nothing(tmp_path: Path) -> None:
+    read = []
+
+    class Counting(Watcher):
+        def advance(self, read_now: int, built: int, drops: Counter[str]) -> None:
+            read.append(read_now)
+
     with pytest.raises(ConfigError, match="asks for 1000 pairs"):
-        build("samples:20", out=tmp_path / "out", splits="train=...,test=1000")
+        build("samples:20", out=tmp_path / "out", splits="train=...,test=1000", watcher=Counting())
+    assert sum(read) == 20
+    result = build("samples:20", out=tmp_path / "out", splits="train=...,test=5", watcher=Counting())
+    assert sum(read) == 20 and result.manifest.pairs >= 18  # what was built before is taken
 
 
+@pytest.mark.filterwarnings("error")  # a writer that complains when it is collected
 def test_a_full_disk_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*args: object, **kwargs: object) -> None:
-        raise OSError(28, "No space left on device")
+    real = HashingSink.write
 
-    monkeypatch.setattr("vcrgen.builder.shards.PartWriter.write", full)
+    def full(self: HashingSink, data: bytes) -> int:
+        if self.size > 100_000 and not self._discarded:
+            raise OSError(28, "No space left on device")
+        return real(self, data)
+
+    monkeypatch.setattr(HashingSink, "write", full)
     with pytest.raises(OutputError, match="the disk is full"):
         build("samples:20", out=tmp_path / "out")
     monkeypatch.undo()

@@ -33,7 +33,7 @@ ELIGIBLE = {
     "她在法国巴黎学习油画。": "她 在 学习 油画",
     "约翰·菲茨杰拉德·肯尼迪是一位总统。": "是 一位 总统",
     "公司成立于2003年3月。": "公司 成立 于",
-    "该市人口为323人，面积6.72平方公里。": "该市 人口 为 人 面积",
+    "该市人口为323人，面积6.72平方公里。": "该市 人口 为 面积",
     "收入增长百分之二十，花费三万美元。": "收入 增长 花费",
     "星期三上午九点开会。": "开会",
     "他写了《年轻的时候》这本书。": "他 写 了 这 本书",
@@ -41,8 +41,7 @@ ELIGIBLE = {
     "他是第一个登上月球的人。": "他 是 第一个 登上 月球 的 人",
     "明朝万历年间盛行。": "年间 盛行",
     "今天仍然在使用KONAMI的软件。": "仍然 在 使用 的 软件",
-    # What only counts is free, its number is not; a unit of measure, of time or of money is not.
-    "该目录收录471个星团，共12座。": "该 目录 收录 个 星团 共 座",
+    # What counts without a number to know is free; a number is not.
     "他有两种想法和几个问题，多次失败。": "他 有 两种 想法 和 几个 问题 多次 失败",
     "他有五个孩子，住了两年。": "他 有 孩子 住 了",
     # Everyday words that jieba's dictionary calls names, times or places.

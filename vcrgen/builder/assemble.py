@@ -28,7 +28,7 @@ from vcrgen.builder.shards import (
 )
 from vcrgen.builder.splits import Rows, assign
 from vcrgen.config import BuildConfig, parse_splits
-from vcrgen.errors import SourceError
+from vcrgen.errors import NoPairsError
 from vcrgen.files import atomic_path, fsync, sha256_file, write_json
 from vcrgen.manifest import DatasetFile
 from vcrgen.records import Mode, Reason, Reject
@@ -86,7 +86,7 @@ def plan_assembly(results: Sequence[ShardResult], config: BuildConfig, *, work: 
 
     Raises:
         ConfigError: The splits ask for more than there is.
-        SourceError: No pair at all was usable.
+        NoPairsError: No pair at all was usable.
     """
     drops = Counter[str]()
     for result in results:
@@ -95,7 +95,7 @@ def plan_assembly(results: Sequence[ShardResult], config: BuildConfig, *, work: 
     assignment = assign(np.concatenate([*keys, np.empty(0, KEY_DTYPE)]), parse_splits(config.splits), seed=config.seed)
     if not any(len(rows) for rows in assignment.splits.values()):
         most = ", ".join(f"{reason} {count}" for reason, count in drops.most_common(3))
-        raise SourceError(f"The source has no usable pair (set aside: {most or 'none; it is empty'}).")
+        raise NoPairsError(f"The source has no usable pair (set aside: {most or 'none; it is empty'}).")
     starts = np.cumsum([0, *(result.rows for result in results)])
     files = []
     for split, rows in assignment.splits.items():
@@ -190,8 +190,7 @@ def make_file(file: DataFile, *, work: Path) -> DatasetFile:
             sources[0].replace(target)
             fsync(target.parent)
         else:
-            with atomic_path(target) as temporary:
-                writer = PartWriter(temporary)
+            with atomic_path(target) as temporary, PartWriter(temporary) as writer:
                 for source, piece in zip(sources, file.pieces, strict=True):
                     _copy_rows(source, piece.rows or [], writer)
                 _, sha256 = writer.close()

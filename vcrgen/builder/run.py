@@ -28,7 +28,7 @@ from vcrgen.builder.shards import Plan, ShardResult, Task, freeze_plan, make_pla
 from vcrgen.builder.sources import Source, check_columns, cut_at_limit, open_source
 from vcrgen.builder.statistics import dataset_statistics
 from vcrgen.config import BuildConfig, load_build_config
-from vcrgen.errors import DatasetError, OutputError, SourceError
+from vcrgen.errors import DatasetError, NoPairsError, OutputError, SourceError
 from vcrgen.files import fsync, write_text
 from vcrgen.manifest import Manifest, read_manifest, write_manifest
 from vcrgen.signature import Signature
@@ -138,11 +138,21 @@ class Build:
             plan = make_plan(self._config, partitions, signature=str(signature))
             if complete := self._complete(plan):
                 return BuildResult(path=self._out, manifest=complete, was_complete=True)
-            with self._locked():
-                freeze_plan(plan, self._work)
-                manifest = self._finish(plan, source, signature)
+            try:
+                with self._locked():
+                    freeze_plan(plan, self._work)
+                    manifest = self._finish(plan, source, signature)
+            except NoPairsError:
+                self._clear()  # all was read and nothing is worth keeping
+                raise
             shutil.rmtree(self._work)
         return BuildResult(path=self._out, manifest=manifest, was_complete=False)
+
+    def _clear(self) -> None:
+        """Leave the place as it was before the build."""
+        shutil.rmtree(self._work)
+        if not any(self._out.iterdir()):
+            self._out.rmdir()
 
     def _complete(self, plan: Plan) -> Manifest | None:
         """The manifest of a finished build of the same plan; a folder with anything else in it is refused."""
@@ -151,7 +161,7 @@ class Build:
                 manifest = read_manifest(self._out)
             except DatasetError:
                 manifest = None
-            if manifest and manifest.fingerprint == plan.fingerprint:
+            if manifest and manifest.fingerprint == plan.dataset_fingerprint:
                 shutil.rmtree(self._work, ignore_errors=True)  # a run was killed between its last two steps
                 return manifest
             raise OutputError(
@@ -179,17 +189,18 @@ class Build:
 
     def _finish(self, plan: Plan, source: Source, signature: Signature) -> Manifest:
         """Everything after the plan; each step knows what an interrupted run has done of it."""
-        assembly = read_assembly(plan.fingerprint, self._work)
+        assembly = read_assembly(plan.dataset_fingerprint, self._work)
         if assembly is None:
+            shutil.rmtree(self._work / "final", ignore_errors=True)  # of other splits
             results = self._run_shards(plan, source)
             self._watcher.stage("looking for duplicates")
             assembly = plan_assembly(results, self._config, work=self._work, shard_size=plan.shard_size)
-            save_assembly(assembly, plan.fingerprint, self._work)
+            save_assembly(assembly, plan.dataset_fingerprint, self._work)
         self._watcher.stage("writing the dataset")
         (self._work / "final").mkdir(exist_ok=True)
         files = tuple(make_file(file, work=self._work) for file in assembly.files)
         manifest = Manifest(
-            fingerprint=plan.fingerprint,
+            fingerprint=plan.dataset_fingerprint,
             signature=signature,
             source=source.description,
             config=self._config.published(),

@@ -13,6 +13,7 @@ A task may run twice or be killed anywhere: it writes temporary names and rename
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import importlib.metadata
 import io
@@ -24,7 +25,7 @@ from contextlib import ExitStack
 from dataclasses import asdict, astuple, dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -65,12 +66,14 @@ class Plan:
     """What a build consists of.
 
     Attributes:
-        fingerprint: Hash of everything that decides the bytes.
+        fingerprint: Hash of everything that decides the bytes of the parts.
+        dataset_fingerprint: Hash of that and of what decides how parts become a dataset.
         shard_size: Pairs that a task reads, and rows that a file of the dataset holds, at most.
         tasks: In the order of the source.
     """
 
     fingerprint: str
+    dataset_fingerprint: str
     shard_size: int
     tasks: tuple[Task, ...]
 
@@ -117,7 +120,7 @@ def make_plan(config: BuildConfig, partitions: list[Partition], *, signature: st
             stop = min(start + size, partition.rows)
             tasks.append(Task(index=len(tasks), partition=number, start=start, stop=stop))
     facts = {
-        "config": config.canonical_hash(),
+        "config": config.part_hash(),
         "signature": signature,
         "partitions": [asdict(partition) for partition in partitions],
         "versions": {name: importlib.metadata.version(name) for name in BYTE_PACKAGES},
@@ -126,7 +129,8 @@ def make_plan(config: BuildConfig, partitions: list[Partition], *, signature: st
         "machine": platform.machine(),
     }
     fingerprint = hashlib.sha256(canonical_json(facts).encode()).hexdigest()
-    return Plan(fingerprint=fingerprint, shard_size=size, tasks=tuple(tasks))
+    dataset = hashlib.sha256(f"{fingerprint} {config.splits}".encode()).hexdigest()
+    return Plan(fingerprint=fingerprint, dataset_fingerprint=dataset, shard_size=size, tasks=tuple(tasks))
 
 
 def freeze_plan(plan: Plan, work: Path) -> None:
@@ -149,6 +153,8 @@ def freeze_plan(plan: Plan, work: Path) -> None:
 class PartWriter:
     """A Parquet file, written row group by row group and hashed on its way to the disk.
 
+    A context manager: left by an error, it lets go of the file without writing to it again.
+
     Args:
         file: Where to write.
     """
@@ -157,6 +163,16 @@ class PartWriter:
         self._schema = arrow_schema()
         self._sink = HashingSink(file)
         self._writer = pq.ParquetWriter(self._sink, self._schema, **parquet_options())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if not self._sink.closed:
+            self._sink.discard()
+            with contextlib.suppress(OSError, pa.ArrowException):
+                self._writer.close()  # now, or the garbage collector does it and complains
+            self._sink.close()
 
     def write(self, rows: list[dict[str, Any]]) -> None:
         """Write rows as one row group."""
@@ -178,8 +194,13 @@ class HashingSink(io.RawIOBase):
 
     def __init__(self, file: Path) -> None:
         self._file = file.open("wb")
+        self._discarded = False
         self.size = 0
         self.sha256 = hashlib.sha256()
+
+    def discard(self) -> None:
+        """From now on, take what is written and drop it."""
+        self._discarded = True
 
     def writable(self) -> bool:
         """True."""
@@ -187,6 +208,8 @@ class HashingSink(io.RawIOBase):
 
     def write(self, data: Any) -> int:
         """Write bytes."""
+        if self._discarded:
+            return len(data)
         self.sha256.update(data)
         written = self._file.write(data)
         self.size += written
@@ -198,12 +221,13 @@ class HashingSink(io.RawIOBase):
 
     def flush(self) -> None:
         """Hand everything to the operating system."""
-        if not self._file.closed:
+        if not self._file.closed and not self._discarded:
             self._file.flush()
 
     def close(self) -> None:
         """Close the file."""
-        self._file.close()
+        with contextlib.suppress(OSError) if self._discarded else contextlib.nullcontext():
+            self._file.close()
         super().close()
 
 
@@ -264,7 +288,7 @@ def process_shard(
     drops: Counter[str] = Counter()
     with ExitStack() as stack:
         writers = {
-            mode: PartWriter(stack.enter_context(atomic_path(part_file(work, task.index, mode))))
+            mode: stack.enter_context(PartWriter(stack.enter_context(atomic_path(part_file(work, task.index, mode)))))
             for mode in pipeline.config.modes
         }
         log_file = stack.enter_context(atomic_path(rejects_file(work, task.index)))

@@ -316,7 +316,8 @@ def _stands_without_name(marks: Marks, word: str) -> bool:
 
 def _is_indefinite(marks: Marks, start: int) -> bool:
     """Whether a description, not a name, starts at the index, or is a link in a list: 一座 自然史 和 文化 博物馆."""
-    while start > 1 and marks.words[start - 1] in JOINERS and marks.is_modifier(start - 2):
+    first = max(1, start - 2 * LONGEST_MODIFIERS)
+    while start > first and marks.words[start - 1] in JOINERS and marks.is_modifier(start - 2):
         start -= 2
         if marks.is_name(start):
             return False
@@ -351,13 +352,6 @@ def mark_repeats(marks: Marks) -> None:
             marks.labels[index] = "NAME"
 
 
-def free_counters(marks: Marks) -> None:
-    """Free what only counts after a number: 471 个, 323 人. The number is no less hidden by it."""
-    for index in range(1, len(marks.words)):
-        if marks.labels[index] == "CARDINAL" and marks.lex.units.get(marks.words[index]) == "CARDINAL":
-            marks.labels[index] = ""
-
-
 RULES: tuple[Callable[[Marks], None], ...] = (
     mark_flags,
     mark_quantities,
@@ -370,7 +364,6 @@ RULES: tuple[Callable[[Marks], None], ...] = (
     mark_fragments,
     mark_suffixed,
     mark_peoples,
-    free_counters,
 )
 
 

@@ -29,7 +29,8 @@ __all__ = [
     "read_item",
 ]
 
-_SAMPLES = re.compile(r"samples(?::(\d{1,9}))?")
+_SAMPLES = re.compile(r"samples(?::(.*))?")
+_MOST_SAMPLES = 10**9
 _FORMATS: dict[str, tuple[type[FileSource], str]] = {
     ".parquet": (ParquetSource, "Parquet file"),
     ".tar": (TarSource, "WebDataset shard"),
@@ -79,9 +80,13 @@ def open_source(config: BuildConfig) -> Source:
 def _open_samples(lang: str, count: str | None) -> Source:
     from vcrgen.builder.samples import BUILTIN_COUNT
 
+    if count is not None and not re.fullmatch(r"[0-9]{1,12}", count):
+        raise SourceError(f"`samples:{count[:50]}` names no count; write for example samples:500.")
     rows = BUILTIN_COUNT if count is None else int(count)
-    if rows < 1:
-        raise SourceError(f"`samples:{count}` asks for no pairs; give a count of at least 1.")
+    if not 1 <= rows <= _MOST_SAMPLES:
+        raise SourceError(
+            f"`samples:{count}` asks for {rows} pairs; give a count of at least 1, at most {_MOST_SAMPLES}."
+        )
     return SampleSource(lang, rows)
 
 
