@@ -61,7 +61,7 @@ class BuildConfig(BaseModel):
     image_format: Literal["png", "webp"] = Field("png", description="Lossless format of the written images.")
     splits: str = Field("train=...", description="NAME=COUNT, NAME=SHARE (0.1) or NAME=... for the rest, by commas.")
     shard_size: int | None = Field(
-        None, ge=1, le=10_000, description="Pairs a shard: a sixteenth of the source, 16 to 512, if not given."
+        None, ge=1, le=10_000, description="Pairs a shard; if not given, a 32nd of the source, 16 to 512."
     )
 
     @field_validator("lang")
