@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from vcrgen.cli import main
+from vcrgen.cli import app
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -23,7 +23,7 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp
     def call(*words: object) -> tuple[int, str, str]:
         monkeypatch.setattr("sys.argv", ["vcrgen", *map(str, words)])
         try:
-            main()
+            app(prog_name="vcrgen")
             code = 0
         except SystemExit as stop:
             code = stop.code if isinstance(stop.code, int) else 0

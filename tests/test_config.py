@@ -102,9 +102,10 @@ def test_splits_that_make_no_sense(text: str) -> None:
 @given(st.text(max_size=40))
 def test_any_text_is_splits_or_an_error(text: str) -> None:
     try:
-        parse_splits(text)
+        splits = parse_splits(text)
     except ValueError:
         return
+    assert list(splits.values()).count(None) == 1
 
 
 def test_the_hash_is_of_the_choices() -> None:

@@ -73,7 +73,7 @@ def fail(error: Exception) -> Any:
         ("vcrgen.text.pipelines.load_pipeline", ImportError("jieba"), "segmenters", "Chinese"),
         ("vcrgen.doctor.requires", importlib.metadata.PackageNotFoundError("vcrgen"), "packages", "check"),
         ("spacy.util.get_installed_models", RuntimeError(), "trained pipelines", "check"),
-        ("isal.isal_zlib.decompress", ValueError("bad"), "images", "PNG: ISA-L"),
+        ("zlib_ng.zlib_ng.decompress", ValueError("bad"), "images", "PNG: what vcrgen writes with"),
     ],
 )
 def test_what_fails_is_a_finding_with_a_hint(

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from vcrgen.builder.samples import sample_pair
-from vcrgen.cli import main
+from vcrgen.cli import app
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
@@ -89,7 +89,7 @@ def test_commands(line: str, folder: Path, monkeypatch: pytest.MonkeyPatch, caps
     monkeypatch.setattr("sys.argv", shlex.split(line, comments=True))
     main_code = 0
     try:
-        main()
+        app(prog_name="vcrgen")
     except SystemExit as stop:
         main_code = int(stop.code or 0)
     assert main_code == 0, capsys.readouterr().err

@@ -1,6 +1,6 @@
 """``python -m vcrgen``."""
 
-from vcrgen.cli import main
+from vcrgen.cli import app
 
 if __name__ == "__main__":
-    main()
+    app()

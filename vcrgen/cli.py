@@ -14,13 +14,37 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
+from typer.core import TyperGroup
 
 from vcrgen.cli_score import register
 from vcrgen.config import BuildConfig
 from vcrgen.errors import VcrgenError
 
+_out = Console()
+_err = Console(stderr=True)
+
+
+class _Commands(TyperGroup):
+    """What a user can mend is one sentence and exit code 2; Ctrl-C says what to do next."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command that was asked for."""
+        try:
+            return super().invoke(ctx)
+        except VcrgenError as error:
+            _err.print(f"[bold red]Error:[/] {escape(str(error))}", soft_wrap=True)
+            sys.exit(2)
+        except KeyboardInterrupt:
+            _err.print("Interrupted. What was finished is kept; run the same command again to go on.", soft_wrap=True)
+            sys.exit(130)
+        except BrokenPipeError:
+            sys.stderr.close()  # the reader of our output went away (`| head`)
+            sys.exit(141)
+
+
 app = typer.Typer(
     name="vcrgen",
+    cls=_Commands,
     help="Build and score Visual Caption Restoration data: images with captions of which a model sees only the top "
     "and bottom pixels.",
     no_args_is_help=True,
@@ -29,23 +53,6 @@ app = typer.Typer(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-_out = Console()
-_err = Console(stderr=True)
-
-
-def main() -> None:
-    """Run the command line; what a user can mend is one sentence and exit code 2."""
-    try:
-        app()
-    except VcrgenError as error:
-        _err.print(f"[bold red]Error:[/] {escape(str(error))}", soft_wrap=True)
-        sys.exit(2)
-    except KeyboardInterrupt:
-        _err.print("Interrupted. What was finished is kept; run the same command again to go on.")
-        sys.exit(130)
-    except BrokenPipeError:
-        sys.stderr.close()  # the reader of our output went away (`| head`)
-        sys.exit(141)
 
 
 def _field(name: str, *flags: str, **more: Any) -> Any:

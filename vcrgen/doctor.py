@@ -152,7 +152,7 @@ def _images(group: str) -> Iterator[Finding]:
             "pip install --force-reinstall pillow" if needed else "images that need it are read otherwise or set aside"
         )
         yield _probe(group, name, partial(_feature, feature), hint=hint, optional=not needed)
-    yield _probe(group, "PNG: ISA-L", _isal, hint="pip install --force-reinstall isal")
+    yield _probe(group, "PNG: what vcrgen writes with", _zlib_ng, hint="pip install --force-reinstall zlib-ng")
 
 
 def _feature(name: str) -> str:
@@ -164,12 +164,12 @@ def _feature(name: str) -> str:
     return features.version(name) or "unknown version"
 
 
-def _isal() -> str:
-    from isal import isal_zlib
+def _zlib_ng() -> str:
+    from zlib_ng import zlib_ng
 
-    if isal_zlib.decompress(isal_zlib.compress(b"vcrgen")) != b"vcrgen":
+    if zlib_ng.decompress(zlib_ng.compress(b"vcrgen")) != b"vcrgen":
         raise RuntimeError("gives other bytes back than it was given")
-    return version("isal")
+    return f"zlib-ng {version('zlib-ng')}"
 
 
 def _machine(group: str) -> Iterator[Finding]:

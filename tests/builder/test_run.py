@@ -293,3 +293,28 @@ def test_a_limit_is_the_start_of_the_whole(tmp_path: Path) -> None:
 
     part = ids(tmp_path / "part")
     assert part == ids(tmp_path / "whole")[: len(part)]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs process groups")
+def test_ctrl_c_in_a_terminal_says_what_to_do(tmp_path: Path) -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "vcrgen",
+        "build",
+        "samples:2000",
+        "--workers",
+        "2",
+        "--out",
+        str(tmp_path / "out"),
+    ]
+    process = subprocess.Popen(
+        command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, start_new_session=True
+    )
+    deadline = time.monotonic() + 120
+    while not list((tmp_path / "out" / WORK / "manifests").glob("[0-9]*.json")) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the workers too
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert errors.strip() == "Interrupted. What was finished is kept; run the same command again to go on."

@@ -43,6 +43,10 @@ def test_given_texts_are_covered() -> None:
     assert row["crossed_text"] == ["old man", "long book"]
 
 
+def test_given_texts_may_be_of_a_short_caption() -> None:
+    assert VCRTransform()({"image": IMAGE, "caption": "Old man", "crossed_text": ["man"]})["crossed_text"] == ["man"]
+
+
 @pytest.mark.parametrize(
     ("example", "reason"),
     [

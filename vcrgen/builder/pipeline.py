@@ -161,8 +161,9 @@ class Pipeline:
         caption = normalise_caption(item.caption or "")
         if not caption:
             return reject(Reason.NO_CAPTION, "no text in the row")
-        if self.language.count_units(caption) < config.n:
-            return reject(Reason.SHORT_CAPTION, f"fewer than {config.n} {self.language.break_unit}s")
+        least = config.n if config.mask == "ngram" and item.answers is None else 1
+        if self.language.count_units(caption) < least:
+            return reject(Reason.SHORT_CAPTION, f"fewer than {least} {self.language.break_unit}s")
         if self.censor.matches(caption):
             return reject(Reason.SENSITIVE, "the caption has a word of the censor list")
         layout = layout_caption(
@@ -239,10 +240,11 @@ class Pipeline:
                 for span in spans
             )
             small = Band(cover_strip(strip, (box for span in covered for box in span.boxes)))
-            blank = [white_band(above, layout.width)], [white_band(below, layout.width)]
             views[mode] = View(
                 stacked=encode_image([photo, gap, small], config.image_format),
-                only_it=encode_image([*blank[0], small, *blank[1]], config.image_format),
+                only_it=encode_image(
+                    [white_band(above, layout.width), small, white_band(below, layout.width)], config.image_format
+                ),
                 only_it_small=encode_image([small], config.image_format),
                 spans=covered,
             )
