@@ -317,4 +317,6 @@ def test_ctrl_c_in_a_terminal_says_what_to_do(tmp_path: Path) -> None:
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the workers too
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert errors.strip() == "Interrupted. What was finished is kept; run the same command again to go on."
+    # On a slow machine a line of progress may stand before it.
+    assert errors.splitlines()[-1] == "Interrupted. What was finished is kept; run the same command again to go on."
+    assert "Traceback" not in errors

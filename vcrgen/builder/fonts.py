@@ -206,14 +206,13 @@ def default_chain(names: Sequence[str], *, size: int, first: Path | None = None)
     return FontChain([*([first] if first else []), *(register[name].path for name in names)], size=size)
 
 
-def check_text(text: str, *, lang: str, font: Path | None = None, size: int = 20) -> dict[str, str]:
+def check_text(text: str, *, lang: str, font: Path | None = None) -> dict[str, str]:
     """Which face draws which characters of a text.
 
     Args:
         text: Any text; white space is not checked.
         lang: Code of the language whose chain is used.
         font: A font file put before the chain.
-        size: Font size in pixels.
 
     Returns:
         Family to its characters, each once, in the order of the chain; those without a glyph under the empty name.
@@ -223,7 +222,7 @@ def check_text(text: str, *, lang: str, font: Path | None = None, size: int = 20
     """
     if lang not in LANGUAGES:
         raise ConfigError(f"Unknown language {lang!r}; known: {', '.join(LANGUAGES)}.")
-    chain = default_chain(LANGUAGES[lang].fonts, size=size, first=font)
+    chain = default_chain(LANGUAGES[lang].fonts, size=20, first=font)  # coverage does not depend on the size
     glyphs = {character: chain.glyph(character) for character in dict.fromkeys(text) if not character.isspace()}
     coverage = {
         face.family: "".join(c for c, glyph in glyphs.items() if glyph and glyph.face == index)

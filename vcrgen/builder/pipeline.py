@@ -224,6 +224,7 @@ class Pipeline:
     def _draw(self, prepared: Prepared, spans: tuple[Span, ...]) -> Pair:
         config, layout = self.config, prepared.layout
         strip = render_strip(layout, self.chain)
+        ink = 255 - strip
         photo = Band(np.asarray(prepared.image))
         gap = white_band(1, layout.width)
         above = (photo.height + gap.height) // 2
@@ -234,7 +235,7 @@ class Pipeline:
                 measure_cover(
                     span,
                     cover_boxes(span, layout, self.chain, self.language.bands[mode]),
-                    255 - strip,
+                    ink,
                     layout.line_height,
                 )
                 for span in spans

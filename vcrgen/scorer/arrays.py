@@ -7,4 +7,3 @@ from numpy.typing import NDArray
 
 Floats: TypeAlias = NDArray[np.float64]
 Codes: TypeAlias = NDArray[np.uint8]
-Counts: TypeAlias = NDArray[np.int64]

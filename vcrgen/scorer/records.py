@@ -40,16 +40,6 @@ class Outcome(StrEnum):
 
 # The order of the columns wherever metrics stand in arrays.
 METRICS = ("exact", "jaccard", "precision", "recall", "f1", "rouge1", "similarity", "character")
-METRIC_NOTES: Mapping[str, str] = {
-    "exact": "the nearest n-gram is the span",
-    "jaccard": "shared tokens over all tokens, as sets",
-    "precision": "shared tokens over the n-gram's, as sets",
-    "recall": "shared tokens over the span's, as sets",
-    "f1": "harmonic mean of precision and recall",
-    "rouge1": "F of shared tokens, counted with repetition",
-    "similarity": "of the nearest n-gram: 1 - distance / longer length (paper), difflib's ratio (vlmevalkit)",
-    "character": "the span against the best stretch of the output, whatever the tokens (Indel similarity)",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
