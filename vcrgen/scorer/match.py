@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from itertools import accumulate
 from typing import NamedTuple
 
 from rapidfuzz.distance import LCSseq, Levenshtein
@@ -50,15 +49,9 @@ class NGrams:
         """All n-grams in order, each joined by the joiner; none for n = 0 or a shorter output."""
         known = self._cache.get(n)
         if known is None:
-            known = self._cache[n] = self._slices(n) if n else []
+            shifted = [self.tokens[start:] for start in range(n)]
+            known = self._cache[n] = list(map(self._joiner.join, zip(*shifted, strict=False)))
         return known
-
-    def _slices(self, n: int) -> list[str]:
-        """Pieces of the whole joined text: cutting is cheaper than joining every n-gram anew."""
-        gap = len(self._joiner)
-        ends = list(accumulate([len(token) + gap for token in self.tokens]))
-        text = self._joiner.join(self.tokens)
-        return [text[start : end - gap] for start, end in zip([0, *ends], ends[n - 1 :], strict=False)]
 
 
 class Nearest(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 OUTCOMES = tuple(Outcome)
 _CODE = {outcome: code for code, outcome in enumerate(OUTCOMES)}
+_ROW = struct.Struct(f"{len(METRICS)}d")  # the scores of a span
 
 
 @dataclass
@@ -25,8 +27,6 @@ class Cell:
     Attributes:
         mode: ``easy``, ``hard``, or ``-`` where nobody says.
         view: The image the model saw.
-        scores: Spans x metrics; 0 where there is no output.
-        outcomes: An index into :data:`OUTCOMES` for each span.
         counts: Of outputs: ``empty``, ``null``, ``refused``, ``answered``, ``missing``, ``cut``, ``thinking``; and of
             spans: ``verbatim`` (in the output as text, though not as tokens).
         output_characters: Length of all outputs.
@@ -35,11 +35,37 @@ class Cell:
 
     mode: str
     view: View
-    scores: Floats
-    outcomes: Codes
+    _scores: bytearray
+    _outcomes: bytearray
     counts: Counter[str] = field(default_factory=Counter)
     output_characters: int = 0
     answer_characters: int = 0
+
+    @classmethod
+    def of_missing(cls, mode: str, view: View, spans: int) -> Cell:
+        """A cell without any output."""
+        scores, outcomes = bytearray(_ROW.size * spans), bytearray([_CODE[Outcome.MISSING]]) * spans
+        return cls(mode, view, scores, outcomes)
+
+    @property
+    def scores(self) -> Floats:
+        """Spans x metrics; 0 where there is no output."""
+        import numpy as np
+
+        return np.frombuffer(self._scores).reshape(-1, len(METRICS))
+
+    @property
+    def outcomes(self) -> Codes:
+        """An index into :data:`OUTCOMES` for each span."""
+        import numpy as np
+
+        return np.frombuffer(self._outcomes, dtype=np.uint8)
+
+    def put(self, span: int, matches: Sequence[SpanMatch]) -> None:
+        """Keep the scores of spans from the number ``span`` on; a struct, as small arrays are slow to assign to."""
+        for number, match in enumerate(matches, start=span):
+            _ROW.pack_into(self._scores, number * _ROW.size, *match.scores)
+            self._outcomes[number] = _CODE[match.outcome]
 
     @property
     def length_ratio(self) -> float | None:
@@ -81,32 +107,22 @@ class Tally:
             cell.counts["verbatim"] += sum(match.verbatim and not match.exact for match in matches)
             cell.output_characters += scored.length
             cell.answer_characters += sum(map(len, question.answers))
-        if matches:
-            start = self._starts[joined.question]
-            cell.scores[start : start + len(matches)] = [match.scores for match in matches]
-            cell.outcomes[start : start + len(matches)] = [_CODE[match.outcome] for match in matches]
+        cell.put(self._starts[joined.question], matches)
         return matches
 
     def missing(self) -> Iterator[tuple[Cell, int]]:
         """Cells and questions without a prediction; counts them on the way."""
         missing = _CODE[Outcome.MISSING]
         for cell in self.cells.values():
+            outcomes = cell.outcomes
             for number, question in enumerate(self.key.questions):
-                if question.spans and cell.outcomes[self.starts[number]] == missing:
+                if question.spans and outcomes[self._starts[number]] == missing:
                     cell.counts["missing"] += 1
                     yield cell, number
 
     def _cell(self, name: tuple[str, View]) -> Cell:
-        import numpy as np
-
         if name not in self.cells:
-            spans = int(self.starts[-1])
-            self.cells[name] = Cell(
-                mode=name[0],
-                view=name[1],
-                scores=np.zeros((spans, len(METRICS))),
-                outcomes=np.full(spans, _CODE[Outcome.MISSING], dtype=np.uint8),
-            )
+            self.cells[name] = Cell.of_missing(*name, self._starts[-1])
         return self.cells[name]
 
 
