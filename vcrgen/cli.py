@@ -180,7 +180,9 @@ def inspect(
         }
         _out.print_json(json.dumps(value))
         return
-    table = Table("mode", "split", "pairs", "spans", "stacked height, px", "spans per image", "ink", box=SIMPLE_HEAD)
+    table = Table(
+        "mode", "split", "pairs", "spans", "stacked height, px", "spans per image", "ink", "off", box=SIMPLE_HEAD
+    )
     for (mode, split), row in statistics.items():
         height, spans = row.height, row.spans_per_image
         table.add_row(
@@ -191,9 +193,13 @@ def inspect(
             f"{height.mean:.2f} ± {height.sd:.2f} ({height.p05:.0f}-{height.p95:.0f})",
             f"{spans.mean:.2f} ± {spans.sd:.2f} ({spans.p05:.0f}-{spans.p95:.0f})",
             f"{row.visible_ink.mean:.2f}",
+            f"{row.outside:,}",
         )
     _out.print(table)
-    _out.print("Mean ± standard deviation (5th-95th percentile); ink: share of a span's ink that stays visible.")
+    _out.print(
+        "Mean ± standard deviation (5th-95th percentile); ink: share of a span's ink that stays visible; "
+        "off: spans far from what the mode aims at."
+    )
     _out.print(f"{manifest.read:,} pairs read, {manifest.pairs:,} built, from {escape(manifest.source)}.")
     _print_counts("set aside", manifest.drops)
     _out.print(f"Signature [dim]{escape(str(manifest.signature))}[/]", soft_wrap=True)

@@ -11,7 +11,7 @@ import yaml
 from vcrgen.builder.schema import COLUMN_NOTES
 from vcrgen.builder.statistics import SplitStatistics
 from vcrgen.manifest import Manifest
-from vcrgen.text.languages import LANGUAGES
+from vcrgen.text.languages import BAND, LANGUAGES
 
 # The Hub's size classes: below so many rows.
 SIZES = {
@@ -50,6 +50,8 @@ def dataset_card(manifest: Manifest, statistics: Statistics) -> str:
         f'dataset = load_dataset("PATH", "{modes[-1]}")  # {" or ".join(modes)}\n```',
         "## Statistics",
         statistics_table(statistics),
+        f"Off target: spans whose visible ink is more than {BAND} away from what the mode aims at, because their "
+        "letters are all tall or all short.",
         f"{counts}. Set aside, each with its reason in `rejects.jsonl`:" if manifest.drops else f"{counts}.",
         drops_table(manifest.drops),
         "## Columns",
@@ -68,15 +70,15 @@ def statistics_table(statistics: Statistics) -> str:
     """The figures of the paper's Table 4, and the visible ink, as a Markdown table."""
     lines = [
         "| mode | split | pairs | spans | stacked height, px: mean (sd) | 5th-95th pct | spans per image: mean (sd) "
-        "| 5th-95th pct | visible ink |",
-        "|---|---|---|---|---|---|---|---|---|",
+        "| 5th-95th pct | visible ink | spans off target |",
+        "|---|---|---|---|---|---|---|---|---|---|",
     ]
     for (mode, split), row in statistics.items():
         height, spans = row.height, row.spans_per_image
         lines.append(
             f"| {mode} | {split} | {row.rows} | {row.spans} | {height.mean:.2f} ({height.sd:.2f}) "
             f"| {height.p05:.0f}-{height.p95:.0f} | {spans.mean:.2f} ({spans.sd:.2f}) "
-            f"| {spans.p05:.0f}-{spans.p95:.0f} | {row.visible_ink.mean:.2f} |"
+            f"| {spans.p05:.0f}-{spans.p95:.0f} | {row.visible_ink.mean:.2f} | {row.outside} |"
         )
     return "\n".join(lines)
 

@@ -7,16 +7,14 @@ import numpy.typing as npt
 
 from vcrgen.builder.fonts import FontChain
 from vcrgen.records import Box, CoveredSpan, Layout, Span
-from vcrgen.text.languages import Band
 
 
-def cover_boxes(span: Span, layout: Layout, chain: FontChain, band: Band) -> tuple[Box, ...]:
+def cover_boxes(span: Span, layout: Layout, chain: FontChain, rows: range) -> tuple[Box, ...]:
     """One box for every line the span runs over, in pixels of the strip.
 
-    A box reaches from the advance width of the text before the span to the advance width at its end, and over the
-    rows of the band.
+    A box reaches from the advance width of the text before the span to the advance width at its end, and over
+    ``rows`` of the line.
     """
-    rows = band.rows(layout.line_height)
     boxes = []
     for index, line in enumerate(layout.lines):
         start, end = max(span.start, line.start), min(span.end, line.end)

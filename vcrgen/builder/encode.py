@@ -26,6 +26,7 @@ ImageFormat = Literal["png", "webp"]
 DEFLATE_LEVEL = 2
 ADLER_BASE = 65521
 DEFLATE_HEADER = b"\x78\x9c"
+PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 DEFLATE_END = b"\x03\x00"  # an empty, final block
 FILTER_NONE, FILTER_SUB, FILTER_UP, FILTER_AVERAGE = range(4)
 
@@ -107,22 +108,23 @@ def filter_rows(pixels: Pixels) -> Pixels:
     return filtered
 
 
-def encode_image(bands: Sequence[Band], image_format: ImageFormat) -> bytes:
-    """One RGB image of bands of the same width, from the top."""
-    return encode_png(bands) if image_format == "png" else encode_webp(bands)
+def encode_image(bands: Sequence[Band], image_format: ImageFormat, note: str | None = None) -> bytes:
+    """One RGB image of bands of the same width, from the top; a PNG carries the note as its comment."""
+    return encode_png(bands, note) if image_format == "png" else encode_webp(bands)
 
 
-def encode_png(bands: Sequence[Band]) -> bytes:
-    """A PNG (RFC 2083) from compressed bands."""
+def encode_png(bands: Sequence[Band], note: str | None = None) -> bytes:
+    """A PNG (RFC 2083) from compressed bands, with an ASCII note as its comment."""
     adler = 1
     for band in bands:
         adler = adler32_combine(adler, band.compressed.adler, band.compressed.length)
     blocks = b"".join(band.compressed.blocks for band in bands)
     stream = DEFLATE_HEADER + blocks + DEFLATE_END + struct.pack(">I", adler)
     header = struct.pack(">IIBBBBB", bands[0].width, sum(band.height for band in bands), 8, 2, 0, 0, 0)
-    return b"\x89PNG\r\n\x1a\n" + b"".join(
+    comment = [(b"tEXt", b"Comment\0" + note.encode("ascii"))] if note else []
+    return PNG_SIGNATURE + b"".join(
         struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib_ng.crc32(data, zlib.crc32(kind)))
-        for kind, data in ((b"IHDR", header), (b"IDAT", stream), (b"IEND", b""))
+        for kind, data in ((b"IHDR", header), *comment, (b"IDAT", stream), (b"IEND", b""))
     )
 
 

@@ -3,29 +3,33 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from importlib.metadata import version
+from random import Random
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from PIL import Image
 
+from vcrgen.builder.calibrate import Calibration, calibrate
 from vcrgen.builder.cover import cover_boxes, measure_cover
-from vcrgen.builder.encode import Band, encode_image, white_band
+from vcrgen.builder.encode import Band, ImageFormat, Pixels, encode_image, white_band
 from vcrgen.builder.filters import CensorList
-from vcrgen.builder.fonts import default_chain
+from vcrgen.builder.fonts import FontChain, default_chain
 from vcrgen.builder.images import ImageLimits, ImageProblem, load_image
 from vcrgen.builder.layout import layout_caption
 from vcrgen.builder.masking import locate_answers, plan_mask
 from vcrgen.builder.render import cover_strip, render_strip
+from vcrgen.builder.samples.pairs import BUILTIN_COUNT
+from vcrgen.builder.samples.pairs import caption as sample_caption
 from vcrgen.config import BuildConfig
 from vcrgen.errors import PipelineError
 from vcrgen.records import CoveredSpan, Item, Layout, Mode, Reason, Reject, Span
 from vcrgen.rng import rng_for
 from vcrgen.signature import Signature
-from vcrgen.text.languages import LANGUAGES
+from vcrgen.text.languages import LANGUAGES, LanguageRow
 from vcrgen.text.normalise import NORMALISATION, normalise_caption
 from vcrgen.text.pipelines import load_pipeline
 
@@ -55,23 +59,52 @@ class PairKeys:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Style:
+    """How a pair is set and covered.
+
+    Attributes:
+        width: Of all images, in pixels.
+        max_height: Of the stacked image, in pixels.
+        chain: The fonts at their size.
+        covers: What each mode hides in these fonts.
+    """
+
+    width: int
+    max_height: int
+    chain: FontChain
+    covers: Mapping[Mode, Calibration]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
     """An item that passed all filters but the text pipeline's."""
 
     item: Item
     keys: PairKeys
+    style: Style
     image: Image.Image
     layout: Layout
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
-    """The images of one pair in one mode, encoded."""
+    """The images of one pair in one mode, encoded.
+
+    Attributes:
+        stacked: VI+TEI.
+        only_it: TEI only, of the same size.
+        only_it_small: The strip.
+        spans: The spans under their covers.
+        strip_y: Top row of the strip in ``stacked``, in pixels.
+        only_it_strip_y: The same in ``only_it``.
+    """
 
     stacked: bytes
     only_it: bytes
     only_it_small: bytes
     spans: tuple[CoveredSpan, ...]
+    strip_y: int
+    only_it_strip_y: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,8 +117,6 @@ class Pair:
     image: bytes
     views: dict[Mode, View]
     strip_height: int
-    strip_y: int
-    only_it_strip_y: int
 
 
 class Pipeline:
@@ -98,10 +129,10 @@ class Pipeline:
     def __init__(self, config: BuildConfig) -> None:
         self.config = config
         self.language = LANGUAGES[config.lang]
-        self.chain = default_chain(self.language.fonts, size=config.font_size, first=config.font)
+        chain = default_chain(self.language.fonts, size=config.font_size, first=config.font)
+        self.style = make_style(self.language, chain, width=config.width, max_height=config.max_height)
         self.censor = CensorList.load(self.language, config.censor_list)
         self.text = load_pipeline(config.lang, config.spacy_model)
-        self._limits = ImageLimits(max_pixels=config.max_pixels, min_side=config.min_side, max_height=config.max_height)
         if config.mask == "nouns" and not self.text.finds_nouns:
             raise PipelineError(
                 f"--mask nouns needs parts of speech, which {self.text.eligibility} does not give; "
@@ -111,10 +142,8 @@ class Pipeline:
     @cached_property
     def signature(self) -> Signature:
         """What the datasets of this pipeline can be compared with."""
-        config, language = self.config, self.language
-        bands = (
-            f"{mode}={band.top:.2f}-{band.bottom:.2f}" for mode, band in language.bands.items() if mode in config.modes
-        )
+        config, language, chain = self.config, self.language, self.style.chain
+        rows = (f"{mode}={self.style.covers[mode].shown}" for mode in config.modes)
         mask = {"ngram": f"ngram-{config.n}", "percentage": f"percentage-{config.percentage:g}"}
         return Signature(
             {
@@ -127,8 +156,8 @@ class Pipeline:
                 "seg": self.text.segmenter,
                 "elig": self.text.eligibility,
                 "censor": self.censor.digest,
-                "cover": ",".join(bands),
-                "font": f"{self.chain.faces[0].family.replace('|', ' ')}@{self.chain.digest}",
+                "cover": ",".join(rows),
+                "font": f"{chain.faces[0].family.replace('|', ' ')}@{chain.digest}",
                 "size": str(config.font_size),
                 "width": str(config.width),
                 "lines": str(config.max_lines),
@@ -141,13 +170,13 @@ class Pipeline:
         """Build every item; the order is kept, and each item gives one pair or one reject."""
         batch: list[Prepared | Reject] = []
         for item in items:
-            batch.append(self._prepare(item))
+            batch.append(self.prepare(item, self.style))
             if len(batch) == BATCH:
                 yield from self._finish(batch)
                 batch = []
         yield from self._finish(batch)
 
-    def _prepare(self, item: Item) -> Prepared | Reject:
+    def prepare(self, item: Item, style: Style) -> Prepared | Reject:
         """Everything that needs no text pipeline, the cheapest checks first."""
 
         def reject(reason: Reason, detail: str) -> Reject:
@@ -168,27 +197,28 @@ class Pipeline:
             return reject(Reason.SENSITIVE, "the caption has a word of the censor list")
         layout = layout_caption(
             caption,
-            self.chain,
-            width=config.width,
+            style.chain,
+            width=style.width,
             max_lines=config.max_lines,
             break_unit=self.language.break_unit,
         )
-        if missing := self.chain.missing(layout.text):
+        if missing := style.chain.missing(layout.text):
             shown = ", ".join(f"U+{ord(character):04X}" for character in missing[:5])
             return reject(Reason.NO_GLYPH, f"no font of the chain has {shown}")
         try:
-            image = load_image(item.image, width=config.width, limits=self._limits)
+            limits = ImageLimits(max_pixels=config.max_pixels, min_side=config.min_side, max_height=style.max_height)
+            image = load_image(item.image, width=style.width, limits=limits)
         except ImageProblem as problem:
             return reject(problem.reason, problem.detail)
         height = image.height + layout.height + 1
-        if height > config.max_height:
-            return reject(Reason.TOO_TALL, f"the stacked image is {height} px high; at most {config.max_height}")
+        if height > style.max_height:
+            return reject(Reason.TOO_TALL, f"the stacked image is {height} px high; at most {style.max_height}")
         image_hash = hashlib.blake2b(item.image, digest_size=KEY_LENGTH // 2)
         pair_hash = image_hash.copy()
         pair_hash.update(b"\0" + caption.encode("utf-8", "surrogatepass"))
         caption_hash = hashlib.blake2b(layout.text.encode("utf-8", "surrogatepass"), digest_size=KEY_LENGTH // 2)
         keys = PairKeys(pair=pair_hash.hexdigest(), image=image_hash.hexdigest(), caption=caption_hash.hexdigest())
-        return Prepared(item=item, keys=keys, image=image, layout=layout)
+        return Prepared(item=item, keys=keys, style=style, image=image, layout=layout)
 
     def _finish(self, batch: list[Prepared | Reject]) -> Iterator[Pair | Reject]:
         """Mask and draw what was prepared."""
@@ -198,11 +228,13 @@ class Pipeline:
             if isinstance(entry, Reject):
                 yield entry
                 continue
-            spans = self._plan(entry, next(docs))
+            rng = rng_for(self.config.seed, "mask", entry.keys.pair)
+            spans = self.plan(entry.item, next(docs), rng)
             yield spans if isinstance(spans, Reject) else self._draw(entry, spans)
 
-    def _plan(self, prepared: Prepared, doc: Doc) -> tuple[Span, ...] | Reject:
-        config, item = self.config, prepared.item
+    def plan(self, item: Item, doc: Doc, rng: Random) -> tuple[Span, ...] | Reject:
+        """The spans of an item whose shown caption is ``doc``."""
+        config = self.config
         if item.answers is not None:
             located = locate_answers(doc, item.answers)
             if located:
@@ -211,7 +243,7 @@ class Pipeline:
             return Reject(source_id=item.source_id, reason=Reason.ANSWER_NOT_SHOWN, detail=detail)
         planned = plan_mask(
             doc,
-            rng_for(config.seed, "mask", prepared.keys.pair),
+            rng,
             mask=config.mask,
             n=config.n,
             max_share=config.max_share,
@@ -222,42 +254,19 @@ class Pipeline:
         return planned or Reject(source_id=item.source_id, reason=Reason.NO_NGRAM, detail=detail)
 
     def _draw(self, prepared: Prepared, spans: tuple[Span, ...]) -> Pair:
-        config, layout = self.config, prepared.layout
-        strip = render_strip(layout, self.chain)
-        ink = 255 - strip
-        photo = Band(np.asarray(prepared.image))
-        gap = white_band(1, layout.width)
-        above = (photo.height + gap.height) // 2
-        below = photo.height + gap.height - above
-        views = {}
-        for mode in config.modes:
-            covered = tuple(
-                measure_cover(
-                    span,
-                    cover_boxes(span, layout, self.chain, self.language.bands[mode]),
-                    ink,
-                    layout.line_height,
-                )
-                for span in spans
-            )
-            small = Band(cover_strip(strip, (box for span in covered for box in span.boxes)))
-            views[mode] = View(
-                stacked=encode_image([photo, gap, small], config.image_format),
-                only_it=encode_image(
-                    [white_band(above, layout.width), small, white_band(below, layout.width)], config.image_format
-                ),
-                only_it_small=encode_image([small], config.image_format),
-                spans=covered,
-            )
+        config = self.config
+        photo, strip = draw_parts(prepared)
+        views = {
+            mode: draw_view(prepared, photo, strip, dict.fromkeys(spans, mode), image_format=config.image_format)
+            for mode in config.modes
+        }
         return Pair(
             keys=prepared.keys,
             source_id=prepared.item.source_id,
-            caption=layout.text,
+            caption=prepared.layout.text,
             image=encode_image([photo], config.image_format),
             views=views,
-            strip_height=layout.height,
-            strip_y=photo.height + gap.height,
-            only_it_strip_y=above,
+            strip_height=prepared.layout.height,
         )
 
     def row(self, pair: Pair, mode: Mode) -> dict[str, Any]:
@@ -281,10 +290,64 @@ class Pipeline:
             "mode": str(mode),
             "spans": [_span_row(covered) for covered in view.spans],
             "strip_height": pair.strip_height,
-            "strip_y": pair.strip_y,
-            "only_it_strip_y": pair.only_it_strip_y,
+            "strip_y": view.strip_y,
+            "only_it_strip_y": view.only_it_strip_y,
             "source_id": pair.source_id,
         }
+
+
+def make_style(language: LanguageRow, chain: FontChain, *, width: int, max_height: int) -> Style:
+    """A style whose covers are calibrated on the language's built-in captions."""
+    sample = (sample_caption(language.code, number) for number in range(BUILTIN_COUNT))
+    return Style(width=width, max_height=max_height, chain=chain, covers=calibrate(chain, language, sample))
+
+
+def draw_parts(prepared: Prepared) -> tuple[Band, Pixels]:
+    """VI, and the uncovered strip as brightness."""
+    return Band(np.asarray(prepared.image)), render_strip(prepared.layout, prepared.style.chain)
+
+
+def draw_view(
+    prepared: Prepared,
+    photo: Band,
+    strip: Pixels,
+    modes: Mapping[Span, Mode],
+    *,
+    image_format: ImageFormat = "png",
+    strip_first: bool = False,
+    note: str | None = None,
+) -> View:
+    """Cover the strip and put the images together.
+
+    Args:
+        prepared: The pair.
+        photo: VI, from :func:`draw_parts`.
+        strip: The strip, from there too.
+        modes: The spans in reading order, each with the mode of its cover.
+        image_format: Format of the images.
+        strip_first: The strip stands above VI, not below it.
+        note: A comment that every PNG carries.
+    """
+    layout, style = prepared.layout, prepared.style
+    ink = 255 - strip
+    covered = []
+    for span, mode in modes.items():
+        boxes = cover_boxes(span, layout, style.chain, style.covers[mode].rows)
+        covered.append(measure_cover(span, boxes, ink, layout.line_height))
+    small = Band(cover_strip(strip, (box for span in covered for box in span.boxes)))
+    gap = white_band(1, layout.width)
+    above = (photo.height + gap.height) // 2
+    below = photo.height + gap.height - above
+    stacked = [small, gap, photo] if strip_first else [photo, gap, small]
+    only_it = [white_band(above, layout.width), small, white_band(below, layout.width)]
+    return View(
+        stacked=encode_image(stacked, image_format, note),
+        only_it=encode_image(only_it, image_format, note),
+        only_it_small=encode_image([small], image_format, note),
+        spans=tuple(covered),
+        strip_y=0 if strip_first else photo.height + gap.height,
+        only_it_strip_y=above,
+    )
 
 
 def _span_row(covered: CoveredSpan) -> dict[str, Any]:

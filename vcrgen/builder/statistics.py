@@ -13,6 +13,8 @@ import pyarrow.parquet as pq
 
 from vcrgen.errors import DatasetError
 from vcrgen.manifest import Manifest
+from vcrgen.records import Mode
+from vcrgen.text.languages import LANGUAGES, CoverTarget
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +47,7 @@ class SplitStatistics:
         spans_per_image: Masked spans of a pair.
         caption_length: Characters of the shown caption.
         visible_ink: Of a span, 0 to 1.
+        outside: Spans whose visible ink is outside of the band around the mode's target.
     """
 
     rows: int
@@ -53,6 +56,7 @@ class SplitStatistics:
     spans_per_image: Summary
     caption_length: Summary
     visible_ink: Summary
+    outside: int
 
 
 COLUMNS = ["strip_y", "strip_height", "caption", "spans.list.element.visible_ink"]
@@ -68,12 +72,13 @@ def dataset_statistics(dataset: Path, manifest: Manifest) -> dict[tuple[str, str
     for file in manifest.files:
         groups.setdefault((file.mode, file.split), []).append(dataset / file.path)
     try:
-        return {key: split_statistics(files) for key, files in groups.items()}
+        covers = LANGUAGES[manifest.config["lang"]].covers
+        return {key: split_statistics(files, covers[Mode(key[0])]) for key, files in groups.items()}
     except (OSError, pa.ArrowException) as error:
         raise DatasetError(f"{dataset} is damaged: {str(error).splitlines()[0]}") from None
 
 
-def split_statistics(files: Iterable[Path]) -> SplitStatistics:
+def split_statistics(files: Iterable[Path], cover: CoverTarget) -> SplitStatistics:
     """Read the small columns of some Parquet files; no image is read."""
     heights: list[int] = []
     counts: list[int] = []
@@ -93,4 +98,5 @@ def split_statistics(files: Iterable[Path]) -> SplitStatistics:
         spans_per_image=Summary.of(counts),
         caption_length=Summary.of(lengths),
         visible_ink=Summary.of(ink),
+        outside=sum(not cover.holds(value) for value in ink),
     )

@@ -6,17 +6,24 @@ from types import MappingProxyType
 
 from vcrgen.records import Mode
 
+BAND = 0.1  # share of ink on either side of a cover's target
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Band:
-    """The part of a line that a cover hides, as shares of the line height from the line's top."""
+class CoverTarget:
+    """What a cover leaves of a span, whatever the font.
 
-    top: float
-    bottom: float
+    Attributes:
+        visible: Share of the span's ink that stays visible: the median of VCR-WIKI's public test set.
+        above: Share of the visible ink that stands above the cover: in the default font under VCR-WIKI's covers.
+    """
 
-    def rows(self, line_height: int) -> range:
-        """The covered pixel rows of a line of ``line_height`` pixels, the top row of the line being 0."""
-        return range(int(self.top * line_height), int(self.bottom * line_height) + 1)
+    visible: float
+    above: float
+
+    def holds(self, visible_ink: float) -> bool:
+        """Whether a span's visible ink is in the band around the target; outside, its letters are all tall or short."""
+        return abs(visible_ink - self.visible) <= BAND
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +40,7 @@ class LanguageRow:
         eligibility: Name and version of the built-in eligibility rules, for the signature.
         whole_words: Whether sensitive terms match whole words only.
         fonts: Names of the default font chain in ``fonts/fonts.toml``; the first face that has a glyph draws it.
-        bands: The cover of each mode (measured on VCR-WIKI, see the README).
+        covers: What the cover of each mode leaves; ``builder/calibrate.py`` finds the rows for a font.
         question: ST, the question put to the model.
     """
 
@@ -46,7 +53,7 @@ class LanguageRow:
     eligibility: str
     whole_words: bool
     fonts: tuple[str, ...]
-    bands: Mapping[Mode, Band]
+    covers: Mapping[Mode, CoverTarget]
     question: str
 
     def count_units(self, text: str) -> int:
@@ -66,7 +73,9 @@ _ROWS = (
         eligibility="builtin-en-1",
         whole_words=True,
         fonts=("liberation-sans", "dejavu-sans", "droid-sans-fallback"),
-        bands=MappingProxyType({Mode.EASY: Band(top=0.46, bottom=0.77), Mode.HARD: Band(top=0.41, bottom=0.80)}),
+        covers=MappingProxyType(
+            {Mode.EASY: CoverTarget(visible=0.48, above=0.57), Mode.HARD: CoverTarget(visible=0.27, above=0.61)}
+        ),
         question=(
             "What is the covered texts in the image? "
             "Please restore the covered texts without outputting the explanations."
@@ -82,7 +91,9 @@ _ROWS = (
         eligibility="builtin-zh-1",
         whole_words=False,
         fonts=("ar-pl-sungti-gb", "droid-sans-fallback", "dejavu-sans"),
-        bands=MappingProxyType({Mode.EASY: Band(top=0.38, bottom=0.62), Mode.HARD: Band(top=0.26, bottom=0.75)}),
+        covers=MappingProxyType(
+            {Mode.EASY: CoverTarget(visible=0.63, above=0.57), Mode.HARD: CoverTarget(visible=0.28, above=0.58)}
+        ),
         question="图像中被覆盖的文本是什么？请在不输出解释的情况下还原被覆盖的文本。",
     ),
 )
