@@ -51,3 +51,7 @@ class AnswerError(VcrgenError):
 
 class ScoreError(VcrgenError):
     """Scores that are asked for cannot be given: incomparable signatures, an unknown id, a missing segmenter."""
+
+
+class HiddenSetError(VcrgenError):
+    """A hidden test set or its secret is not as it has to be."""

@@ -32,6 +32,7 @@ class Reason(StrEnum):
     NO_NGRAM = "no_maskable_ngram"
     ANSWER_NOT_SHOWN = "answer_not_shown"
     DUPLICATE = "duplicate"
+    IN_REFERENCE = "in_reference"
     UNREADABLE_ROW = "unreadable_row"
 
 

@@ -22,6 +22,18 @@ def rng_for(seed: int, stage: str, item_id: str) -> random.Random:
     return random.Random(int.from_bytes(hashlib.blake2b(key, digest_size=16).digest(), "big"))
 
 
+def secret_rng(secret: bytes, stage: str, item_id: str) -> random.Random:
+    """As :func:`rng_for`, from a secret: whoever does not know it cannot repeat the choices.
+
+    Args:
+        secret: 16 to 64 bytes.
+        stage: The name of the stage that chooses.
+        item_id: The id of the item that is chosen for.
+    """
+    text = f"{stage}\x1f{item_id}".encode()
+    return random.Random(int.from_bytes(hashlib.blake2b(text, key=secret, digest_size=32).digest(), "big"))
+
+
 def shuffled(rng: random.Random, values: Sequence[T]) -> list[T]:
     """The values in random order.
 

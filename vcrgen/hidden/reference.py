@@ -1,0 +1,92 @@
+"""Pairs that a hidden set must not hold, because they are in a known dataset: found by picture and by caption."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image
+
+from vcrgen.builder.images import ImageLimits, ImageProblem, load_image
+from vcrgen.builder.sources import Source, check_columns, iter_items
+from vcrgen.config import BuildConfig
+from vcrgen.text.normalise import normalise_caption
+
+# A difference hash compares neighbouring cells of a picture shrunk to this many rows: it survives resizing and JPEG.
+HASH_ROWS = 16
+# Bits of 256 that may differ; other pictures differ in about half.
+NEAR = 24
+# Letters and digits of a caption that count, so that a caption cut after five lines is still the same.
+CAPTION_START = 40
+
+_BITS = np.array([bin(value).count("1") for value in range(256)], dtype=np.uint8)
+Hashes = npt.NDArray[np.uint8]
+
+
+class Reference:
+    """Pictures and captions of one or several datasets.
+
+    Args:
+        max_pixels: Pictures of more pixels are not decoded.
+    """
+
+    def __init__(self, max_pixels: int) -> None:
+        self._limits = ImageLimits(max_pixels=max_pixels, min_side=1, max_height=1 << 20)
+        self._captions: set[str] = set()
+        self._pictures: list[bytes] = []
+        self._stacked: Hashes = np.empty((0, HASH_ROWS * HASH_ROWS // 8), np.uint8)
+
+    def __len__(self) -> int:
+        return len(self._captions)
+
+    def add_source(self, source: Source, config: BuildConfig) -> None:
+        """Take in every pair of a source.
+
+        Raises:
+            SourceError: It cannot be read, or lacks the columns.
+        """
+        check_columns(source, config)
+        for number, partition in enumerate(source.partitions()):
+            for item in iter_items(source, config, number, 0, partition.rows):
+                self.add(item.image, item.caption)
+
+    def add(self, image: bytes | None, caption: str | None) -> None:
+        """Take in one pair; a picture that cannot be decoded counts by its caption alone."""
+        if start := caption_start(caption or ""):
+            self._captions.add(start)
+        if image is not None and (picture := self._hash(image)) is not None:
+            self._pictures.append(picture.tobytes())
+
+    def match(self, image: bytes, caption: str) -> str | None:
+        """Why a pair is known: ``caption`` or ``picture``; None if it is not."""
+        if caption_start(caption) in self._captions:
+            return "caption"
+        if len(self._stacked) != len(self._pictures):
+            self._stacked = np.frombuffer(b"".join(self._pictures), np.uint8).reshape(len(self._pictures), -1)
+        picture = self._hash(image)
+        if picture is None or not len(self._stacked):
+            return None
+        distances = _BITS[self._stacked ^ picture].sum(axis=1, dtype=np.int64)
+        return "picture" if int(distances.min()) <= NEAR else None
+
+    def _hash(self, image: bytes) -> Hashes | None:
+        try:
+            width = min(256, Image.open(io.BytesIO(image)).width)
+            picture = load_image(image, width=max(1, width), limits=self._limits)
+        except (ImageProblem, OSError, ValueError, SyntaxError, Image.DecompressionBombError):
+            return None
+        return difference_hash(picture)
+
+
+def caption_start(caption: str) -> str:
+    """The first letters and digits of a caption, whatever its case, spaces and punctuation."""
+    folded = normalise_caption(caption).casefold()
+    return "".join(filter(str.isalnum, folded))[:CAPTION_START]
+
+
+def difference_hash(picture: Image.Image) -> Hashes:
+    """256 bits: whether each cell of a picture is brighter than the one on its left."""
+    gray = picture.convert("L").resize((HASH_ROWS + 1, HASH_ROWS), Image.Resampling.BOX)
+    cells = np.asarray(gray, dtype=np.int16)
+    return np.packbits(cells[:, 1:] > cells[:, :-1])

@@ -1,0 +1,146 @@
+"""All forms of one pair: set, masked, covered and drawn as the secret says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+from vcrgen.builder.fonts import FontChain, resolve_font
+from vcrgen.builder.pipeline import Pipeline, Prepared, Style, draw_parts, draw_view, make_style
+from vcrgen.config import BuildConfig
+from vcrgen.hidden.choices import Slot, cover_modes, slot_for
+from vcrgen.hidden.secret import Secret
+from vcrgen.records import CoveredSpan, Item, Mode, Reject, Span
+
+# Of how many drawings of spans a later form takes the one that shares least with the forms before it.
+DRAWINGS = 12
+# Stacked images higher than this many widths are set aside, as in VCR-WIKI: 900 px at 300.
+MOST_RATIO = 3
+_STYLES = 64  # fonts in one size that are kept
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Form:
+    """One item of one form.
+
+    Attributes:
+        question_id: Random digits.
+        stacked: PNG of VI+TEI.
+        only_it: PNG of TEI only.
+        answer: The line of the key.
+    """
+
+    question_id: str
+    stacked: bytes
+    only_it: bytes
+    answer: dict[str, Any]
+
+
+class Studio:
+    """Draws pairs.
+
+    Args:
+        config: Source, text and mask options.
+        secret: The maintainer's.
+        fonts: Names of the faces, or font files.
+        variants: Number of forms.
+
+    Raises:
+        VcrgenError: A font or the text pipeline cannot be used.
+    """
+
+    def __init__(self, config: BuildConfig, secret: Secret, fonts: Sequence[str], variants: int) -> None:
+        self.pipeline = Pipeline(config)
+        self._secret = secret
+        self._fonts = fonts
+        self._variants = variants
+        self._style = lru_cache(maxsize=_STYLES)(self._make_style)
+
+    def canary(self, form: int) -> str:
+        """The line that every public file of a form carries."""
+        token = self._secret.token("canary", str(form))
+        return f"Hidden test data, not for training. vcrgen canary {token}"
+
+    def forms(self, item: Item, number: int, spans_before: Sequence[int]) -> list[Form] | Reject:
+        """Draw all forms of an item; if one of them cannot be made, the item is set aside.
+
+        Args:
+            item: The pair.
+            number: Its number in the set.
+            spans_before: For each form the spans of the items before this one.
+        """
+        forms: list[Form] = []
+        taken: set[int] = set()
+        for form in range(self._variants):
+            slot = slot_for(self._secret, number, form, self._fonts)
+            style = replace(
+                self._style(slot.font, slot.font_size), width=slot.width, max_height=MOST_RATIO * slot.width
+            )
+            prepared = self.pipeline.prepare(item, style)
+            if isinstance(prepared, Reject):
+                return prepared
+            spans = self._spans(prepared, form, taken)
+            if isinstance(spans, Reject):
+                return spans
+            taken.update(at for span in spans for at in range(span.start, span.end))
+            modes = cover_modes(self._secret, form, spans_before[form], len(spans))
+            forms.append(self._draw(prepared, slot, form, dict(zip(spans, modes, strict=True))))
+        return forms
+
+    def _make_style(self, font: str, size: int) -> Style:
+        """The face alone, without fallbacks: a caption that it cannot set is set aside."""
+        chain = FontChain([resolve_font(font)], size=size)
+        return make_style(self.pipeline.language, chain, width=0, max_height=0)
+
+    def _spans(self, prepared: Prepared, form: int, taken: set[int]) -> tuple[Span, ...] | Reject:
+        """The first form takes the first drawing; later ones the drawing that shares least with ``taken``."""
+        doc = self.pipeline.text.nlp(prepared.layout.text)
+        best: tuple[Span, ...] = ()
+        least = float("inf")
+        for drawing in range(DRAWINGS if taken else 1):
+            rng = self._secret.random(f"mask/{form}/{drawing}", prepared.keys.pair)
+            spans = self.pipeline.plan(prepared.item, doc, rng)
+            if isinstance(spans, Reject):
+                return spans
+            characters = {at for span in spans for at in range(span.start, span.end)}
+            shared = len(characters & taken) / len(characters)
+            if shared < least:
+                best, least = spans, shared
+        return best
+
+    def _draw(self, prepared: Prepared, slot: Slot, form: int, modes: dict[Span, Mode]) -> Form:
+        photo, strip = draw_parts(prepared)
+        view = draw_view(prepared, photo, strip, modes, strip_first=slot.strip_first, note=self.canary(form))
+        question_id = self._secret.token(f"id/{form}", prepared.keys.pair)
+        answer = {
+            "question_id": question_id,
+            "source_id": prepared.item.source_id,
+            "caption": prepared.layout.text,
+            "crossed_text": [span.text for span in modes],
+            "font": slot.font,
+            "font_size": slot.font_size,
+            "width": slot.width,
+            "strip": "above" if slot.strip_first else "below",
+            "strip_y": view.strip_y,
+            "only_it_strip_y": view.only_it_strip_y,
+            "strip_height": prepared.layout.height,
+            "spans": [_span(covered, modes[covered.span]) for covered in view.spans],
+        }
+        return Form(question_id=question_id, stacked=view.stacked, only_it=view.only_it, answer=answer)
+
+
+def _span(covered: CoveredSpan, mode: Mode) -> dict[str, Any]:
+    span = covered.span
+    return {
+        "start": span.start,
+        "end": span.end,
+        "text": span.text,
+        "tokens": list(span.tokens),
+        "cover": str(mode),
+        "boxes": [asdict(box) for box in covered.boxes],
+        "visible_ink": covered.visible_ink,
+        "rows_above": covered.rows_above,
+        "rows_below": covered.rows_below,
+    }

@@ -1,0 +1,124 @@
+"""The key of a hidden test set: written by ``vcrgen hidden``, read by whoever scores against it.
+
+    key/key.json        what is in it, hashes of the files, and a seal made with the maintainer's secret
+    key/answers.jsonl   one item a line
+    key/report.json     the mix of fonts, covers and places
+
+The public part names a commitment: the SHA-256 of the key's description, which holds the hashes of all files and a
+random nonce. So the maintainer can prove later that the key was not changed, and nobody can try answers against it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from vcrgen.errors import HiddenSetError
+from vcrgen.files import canonical_json, sha256_file
+from vcrgen.signature import Signature
+
+VERSION = "vcrgen-hidden-1"
+KEY_FILE, ANSWERS, REPORT = "key.json", "answers.jsonl", "report.json"
+MAX_KEY_BYTES = 1 << 20
+MAX_LINE_BYTES = 4 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyManifest:
+    """The content of ``key.json``.
+
+    Attributes:
+        version: :data:`VERSION`.
+        language: Language code.
+        items: Questions in the set.
+        canary: The line that every file of the public part carries.
+        nonce: Random digits that keep the commitment from being guessed.
+        fingerprint: Stands for source, options, versions and secret.
+        signature: What scores against this key can be compared with.
+        files: The key's other files, each with its SHA-256 in hex.
+        public: SHA-256 over names and hashes of the public images and questions, in hex.
+        seal: HMAC-SHA256 of all that by the maintainer's secret, in hex.
+    """
+
+    version: str
+    language: str
+    items: int
+    canary: str
+    nonce: str
+    fingerprint: str
+    signature: str
+    files: Mapping[str, str]
+    public: str
+    seal: str = ""
+
+    def __post_init__(self) -> None:
+        if self.version != VERSION:
+            raise ValueError(f"version {str(self.version)[:40]!r} is not {VERSION}")
+        if set(self.files) != {ANSWERS, REPORT} or type(self.items) is not int:
+            raise ValueError("not the description of a key")
+        Signature.parse(self.signature)
+
+    @property
+    def sealed(self) -> bytes:
+        """What the seal and the commitment are made of."""
+        values = asdict(self)
+        del values["seal"]
+        return canonical_json(values).encode()
+
+    @property
+    def commitment(self) -> str:
+        """What the public part says of the key: a SHA-256 in hex."""
+        return hashlib.sha256(self.sealed).hexdigest()
+
+
+def is_key(folder: Path) -> bool:
+    """Whether a folder is the key of a hidden set."""
+    return (folder / KEY_FILE).is_file()
+
+
+def read_key(folder: Path) -> KeyManifest:
+    """Read the key's description and check the files against it.
+
+    Raises:
+        HiddenSetError: The folder is no key, or a file of it was changed.
+    """
+    file = folder / KEY_FILE
+    try:
+        if file.stat().st_size > MAX_KEY_BYTES:
+            raise HiddenSetError(f"{file} is larger than {MAX_KEY_BYTES >> 20} MiB, so it is not a key.")
+        key = KeyManifest(**json.loads(file.read_text("utf-8")))
+    except OSError:
+        raise HiddenSetError(f"{folder} is not the key of a hidden set (it has no {KEY_FILE}).") from None
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        raise HiddenSetError(f"{file} is damaged, or of another version of vcrgen.") from None
+    for name, digest in key.files.items():
+        try:
+            same = sha256_file(folder / name) == digest
+        except OSError:
+            same = False
+        if not same:
+            raise HiddenSetError(f"{folder / name} is missing or was changed after the set was made.")
+    return key
+
+
+def read_answers(folder: Path) -> Iterator[dict[str, Any]]:
+    """The items of a key, one after another.
+
+    Raises:
+        HiddenSetError: A line is not an item; the message does not show it.
+    """
+    with (folder / ANSWERS).open("rb") as lines:
+        number = 0
+        while line := lines.readline(MAX_LINE_BYTES + 1):
+            number += 1
+            try:
+                item = json.loads(line.decode("utf-8")) if len(line) <= MAX_LINE_BYTES else None
+            except (ValueError, RecursionError):
+                item = None
+            if not isinstance(item, dict):
+                raise HiddenSetError(f"{folder / ANSWERS}, line {number}: not an item of a key.")
+            yield item
