@@ -13,7 +13,7 @@ import typer
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
+from rich.table import Column, Table
 from typer.core import TyperGroup
 
 from vcrgen.cli_score import register
@@ -249,9 +249,11 @@ def fonts(
     from vcrgen.builder.fonts import check_text, font_register
 
     if text is None:
-        table = Table("family", "version", "languages", "role", "licence", box=SIMPLE_HEAD)
+        name, here = (Column(head, no_wrap=True) for head in ("name", "here"))
+        table = Table(name, "languages", "role", "licence", here, box=SIMPLE_HEAD)
         for entry in font_register().values():
-            table.add_row(entry.family, entry.version, ", ".join(entry.languages), entry.role, entry.licence)
+            state = "yes" if entry.installed else "to fetch"
+            table.add_row(entry.name, ", ".join(entry.languages), entry.role, entry.licence, state)
         _out.print(table)
         return
     coverage = check_text(text, lang=lang, font=font)

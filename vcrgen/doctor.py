@@ -10,6 +10,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import PackageNotFoundError, requires, version
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from vcrgen.builder.fonts import FontEntry
 
 REINSTALL = "install vcrgen again: pip install --force-reinstall vcrgen"
 USUAL_PIPELINES = {"en": "en_core_web_sm", "zh": "zh_core_web_sm"}
@@ -131,7 +135,20 @@ def _fonts(group: str) -> Iterator[Finding]:
     from vcrgen.builder.fonts import font_register
 
     for entry in font_register().values():
-        yield Finding(group=group, name=entry.family, value=f"{entry.version}, sha256 {entry.sha256[:12]}", ok=True)
+        name = entry.family if entry.weight == "regular" else f"{entry.family} {entry.weight}"
+        if entry.fetched and not entry.installed:
+            yield Finding(group=group, name=name, value=f"{_identity(entry)}, not here", ok=None, hint=entry.remedy)
+        else:
+            yield _probe(group, name, partial(_font, entry), hint="")
+
+
+def _font(entry: FontEntry) -> str:
+    entry.checked_path()
+    return _identity(entry)
+
+
+def _identity(entry: FontEntry) -> str:
+    return f"{entry.version}, sha256 {entry.sha256[:12]}"
 
 
 def _text_drawing(group: str) -> Iterator[Finding]:

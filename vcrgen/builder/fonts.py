@@ -1,6 +1,10 @@
 """Font faces, their register, and the chain in which a character looks for its glyph."""
 
+import contextlib
+import difflib
 import hashlib
+import os
+import sys
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,65 +24,159 @@ from vcrgen.text.languages import LANGUAGES
 MAX_FONT_BYTES = 128 << 20
 MAX_EXTENTS = 100_000  # words whose widths are remembered
 
+FontFile = Path | tuple[Path, int]
+"""A font file, or a collection and the index of a face in it."""
+
+
+def fetched_fonts_dir() -> Path:
+    """The folder of the fonts that ``scripts/fetch_fonts.py`` fetches: ``$VCRGEN_FONTS``, or in the user's cache."""
+    if folder := os.environ.get("VCRGEN_FONTS"):
+        return Path(folder)
+    if sys.platform == "darwin":
+        cached = Path.home() / "Library" / "Caches"
+    elif sys.platform == "win32":
+        cached = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    else:
+        cached = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return cached / "vcrgen" / "fonts"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FontEntry:
-    """One row of ``fonts/fonts.toml``."""
+    """One row of ``fonts/fonts.toml``, whose head says what the fields are."""
 
     name: str
     file: str
+    index: int = 0
     family: str
+    weight: str
+    style: str
     version: str
     languages: tuple[str, ...]
+    text: tuple[str, ...]
     role: str
     licence: str
     licence_file: str
     source: str
     sha256: str
+    fetched: bool = False
+    package_path: str = ""
+    package_sha256: str = ""
+    package_file: str = ""
 
     @property
     def path(self) -> Path:
-        """The font file."""
-        return resource_dir("fonts") / self.file
+        """Where the font file belongs; one that has to be fetched may not be there."""
+        return (fetched_fonts_dir() if self.fetched else resource_dir("fonts")) / self.file
+
+    @property
+    def installed(self) -> bool:
+        """Whether the font file is there."""
+        return self.path.is_file()
+
+    @property
+    def remedy(self) -> str:
+        """What to do where the file is missing or changed."""
+        return f"fetch it with `python scripts/fetch_fonts.py {self.name}`" if self.fetched else "install vcrgen again"
+
+    def checked_path(self) -> Path:
+        """The font file, after a look at its bytes.
+
+        Raises:
+            FontError: It is missing, or its bytes are not those of the register.
+        """
+        try:
+            changed = _hash(self.path) != self.sha256
+        except OSError:
+            raise FontError(f"The font {self.name} is not on this machine; {self.remedy}.") from None
+        if changed:
+            raise FontError(f"The font file {self.path} is not the one of the register; {self.remedy}.")
+        return self.path
+
+
+def _hash(path: Path) -> str:
+    """The SHA-256 of a file's bytes, in hex; remembered while its size and its time of change stay."""
+    status = path.stat()
+    return _hash_of_state(path, status.st_size, status.st_mtime_ns)
+
+
+@cache
+def _hash_of_state(path: Path, _size: int, _changed: int) -> str:
+    return sha256_file(path)
 
 
 @cache
 def font_register() -> dict[str, FontEntry]:
-    """All shipped faces by name.
-
-    Raises:
-        FontError: A font file is missing or its bytes are not those of the register.
-    """
+    """All faces by name, those that have to be fetched, too; no font file is read."""
     tables = tomllib.loads((resource_dir("fonts") / "fonts.toml").read_text("utf-8"))
-    register = {name: _entry(name, row) for name, row in tables.items()}
-    for entry in register.values():
-        if not entry.path.is_file() or sha256_file(entry.path) != entry.sha256:
-            raise FontError(f"The shipped font {entry.file} is missing or changed; install vcrgen again.")
-    return register
+    return {name: _entry(name, row) for name, row in tables.items()}
 
 
 def _entry(name: str, row: dict[str, Any]) -> FontEntry:
-    return FontEntry(name=name, **row | {"languages": tuple(row["languages"])})
+    return FontEntry(name=name, **row | {key: tuple(row[key]) for key in ("languages", "text")})
+
+
+def text_faces(lang: str) -> tuple[str, ...]:
+    """Names of the faces on this machine that may set a whole caption in a language, in the order of the register.
+
+    Fetched faces are among them, so the answer differs between machines.
+    """
+    return tuple(name for name, entry in font_register().items() if lang in entry.text and entry.installed)
+
+
+def find_font(name: str) -> FontEntry:
+    """The row of a name.
+
+    Raises:
+        FontError: There is no such name; the message has the nearest one.
+    """
+    register = font_register()
+    if name not in register:
+        near = difflib.get_close_matches(name.lower().replace(" ", "-"), register, n=1)
+        hint = f"did you mean {near[0]}?" if near else "`vcrgen fonts` lists the names."
+        raise FontError(f"The font {name} cannot be used: there is no such file, and no font of that name; {hint}")
+    return register[name]
+
+
+def resolve_font(value: str | Path) -> tuple[Path, int]:
+    """What a user means by a font.
+
+    Args:
+        value: A font file, or a name in ``fonts.toml``; a file comes first.
+
+    Returns:
+        The file, and the index of the face in it.
+
+    Raises:
+        FontError: It is neither, or the file of the register is missing or changed.
+    """
+    with contextlib.suppress(OSError):  # such as a path through a folder that may not be read
+        if Path(value).is_file():
+            return Path(value), 0
+    entry = find_font(str(value))
+    return entry.checked_path(), entry.index
 
 
 class Face:
-    """One font file at one size, in Pillow's BASIC layout.
+    """One face at one size, in Pillow's BASIC layout.
 
     Attributes:
         path: The font file.
-        sha256: Hash of its bytes.
+        index: Which face of the file, where it is a collection.
+        sha256: Hash of the file's bytes.
     """
 
-    def __init__(self, path: Path, size: int) -> None:
+    def __init__(self, path: Path, size: int, index: int = 0) -> None:
         try:
             if path.stat().st_size > MAX_FONT_BYTES:
                 raise FontError(f"The font {path} is larger than {MAX_FONT_BYTES >> 20} MiB.")
-            self._font = ImageFont.truetype(path, size, layout_engine=ImageFont.Layout.BASIC)
+            self._font = ImageFont.truetype(path, size, index=index, layout_engine=ImageFont.Layout.BASIC)
         except OSError as error:
             why = error.strerror or "it is not a font that FreeType can open"
             raise FontError(f"The font {path} cannot be used: {why}.") from None
         self.path = path
-        self.sha256 = sha256_file(path)
+        self.index = index
+        self.sha256 = _hash(path)
 
     @property
     def font(self) -> ImageFont.FreeTypeFont:
@@ -100,7 +198,7 @@ class Face:
         from fontTools.ttLib import TTFont, TTLibError
 
         try:
-            with TTFont(self.path, lazy=True, fontNumber=0) as font:
+            with TTFont(self.path, lazy=True, fontNumber=self.index) as font:
                 return frozenset(font.getBestCmap() or ())
         except (TTLibError, KeyError, ValueError, AssertionError) as error:
             raise FontError(f"The character map of the font {self.path} cannot be read: {error}.") from None
@@ -133,7 +231,7 @@ class FontChain:
     Every character is measured and drawn once: in Pillow's BASIC layout a line is its characters side by side.
 
     Args:
-        paths: Font files, the primary face first.
+        files: Font files, the primary face first.
         size: Font size in pixels.
 
     Attributes:
@@ -145,19 +243,22 @@ class FontChain:
         FontError: A file cannot be used.
     """
 
-    def __init__(self, paths: Sequence[Path], *, size: int) -> None:
-        self.faces = [Face(path, size) for path in paths]
+    def __init__(self, files: Sequence[FontFile], *, size: int) -> None:
+        pairs = [file if isinstance(file, tuple) else (file, 0) for file in files]
+        self.faces = [Face(path, size, index) for path, index in pairs]
         self.line_height = (11 * size + 5) // 10
-        ascent, descent = self.faces[0].font.getmetrics()
-        # Faces with a tall line gap (most CJK families) would leave the line at the bottom: centre them.
-        self.baseline = ascent if ascent + descent <= 1.25 * size else (self.line_height + ascent - descent) // 2
+        # A cover is a share of the line, so letters have to stand where those of VCR-WIKI's faces do, at ascents of
+        # 0.88 and 0.91 of the size. Other faces' ascents go from 0.75 (Carlito) to 1.16 (Noto CJK).
+        ascent = self.faces[0].font.getmetrics()[0]
+        self.baseline = min(max(ascent, -(-7 * size // 8)), -(-11 * size // 12))
         self._glyphs: dict[str, Glyph | None] = {}
         self._extents: dict[str, tuple[int, int]] = {}
 
     @property
     def digest(self) -> str:
         """Twelve hex digits that stand for the bytes of all faces, in order."""
-        return hashlib.sha256("".join(face.sha256 for face in self.faces).encode()).hexdigest()[:12]
+        faces = (f"{face.sha256}#{face.index}" if face.index else face.sha256 for face in self.faces)
+        return hashlib.sha256("".join(faces).encode()).hexdigest()[:12]
 
     def glyph(self, character: str) -> Glyph | None:
         """A character's glyph, or None if no face has it."""
@@ -194,39 +295,44 @@ class FontChain:
         return self._extents[text]
 
 
-def default_chain(names: Sequence[str], *, size: int, first: Path | None = None) -> FontChain:
+def default_chain(names: Sequence[str], *, size: int, first: FontFile | None = None) -> FontChain:
     """The chain of a language, with the user's own font before it.
 
     Args:
         names: Names in ``fonts.toml``, the primary face first.
         size: Font size in pixels.
         first: A font file that comes before them.
+
+    Raises:
+        FontError: A name is not known, or a file is missing, changed or no font.
     """
-    register = font_register()
-    return FontChain([*([first] if first else []), *(register[name].path for name in names)], size=size)
+    entries = map(find_font, names)
+    files = [(entry.checked_path(), entry.index) for entry in entries]
+    return FontChain([*([first] if first else []), *files], size=size)
 
 
-def check_text(text: str, *, lang: str, font: Path | None = None) -> dict[str, str]:
+def check_text(text: str, *, lang: str, font: str | Path | None = None) -> dict[str, str]:
     """Which face draws which characters of a text.
 
     Args:
         text: Any text; white space is not checked.
         lang: Code of the language whose chain is used.
-        font: A font file put before the chain.
+        font: A font file, or a name in ``fonts.toml``, put before the chain.
 
     Returns:
         Family to its characters, each once, in the order of the chain; those without a glyph under the empty name.
 
     Raises:
         ConfigError: The language is not known.
+        FontError: The font cannot be used.
     """
     if lang not in LANGUAGES:
         raise ConfigError(f"Unknown language {lang!r}; known: {', '.join(LANGUAGES)}.")
-    chain = default_chain(LANGUAGES[lang].fonts, size=20, first=font)  # coverage does not depend on the size
+    first = resolve_font(font) if font else None
+    chain = default_chain(LANGUAGES[lang].fonts, size=20, first=first)  # coverage does not depend on the size
     glyphs = {character: chain.glyph(character) for character in dict.fromkeys(text) if not character.isspace()}
-    coverage = {
-        face.family: "".join(c for c, glyph in glyphs.items() if glyph and glyph.face == index)
-        for index, face in enumerate(chain.faces)
-    }
-    coverage[""] = "".join(character for character, glyph in glyphs.items() if glyph is None)
+    families = [*(face.family for face in chain.faces), ""]
+    coverage = dict.fromkeys(families, "")
+    for character, glyph in glyphs.items():
+        coverage[families[glyph.face if glyph else -1]] += character
     return {family: characters for family, characters in coverage.items() if characters}
