@@ -16,6 +16,7 @@ from rich.markup import escape
 from rich.table import Column, Table
 from typer.core import TyperGroup
 
+from vcrgen.cli_hidden import register_hidden
 from vcrgen.cli_score import register
 from vcrgen.config import BuildConfig
 from vcrgen.errors import VcrgenError
@@ -243,7 +244,7 @@ def export(
 def fonts(
     text: Annotated[str | None, typer.Argument(help="A text to check against a language's font chain.")] = None,
     lang: Annotated[str, typer.Option("--lang", "-l", help="Whose chain.")] = "en",
-    font: Annotated[Path | None, typer.Option(help="A font file put before the chain.")] = None,
+    font: Annotated[Path | None, typer.Option(help="A font file, or a name of the list, put before the chain.")] = None,
 ) -> None:
     """List the shipped fonts, or show which font draws each character of a text; exit code 1 if one has no glyph."""
     from vcrgen.builder.fonts import check_text, font_register
@@ -284,3 +285,4 @@ def doctor() -> None:
 
 
 register(app)
+register_hidden(app)

@@ -51,7 +51,7 @@ class BuildConfig(BaseModel):
     seed: int = Field(0, ge=0, lt=1 << 63, description="Seed of every random choice.")
 
     width: int = Field(300, ge=64, le=4096, description="Width of all images in pixels.")
-    font: Path | None = Field(None, description="Font file put before the language's default chain.")
+    font: Path | None = Field(None, description="Font file, or a name that `vcrgen fonts` lists.")
     font_size: int = Field(20, ge=6, le=400, description="Font size in pixels.")
     max_lines: int = Field(5, ge=1, le=100, description="Captions are cut after this many rendered lines.")
     max_height: int = Field(900, ge=64, le=16384, description="Higher stacked images are set aside, in pixels.")

@@ -17,7 +17,7 @@ from vcrgen.builder.calibrate import Calibration, calibrate
 from vcrgen.builder.cover import cover_boxes, measure_cover
 from vcrgen.builder.encode import Band, ImageFormat, Pixels, encode_image, white_band
 from vcrgen.builder.filters import CensorList
-from vcrgen.builder.fonts import FontChain, default_chain
+from vcrgen.builder.fonts import FontChain, default_chain, resolve_font
 from vcrgen.builder.images import ImageLimits, ImageProblem, load_image
 from vcrgen.builder.layout import layout_caption
 from vcrgen.builder.masking import locate_answers, plan_mask
@@ -129,7 +129,8 @@ class Pipeline:
     def __init__(self, config: BuildConfig) -> None:
         self.config = config
         self.language = LANGUAGES[config.lang]
-        chain = default_chain(self.language.fonts, size=config.font_size, first=config.font)
+        first = resolve_font(config.font) if config.font else None
+        chain = default_chain(self.language.fonts, size=config.font_size, first=first)
         self.style = make_style(self.language, chain, width=config.width, max_height=config.max_height)
         self.censor = CensorList.load(self.language, config.censor_list)
         self.text = load_pipeline(config.lang, config.spacy_model)

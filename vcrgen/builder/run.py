@@ -126,7 +126,7 @@ class Build:
         Raises:
             VcrgenError: The user can mend it.
         """
-        with _readable_disk_errors(self._out):
+        with readable_disk_errors(self._out):
             self._watcher.stage("reading the source's layout")
             source = open_source(self._config)
             check_columns(source, self._config)
@@ -256,7 +256,7 @@ def _shard_worker(plan: Plan, config: BuildConfig, source: Source, work: Path) -
 
 
 @contextmanager
-def _readable_disk_errors(out: Path) -> Iterator[None]:
+def readable_disk_errors(out: Path) -> Iterator[None]:
     """A full disk or a folder without permission is the user's to mend, and said in a sentence."""
     try:
         yield
@@ -265,4 +265,4 @@ def _readable_disk_errors(out: Path) -> Iterator[None]:
             why = "the disk is full; free some space and run the same command again to go on"
         else:
             why = f"{(error.strerror or str(error)).lower()} ({error.filename or 'no file named'})"
-        raise OutputError(f"The dataset cannot be written to {out}: {why}.") from None
+        raise OutputError(f"{out} cannot be written: {why}.") from None

@@ -27,12 +27,14 @@ class Form:
 
     Attributes:
         question_id: Random digits.
+        keys: Hashes of source image and shown caption, by which the same pair is known.
         stacked: PNG of VI+TEI.
         only_it: PNG of TEI only.
         answer: The line of the key.
     """
 
     question_id: str
+    keys: dict[str, str]
     stacked: bytes
     only_it: bytes
     answer: dict[str, Any]
@@ -128,7 +130,8 @@ class Studio:
             "strip_height": prepared.layout.height,
             "spans": [_span(covered, modes[covered.span]) for covered in view.spans],
         }
-        return Form(question_id=question_id, stacked=view.stacked, only_it=view.only_it, answer=answer)
+        keys = {"image": prepared.keys.image, "caption": prepared.keys.caption}
+        return Form(question_id=question_id, keys=keys, stacked=view.stacked, only_it=view.only_it, answer=answer)
 
 
 def _span(covered: CoveredSpan, mode: Mode) -> dict[str, Any]:

@@ -1,0 +1,83 @@
+"""How a hidden set is mixed, and how much its forms share: counts, and no answer."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from vcrgen.text.languages import LANGUAGES
+
+Answer = Mapping[str, Any]
+
+
+def mix_report(answers: Sequence[Answer], *, language: str, drops: Mapping[str, int]) -> dict[str, Any]:
+    """The mix of one form.
+
+    Args:
+        answers: The lines of its key.
+        language: Language code.
+        drops: Pairs of the source that were set aside, by reason.
+    """
+    covers = LANGUAGES[language].covers
+    spans = [span for answer in answers for span in answer["spans"]]
+    ink = {mode: [s["visible_ink"] for s in spans if s["cover"] == mode] for mode in covers}
+    widths = [answer["width"] for answer in answers]
+    return {
+        "items": len(answers),
+        "spans": len(spans),
+        "fonts": _counts(answer["font"] for answer in answers),
+        "strip": _counts(answer["strip"] for answer in answers),
+        "covers": _counts(span["cover"] for span in spans),
+        "width": {name: int(value) for name, value in zip(("least", "median", "most"), _spread(widths), strict=True)},
+        "visible_ink": {
+            str(mode): {
+                "target": covers[mode].visible,
+                "median": round(float(np.median(values)), 3) if values else None,
+                "off_target": sum(not covers[mode].holds(value) for value in values),
+            }
+            for mode, values in ink.items()
+        },
+        "set_aside": dict(drops),
+    }
+
+
+def overlap_report(forms: Sequence[Sequence[Answer]]) -> list[dict[str, Any]]:
+    """For every two forms of the same pairs: what a reader of one knows of the other.
+
+    Args:
+        forms: The items of each form, in the same order of pairs.
+    """
+    report = []
+    for a, b in combinations(range(len(forms)), 2):
+        pairs = list(zip(forms[a], forms[b], strict=True))
+        same = sum(len(set(x["crossed_text"]) & set(y["crossed_text"])) for x, y in pairs)
+        spans = sum(len(y["crossed_text"]) for _, y in pairs)
+        covered = [(_characters(x), _characters(y)) for x, y in pairs]
+        shared = sum(len(x & y) for x, y in covered)
+        total = sum(len(y) for _, y in covered)
+        report.append(
+            {
+                "forms": [a + 1, b + 1],
+                "same_spans": round(same / spans, 4),
+                "shared_characters": round(shared / total, 4),
+                "same_font": round(sum(x["font"] == y["font"] for x, y in pairs) / len(pairs), 4),
+                "same_place": round(sum(x["strip"] == y["strip"] for x, y in pairs) / len(pairs), 4),
+            }
+        )
+    return report
+
+
+def _characters(answer: Answer) -> set[int]:
+    return {at for span in answer["spans"] for at in range(span["start"], span["end"])}
+
+
+def _counts(values: Any) -> dict[str, int]:
+    return dict(sorted(Counter(values).items()))
+
+
+def _spread(values: Sequence[float]) -> list[float]:
+    return [float(value) for value in np.percentile(values, [0, 50, 100])]

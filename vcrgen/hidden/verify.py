@@ -1,0 +1,317 @@
+"""Whether a hidden set keeps its secret: every check on its own, and none of them shows an answer."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import struct
+import warnings
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image
+
+from vcrgen.builder.encode import PNG_SIGNATURE
+from vcrgen.errors import HiddenSetError
+from vcrgen.hidden.public import (
+    MANIFEST,
+    METADATA,
+    README,
+    TIME_STAMP,
+    VIEWS,
+    content_digest,
+    image_name,
+    metadata_row,
+    public_files,
+    public_manifest,
+    public_readme,
+)
+from vcrgen.hidden.secret import Secret
+from vcrgen.keyset import VERSION, KeyManifest, is_key, read_answers, read_key
+from vcrgen.text.languages import LANGUAGES
+
+MAX_FILE_BYTES = 64 << 20
+MAX_PIXELS = 64_000_000
+_ID = re.compile(r"[0-9a-f]{32}")
+_CANARY = re.compile(r"Hidden test data, not for training\. vcrgen canary [0-9a-f]{32}")
+_COMMITMENT = re.compile(r"[0-9a-f]{64}")
+_TEXT_FILES = (METADATA, MANIFEST, README)
+Pixels = npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One check.
+
+    Attributes:
+        name: What was looked at.
+        ok: Whether it holds; None where it could not be looked at.
+        detail: What was found, without answers.
+    """
+
+    name: str
+    ok: bool | None
+    detail: str = ""
+
+
+class _Fault(Exception):
+    """What a check found; its text shows no answer."""
+
+
+def find_sets(folder: Path) -> list[Path]:
+    """The folders with a public part: the folder itself, or one a form.
+
+    Raises:
+        HiddenSetError: There is none.
+    """
+    if (folder / "public").is_dir():
+        return [folder]
+    forms = sorted(
+        (path for path in folder.glob("form-*") if (path / "public").is_dir()), key=lambda path: (len(path.name), path)
+    )
+    if not forms:
+        raise HiddenSetError(f"{folder} holds no hidden set (no folder `public` in it, nor in form-1).")
+    return forms
+
+
+def verify(folder: Path, *, secret: Secret | None = None) -> list[Check]:
+    """Check one set: the public part alone, and against the key if that is there.
+
+    Args:
+        folder: Holds ``public`` and, at the maintainer's, ``key``.
+        secret: To check the key's seal.
+
+    Returns:
+        All checks; each is made even where others fail.
+    """
+    public, key_folder = folder / "public", folder / "key"
+    checks = [
+        _check("only the files that belong there", lambda: _check_names(public)),
+        _check("manifest and README in their constant form", lambda: _check_description(public)),
+        _check("questions: nothing but random ids and the question", lambda: _check_questions(public)),
+        _check("images: pixels and canary, no other data", lambda: _check_images(public)),
+        _check("canary in every file", lambda: _check_canary(public)),
+        _check("one time stamp", lambda: _check_times(public)),
+    ]
+    if not is_key(key_folder):
+        why = "no key beside it: answers cannot be looked for"
+        return [*checks, Check(name="answers and commitment", ok=None, detail=why)]
+    return [
+        *checks,
+        _check("key unchanged and committed to", lambda: _check_commitment(public, key_folder)),
+        _check("key readable by its owner only", lambda: _check_permissions(key_folder)),
+        _check("questions and images are those of the key", lambda: _check_content(public, key_folder)),
+        _check("no answer, caption or source id in the public part", lambda: _check_texts(public, key_folder)),
+        _check("every answer covered in the pixels", lambda: _check_covers(public, key_folder)),
+        _check("seal of the maintainer's secret", lambda: _check_seal(key_folder, secret))
+        if secret
+        else Check(name="seal of the maintainer's secret", ok=None, detail="no secret file given"),
+    ]
+
+
+def _check(name: str, look: Callable[[], None]) -> Check:
+    try:
+        look()
+    except (_Fault, HiddenSetError) as fault:
+        return Check(name=name, ok=False, detail=str(fault))
+    except OSError as error:
+        return Check(name=name, ok=False, detail=f"cannot be read: {error.strerror or 'damaged'}")
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, IndexError, struct.error, zlib.error):
+        return Check(name=name, ok=False, detail="damaged: not of the form that vcrgen writes")
+    return Check(name=name, ok=True)
+
+
+def _fail_if(condition: object, detail: str) -> None:
+    if condition:
+        raise _Fault(detail)
+
+
+def _read(file: Path) -> bytes:
+    _fail_if(file.stat().st_size > MAX_FILE_BYTES, f"a file is larger than {MAX_FILE_BYTES >> 20} MiB")
+    return file.read_bytes()
+
+
+def _manifest(public: Path) -> dict[str, Any]:
+    value = json.loads(_read(public / MANIFEST))
+    _fail_if(not isinstance(value, dict) or value.get("version") != VERSION, "the manifest is of another version")
+    return dict(value)
+
+
+def _ids(public: Path) -> list[str]:
+    return [str(json.loads(line)["question_id"]) for line in _read(public / METADATA).splitlines()]
+
+
+def _images(public: Path) -> Iterator[Path]:
+    return (public / image_name(view, question_id) for question_id in _ids(public) for view in VIEWS)
+
+
+def _check_names(public: Path) -> None:
+    """File names are chosen by no one: an id, or one of three constants."""
+    for path in sorted(public.rglob("*")):
+        name = path.relative_to(public).as_posix()
+        _fail_if(path.is_symlink(), "a file is a link")
+        if path.is_dir():
+            _fail_if(name not in VIEWS, "a folder that does not belong there")
+        elif name not in _TEXT_FILES:
+            folder, _, stem = name.removesuffix(".png").partition("/")
+            known = folder in VIEWS and name.endswith(".png") and _ID.fullmatch(stem)
+            _fail_if(not known, "a file whose name is not one that vcrgen gives")
+
+
+def _check_description(public: Path) -> None:
+    manifest = _manifest(public)
+    fields = {name: manifest[name] for name in ("language", "items", "canary", "commitment")}
+    _fail_if(fields["language"] not in LANGUAGES, "the language is not known")
+    _fail_if(not _CANARY.fullmatch(fields["canary"]), "the canary is not of its form")
+    _fail_if(not _COMMITMENT.fullmatch(fields["commitment"]), "the commitment is not of its form")
+    _fail_if(manifest != public_manifest(**fields), "the manifest says more or less than it should")
+    _fail_if(fields["items"] != len(_ids(public)), "the number of items is not that of the questions")
+    _fail_if(_read(public / README).decode() != public_readme(manifest), f"{README} is not the constant text")
+
+
+def _check_questions(public: Path) -> None:
+    manifest = _manifest(public)
+    ids = []
+    for number, line in enumerate(_read(public / METADATA).splitlines(), start=1):
+        row = json.loads(line)
+        question_id = row["question_id"]
+        _fail_if(not _ID.fullmatch(question_id), f"row {number}: the id is not 32 random digits")
+        expected = metadata_row(question_id, manifest["language"], manifest["canary"])
+        _fail_if(row != expected, f"row {number}: columns or values beside ids and question")
+        ids.append(question_id)
+    _fail_if(ids != sorted(ids), "the rows are not sorted by id, so their order may tell something")
+    _fail_if(len(set(ids)) != len(ids), "an id comes twice")
+    there = {file.relative_to(public).as_posix() for file in public_files(public)} - set(_TEXT_FILES)
+    named = {image_name(view, question_id) for question_id in ids for view in VIEWS}
+    _fail_if(there != named, "the images are not those that the questions name")
+
+
+def _check_images(public: Path) -> None:
+    comment = b"Comment\0" + _manifest(public)["canary"].encode("ascii")
+    for question_id in _ids(public):
+        sizes = set()
+        for view in VIEWS:
+            place = f"{view} of {question_id[:32]}"
+            data = _read(public / image_name(view, question_id))
+            kinds = list(_chunks(data))
+            names = [kind for kind, _ in kinds]
+            _fail_if(names != [b"IHDR", b"tEXt", b"IDAT", b"IEND"], f"{place}: other chunks than pixels and canary")
+            _fail_if(kinds[1][1] != comment, f"{place}: the comment is not the canary")
+            width, height, *form = struct.unpack(">IIBBBBB", kinds[0][1])
+            _fail_if(form != [8, 2, 0, 0, 0], f"{place}: not an RGB image of eight bits")
+            _fail_if(width * height > MAX_PIXELS, f"{place}: more than {MAX_PIXELS} pixels")
+            size = height * (1 + 3 * width)
+            stream = zlib.decompressobj()
+            pixels = stream.decompress(kinds[2][1], size + 1)
+            exact = len(pixels) == size and stream.eof and not stream.unused_data
+            _fail_if(not exact, f"{place}: data beside the pixels")
+            sizes.add((width, height))
+        _fail_if(len(sizes) != 1, f"{question_id[:32]}: the two views differ in size")
+
+
+def _chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """The chunks of a PNG, up to its last byte."""
+    _fail_if(not data.startswith(PNG_SIGNATURE), "an image is not a PNG")
+    position = len(PNG_SIGNATURE)
+    while position < len(data):
+        (length,) = struct.unpack_from(">I", data, position)
+        kind, body = data[position + 4 : position + 8], data[position + 8 : position + 8 + length]
+        _fail_if(len(body) != length, "an image is cut off")
+        yield kind, body
+        position += length + 12
+
+
+def _check_canary(public: Path) -> None:
+    canary = _manifest(public)["canary"].encode("ascii")
+    for file in public_files(public):
+        _fail_if(canary not in _read(file), "a file lacks the canary")
+
+
+def _check_times(public: Path) -> None:
+    for path in [public, *public.rglob("*")]:
+        _fail_if(path.lstat().st_mtime != TIME_STAMP, "a file or folder has a time of its own")
+
+
+def _check_commitment(public: Path, key_folder: Path) -> None:
+    key = read_key(key_folder)
+    _fail_if(key.commitment != _manifest(public)["commitment"], "the key is not the one that was committed to")
+    _fail_if(key.canary != _manifest(public)["canary"], "the key has another canary")
+
+
+def _check_permissions(key_folder: Path) -> None:
+    if os.name == "posix":
+        for path in [key_folder, *key_folder.iterdir()]:
+            _fail_if(path.stat().st_mode & 0o077, f"{path.name} can be read by others; use chmod -R go= on the key")
+
+
+def _check_content(public: Path, key_folder: Path) -> None:
+    ids = [item["question_id"] for item in read_answers(key_folder)]
+    _fail_if(ids != _ids(public), "the ids are not those of the key")
+    _fail_if(_key(key_folder).public != content_digest(public), "a question or an image was changed")
+
+
+def _check_texts(public: Path, key_folder: Path) -> None:
+    """Look for what only the key may know in names and bytes, as UTF-8, as JSON writes it, and as UTF-16."""
+    secrets = set()
+    for item in read_answers(key_folder):
+        secrets |= {item["caption"], *item["crossed_text"]}
+        if len(item["source_id"]) >= 6:  # shorter ones are found by chance
+            secrets.add(item["source_id"])
+    forms = {
+        form
+        for text in secrets
+        for form in (text.encode(), json.dumps(text)[1:-1].encode(), text.encode("utf-16-le"))
+        if len(form) >= 6
+    }
+    pattern = re.compile(b"|".join(map(re.escape, sorted(forms, key=len, reverse=True))), re.IGNORECASE)
+    for file in public_files(public):
+        name = file.relative_to(public).as_posix()
+        _fail_if(pattern.search(name.encode()), "a file's name holds a text of the key")
+        _fail_if(pattern.search(_read(file)), f"{name if name in _TEXT_FILES else 'an image'} holds a text of the key")
+
+
+def _check_covers(public: Path, key_folder: Path) -> None:
+    """The strip is the same in both views, the rest of TEI is white, and so is every box of the key."""
+    for item in read_answers(key_folder):
+        stacked, only_it = (_pixels(public / image_name(view, item["question_id"])) for view in VIEWS)
+        height, y, alone = item["strip_height"], item["strip_y"], item["only_it_strip_y"]
+        strip = stacked[y : y + height]
+        same = np.array_equal(strip, only_it[alone : alone + height])
+        place = f"image {item['question_id'][:32]}"
+        _fail_if(not same, f"{place}: the strips of the two views differ")
+        rest = np.concatenate([only_it[:alone], only_it[alone + height :]])
+        _fail_if((rest != 255).any(), f"{place}: TEI shows more than the strip")
+        for number, span in enumerate(item["spans"], start=1):
+            _fail_if(not span["boxes"], f"{place}: span {number} has no cover")
+            for box in span["boxes"]:
+                covered = strip[box["y0"] : box["y1"], box["x0"] : box["x1"]]
+                _fail_if(not covered.size or (covered != 255).any(), f"{place}: span {number} is not covered")
+
+
+def _pixels(file: Path) -> Pixels:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", Image.DecompressionBombWarning)
+        image = Image.open(io.BytesIO(_read(file)), formats=("PNG",))
+        _fail_if(image.width * image.height > MAX_PIXELS, f"an image has more than {MAX_PIXELS} pixels")
+        return np.asarray(image)
+
+
+def _check_seal(key_folder: Path, secret: Secret) -> None:
+    key = _key(key_folder)
+    _fail_if(key.seal != secret.seal(key.sealed), "the seal is not of this secret")
+
+
+def _key(key_folder: Path) -> KeyManifest:
+    return read_key(key_folder)
+
+
+def leaks(checks: Sequence[Check]) -> list[Check]:
+    """The checks that failed."""
+    return [check for check in checks if check.ok is False]
