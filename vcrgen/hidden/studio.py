@@ -14,8 +14,11 @@ from vcrgen.hidden.choices import Slot, cover_modes, slot_for
 from vcrgen.hidden.secret import Secret
 from vcrgen.records import CoveredSpan, Item, Mode, Reject, Span
 
-# Of how many drawings of spans a later form takes the one that shares least with the forms before it.
-DRAWINGS = 12
+# A later form draws spans this often, and takes the drawing with the most new spans.
+DRAWINGS = 24
+# New is a span that shares at most half of its characters with every span of the forms before; if there is none, one
+# that is not quite the same.
+MOST_SHARED = (0.5, 0.99)
 # Stacked images higher than this many widths are set aside, as in VCR-WIKI: 900 px at 300.
 MOST_RATIO = 3
 _STYLES = 64  # fonts in one size that are kept
@@ -74,7 +77,7 @@ class Studio:
             spans_before: For each form the spans of the items before this one.
         """
         forms: list[Form] = []
-        taken: set[int] = set()
+        known: list[Span] = []
         for form in range(self._variants):
             slot = slot_for(self._secret, number, form, self._fonts)
             style = replace(
@@ -83,10 +86,10 @@ class Studio:
             prepared = self.pipeline.prepare(item, style)
             if isinstance(prepared, Reject):
                 return prepared
-            spans = self._spans(prepared, form, taken)
+            spans = self._spans(prepared, form, known)
             if isinstance(spans, Reject):
                 return spans
-            taken.update(at for span in spans for at in range(span.start, span.end))
+            known += spans
             modes = cover_modes(self._secret, form, spans_before[form], len(spans))
             forms.append(self._draw(prepared, slot, form, dict(zip(spans, modes, strict=True))))
         return forms
@@ -96,21 +99,21 @@ class Studio:
         chain = FontChain([resolve_font(font)], size=size)
         return make_style(self.pipeline.language, chain, width=0, max_height=0)
 
-    def _spans(self, prepared: Prepared, form: int, taken: set[int]) -> tuple[Span, ...] | Reject:
-        """The first form takes the first drawing; later ones the drawing that shares least with ``taken``."""
+    def _spans(self, prepared: Prepared, form: int, known: Sequence[Span]) -> tuple[Span, ...] | Reject:
+        """Spans that share little with those of the forms before; short captions may leave no others."""
         doc = self.pipeline.text.nlp(prepared.layout.text)
-        best: tuple[Span, ...] = ()
-        least = float("inf")
-        for drawing in range(DRAWINGS if taken else 1):
+        drawings: list[tuple[Span, ...]] = []
+        for drawing in range(DRAWINGS if known else 1):
             rng = self._secret.random(f"mask/{form}/{drawing}", prepared.keys.pair)
             spans = self.pipeline.plan(prepared.item, doc, rng)
             if isinstance(spans, Reject):
                 return spans
-            characters = {at for span in spans for at in range(span.start, span.end)}
-            shared = len(characters & taken) / len(characters)
-            if shared < least:
-                best, least = spans, shared
-        return best
+            drawings.append(spans)
+        for most in MOST_SHARED:
+            new = [tuple(span for span in spans if _most_shared(span, known) <= most) for spans in drawings]
+            if best := max(new, key=len):
+                return best
+        return drawings[0]
 
     def _draw(self, prepared: Prepared, slot: Slot, form: int, modes: dict[Span, Mode]) -> Form:
         photo, strip = draw_parts(prepared)
@@ -132,6 +135,12 @@ class Studio:
         }
         keys = {"image": prepared.keys.image, "caption": prepared.keys.caption}
         return Form(question_id=question_id, keys=keys, stacked=view.stacked, only_it=view.only_it, answer=answer)
+
+
+def _most_shared(span: Span, known: Sequence[Span]) -> float:
+    """The largest part of a span's characters that one of the known spans has, too."""
+    shared = (min(span.end, other.end) - max(span.start, other.start) for other in known)
+    return max(0, *shared, 0) / (span.end - span.start)
 
 
 def _span(covered: CoveredSpan, mode: Mode) -> dict[str, Any]:
