@@ -9,7 +9,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "vcrgen"
 KERNEL = {"records", "errors", "config", "rng", "signature", "files", "manifest", "resources"}
 # Only these know more than one stage.
-WIRING = {"pipeline", "shards", "assemble", "run", "transform", "progress"}
+WIRING = {"pipeline", "shards", "assemble", "run", "transform", "progress", "specimen"}
 # What stages may share inside a room: tools and tables, no stage's decisions.
 SHARED = {"fonts", "schema", "engine"}
 HEAVY = {"spacy", "jieba", "datasets", "pyarrow", "PIL", "numpy", "fontTools", "rapidfuzz"}

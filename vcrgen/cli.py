@@ -266,6 +266,40 @@ def fonts(
         raise typer.Exit(1)
 
 
+@app.command(
+    epilog="Examples:\n\n"
+    "  vcrgen calibrate --lang en --font MyFont.ttf --font-size 34\n\n"
+    "  vcrgen calibrate --lang zh --font lxgw-wenkai --out wenkai.png"
+)
+def calibrate(
+    lang: Annotated[str, typer.Option("--lang", "-l", help="Language of the captions.")] = "en",
+    font: Annotated[
+        str | None, typer.Option(help="A font file, or a name of `vcrgen fonts`.", show_default="the language's own")
+    ] = None,
+    font_size: Annotated[int, typer.Option(min=6, max=400, help="Font size in pixels.")] = 20,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="The picture.", show_default="calibration-LANG-FONT-SIZE.png")
+    ] = None,
+) -> None:
+    """Show what the covers hide in a font, and draw a picture of it.
+
+    `vcrgen build` and `vcrgen hidden` calibrate every font by themselves: easy and hard mean the same in all of them.
+    """
+    from vcrgen.builder.specimen import draw_specimen
+
+    picture = out or Path(f"calibration-{lang}-{Path(font or 'default').stem}-{font_size}.png")
+    covers = draw_specimen(lang, font, font_size, picture)
+    table = Table("mode", "rows covered", "visible ink", "5th-95th pct", "target", "above", box=SIMPLE_HEAD)
+    for mode, cover in covers.items():
+        spread = f"{cover.low:.2f}-{cover.high:.2f}"
+        table.add_row(mode, cover.shown, f"{cover.visible:.3f}", spread, f"{cover.target:.2f}", f"{cover.above:.2f}")
+    _out.print(table)
+    _out.print(
+        "Rows from the top of a line; ink: median over a sample, as a share; above: share of it above the cover."
+    )
+    _out.print(f"[bold]{escape(str(picture))}[/] shows it: as it is, easy, hard.", soft_wrap=True)
+
+
 @app.command()
 def doctor() -> None:
     """Show what is installed: segmenters, pipelines, fonts, layout engines, image codecs; exit code 1 on a fault."""

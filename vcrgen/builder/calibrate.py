@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vcrgen.builder.fonts import FontChain
+from vcrgen.errors import FontError
 from vcrgen.records import Mode
 from vcrgen.text.languages import CoverTarget, LanguageRow
 
@@ -25,6 +26,8 @@ SMALL_LINE = 30  # px
 TOLERANCE_SMALL, TOLERANCE = 0.05, 0.03
 # Inside the tolerance, a point of wrong balance between above and below weighs half of a point of wrong ink.
 BALANCE_WEIGHT = 0.5
+# A font may lack this share of the sample's letters: rare ones.
+MOST_LACKING = 0.05
 # Rows that leave a mean this far from the target are not looked at: the median is near the mean.
 FAR = 0.2
 
@@ -64,9 +67,24 @@ def calibrate(chain: FontChain, language: LanguageRow, sample: Iterable[str]) ->
         chain: The fonts, at their size.
         language: Says what to aim at.
         sample: Texts of the language.
+
+    Raises:
+        FontError: The first font lacks letters of the language.
     """
-    hidden = _ink_above_each_row(chain, _windows(sample, language.break_unit))
-    return {mode: _nearest_rows(hidden, target) for mode, target in language.covers.items()}
+    windows = _windows(sample, language.break_unit)
+    _check_letters(chain, language, "".join(windows))
+    above = _ink_above_each_row(chain, windows)
+    return {mode: _nearest_rows(above, target) for mode, target in language.covers.items()}
+
+
+def _check_letters(chain: FontChain, language: LanguageRow, text: str) -> None:
+    letters = sorted(filter(str.isalpha, set(text)))
+    lacking = [letter for letter in letters if (glyph := chain.glyph(letter)) is None or glyph.face > 0]
+    if len(lacking) > MOST_LACKING * len(letters):
+        raise FontError(
+            f"The font {chain.faces[0].path} lacks {len(lacking)} of {len(letters)} letters of a sample of "
+            f"{language.name} (such as {''.join(lacking[:5])}); choose a font of that language."
+        )
 
 
 def _windows(sample: Iterable[str], break_unit: str) -> list[str]:
