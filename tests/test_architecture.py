@@ -7,7 +7,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "vcrgen"
-KERNEL = {"records", "errors", "config", "rng", "signature", "files", "manifest", "resources"}
+KERNEL = {"records", "errors", "config", "rng", "signature", "files", "manifest", "resources", "keyset"}
 # Only these know more than one stage.
 WIRING = {"pipeline", "shards", "assemble", "run", "transform", "progress", "specimen"}
 # What stages may share inside a room: tools and tables, no stage's decisions.
@@ -54,6 +54,11 @@ def test_builder_and_scorer_do_not_know_each_other() -> None:
 def test_the_scorer_needs_only_kernel_and_text() -> None:
     for file in modules("scorer"):
         assert {room_of(m) for m in imports(file)} <= KERNEL | {"text", "scorer"}, file
+
+
+def test_hidden_sets_need_the_builder_and_not_the_scorer() -> None:
+    for file in modules("hidden"):
+        assert {room_of(m) for m in imports(file)} <= KERNEL | {"text", "builder", "hidden"}, file
 
 
 def test_the_kernel_is_below_everything() -> None:

@@ -1,4 +1,7 @@
-"""The answers to score against: a built dataset, VCR-WIKI's Parquet, or a key in JSON Lines. No image is read."""
+"""The answers to score against: a built dataset, VCR-WIKI's Parquet, the key of a hidden set, or a key in JSON Lines.
+
+No image is read.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +13,14 @@ from typing import Any
 
 from vcrgen.errors import AnswerError
 from vcrgen.files import canonical_json
+from vcrgen.keyset import is_key, read_answers, read_key
 from vcrgen.manifest import MANIFEST, read_manifest
 from vcrgen.scorer.reading import SURROGATE, as_id, as_texts, iter_json_lines
 from vcrgen.scorer.records import AnswerKey, AnswerSpan, Question
+from vcrgen.signature import Signature
 from vcrgen.text.languages import LANGUAGES
 
+HIDDEN_MODE = "mixed"  # easy or hard for each span
 SUBSETS = {"first100": 100, "first500": 500}
 _BATCH_ROWS = 1024
 
@@ -64,8 +70,8 @@ def load_answers(
     """Read the answers of a dataset.
 
     Args:
-        data: A dataset that vcrgen built, a Parquet file or a folder of them with VCR-WIKI's columns, or a JSON Lines
-            key (``question_id`` and ``crossed_text``, or ``id`` and ``answers``).
+        data: A dataset that vcrgen built, a Parquet file or a folder of them with VCR-WIKI's columns, the key of a
+            hidden set, or a JSON Lines key (``question_id`` and ``crossed_text``, or ``id`` and ``answers``).
         mode: Only this mode of a dataset that has both.
         split: The split; by default ``test`` if there is one, or the only one. ``all`` takes all.
         subset: ``first100`` or ``first500``: only the first questions, in the order of the dataset.
@@ -74,12 +80,15 @@ def load_answers(
     Raises:
         AnswerError: The answers cannot be read, or what is asked for is not there.
         DatasetError: The manifest of a built dataset is damaged.
+        HiddenSetError: The key of a hidden set is damaged or was changed.
     """
     if subset is not None and subset not in SUBSETS:
         raise AnswerError(f"Unknown subset {subset!r}; known: {', '.join(SUBSETS)}.")
     if not data.exists():
         raise AnswerError(f"{data} does not exist; --data takes a dataset's folder, a Parquet file or a JSONL key.")
-    if data.is_dir() and (data / MANIFEST).is_file():
+    if folder := next(filter(is_key, (data, data / "key")), None):
+        key = _hidden(folder, mode, split)
+    elif data.is_dir() and (data / MANIFEST).is_file():
         key = _built(data, mode, split)
     elif data.is_dir() or data.suffix.lower() in {".parquet", ".pq"}:
         key = _parquet(data, split)
@@ -103,7 +112,9 @@ def _with_facts(key: AnswerKey, subset: str | None) -> AnswerKey:
     digest = hashlib.sha256()
     for question in questions:
         digest.update(canonical_json([question.question_id, question.answers]).encode("utf-8", "surrogatepass"))
-    facts = {**key.facts, **({"subset": subset} if subset else {}), "answers": digest.hexdigest()[:8]}
+    facts = {**key.facts, **({"subset": subset} if subset else {})}
+    if not key.hidden:  # whose commitment stands for the answers, and tells nothing of them
+        facts["answers"] = digest.hexdigest()[:8]
     return replace(key, questions=questions, facts=facts)
 
 
@@ -129,6 +140,40 @@ def _built(data: Path, mode: str | None, split: str | None) -> AnswerKey:
         segmenter=manifest.signature.facts.get("seg"),
         facts={"data": manifest.signature.short, "split": "+".join(splits)},
         images=images,
+    )
+
+
+def _hidden(folder: Path, mode: str | None, split: str | None) -> AnswerKey:
+    """The key of a hidden set; each of its spans has a cover of its own, so there is one mode."""
+    if mode is not None or split not in (None, "all"):
+        raise AnswerError(f"{folder} is the key of a hidden set, which has no modes and no splits.")
+    key = read_key(folder)
+    questions = {}
+    for number, item in enumerate(read_answers(folder), start=1):
+        question_id, answers, spans = (
+            as_id(item.get("question_id")),
+            as_texts(item.get("crossed_text")),
+            item.get("spans"),
+        )
+        if question_id is None or answers is None or question_id in questions or not isinstance(spans, list):
+            raise AnswerError(f"{folder}, item {number}: not an item of a key.")
+        plain = _spans(answers, spans, HIDDEN_MODE)
+        traits = {name: str(item.get(name))[:80] for name in ("font", "strip")}
+        covers = [str(span.get("cover"))[:20] if isinstance(span, dict) else "" for span in spans]
+        if len(covers) != len(plain):
+            raise AnswerError(f"{folder}, item {number}: not an item of a key.")
+        marked = (replace(a, traits={"cover": cover, **traits}) for a, cover in zip(plain, covers, strict=True))
+        questions[question_id] = Question(question_id=question_id, spans=tuple(marked))
+    facts = Signature.parse(key.signature).facts
+    return AnswerKey(
+        name="hidden set",
+        lang=key.language,
+        questions=tuple(questions.values()),
+        rows={question_id: row for row, question_id in enumerate(questions)},
+        modes=(HIDDEN_MODE,),
+        segmenter=facts.get("seg"),
+        facts={"data": key.commitment[:8]},
+        hidden=True,
     )
 
 

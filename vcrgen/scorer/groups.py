@@ -43,6 +43,8 @@ def group_spans(key: AnswerKey, scorer: Scorer, mode: str) -> list[Group]:
     groups += _by_quartile("characters", [float(len(span.text)) for span in spans], "{:.0f}")
     groups += _by_quartile("visible ink", [span.ink.get(mode) for span in spans], "{:.2f}")
     groups += _by_segmenter(spans, scorer)
+    for trait in dict.fromkeys(trait for span in spans for trait in span.traits):
+        groups += _by_label(trait, [span.traits.get(trait, "") for span in spans])
     return groups
 
 
@@ -56,6 +58,14 @@ def _by_value(by: str, values: Sequence[int], label: Callable[[int], str], most:
     for number, value in enumerate(values):
         found.setdefault(min(value, most), []).append(number)
     return [Group(by, label(value), found[value]) for value in sorted(found)] if len(found) > 1 else []
+
+
+def _by_label(by: str, labels: Sequence[str]) -> list[Group]:
+    """One group a label, in alphabetical order."""
+    found: dict[str, list[int]] = {}
+    for number, label in enumerate(labels):
+        found.setdefault(label, []).append(number)
+    return [Group(by, label, found[label]) for label in sorted(found)] if len(found) > 1 else []
 
 
 def _by_quartile(by: str, values: Sequence[float | None], form: str) -> list[Group]:

@@ -50,11 +50,13 @@ class AnswerSpan:
         text: What has to be restored.
         tokens: Its tokens as the dataset recorded them, in the caption's context, or None.
         ink: Visible ink by mode, as a share; empty where the dataset does not say.
+        traits: What else may make it hard, by name: the cover, the font, the strip's place. Empty unless items differ.
     """
 
     text: str
     tokens: tuple[str, ...] | None = None
     ink: Mapping[str, float] = field(default_factory=dict)
+    traits: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +85,7 @@ class AnswerKey:
         segmenter: The segmenter in the dataset's signature, or None.
         facts: What a score's signature says of the data.
         images: Parquet files that hold the images, by mode.
+        hidden: Whether the answers are kept secret.
     """
 
     name: str
@@ -93,6 +96,7 @@ class AnswerKey:
     segmenter: str | None = None
     facts: Mapping[str, str] = field(default_factory=dict)
     images: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    hidden: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -202,6 +202,8 @@ class Session:
                     join.note("empty_spans", repr(question.question_id))
 
     def _notes(self, cells: list[CellResult]) -> Iterator[str]:
+        if self.key.hidden:
+            yield "The answers are secret, and --spans, --explain and the HTML report show them: keep those."
         recorded, used = self.key.segmenter, self.scorer.segmenter.name
         if recorded is not None and recorded != used:
             yield f"The dataset's spans were chosen with the segmenter {recorded}; these scores use {used}."
