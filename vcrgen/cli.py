@@ -297,6 +297,12 @@ def calibrate(
     _out.print(
         "Rows from the top of a line; ink: median over a sample, as a share; above: share of it above the cover."
     )
+    if uneven := [mode for mode, cover in covers.items() if not cover.even]:
+        _out.print(
+            f"[yellow]Uneven[/] ({', '.join(uneven)}): no whole rows leave the right ink on both sides in this size; "
+            "a size one or two pixels larger or smaller does.",
+            soft_wrap=True,
+        )
     _out.print(f"[bold]{escape(str(picture))}[/] shows it: as it is, easy, hard.", soft_wrap=True)
 
 

@@ -24,8 +24,8 @@ MAX_WINDOWS = 512
 # How far the median may be from the target: whole rows allow no better in small type.
 SMALL_LINE = 30  # px
 TOLERANCE_SMALL, TOLERANCE = 0.05, 0.03
-# Inside the tolerance, a point of wrong balance between above and below weighs half of a point of wrong ink.
-BALANCE_WEIGHT = 0.5
+# A cover is even if the ink it leaves is neither nearly all above nor nearly all below it.
+EVEN = (0.25, 0.8)
 # A font may lack this share of the sample's letters: rare ones.
 MOST_LACKING = 0.05
 # Rows that leave a mean this far from the target are not looked at: the median is near the mean.
@@ -58,6 +58,11 @@ class Calibration:
     def shown(self) -> str:
         """The rows for signatures and tables: first and last covered row."""
         return f"{self.rows.start}-{self.rows.stop - 1}"
+
+    @property
+    def even(self) -> bool:
+        """Whether ink is left on both sides; in a few sizes of a few fonts no whole rows leave the right ink evenly."""
+        return EVEN[0] <= self.above <= EVEN[1]
 
 
 def calibrate(chain: FontChain, language: LanguageRow, sample: Iterable[str]) -> Mapping[Mode, Calibration]:
@@ -135,7 +140,7 @@ def _nearest_rows(above: Floats, target: CoverTarget) -> Calibration:
             if abs(mean[first] + 1 - mean[stop] - target.visible) < FAR:
                 visible, balance = _medians(above, range(first, stop))
                 ink = abs(visible - target.visible)
-                error = max(0.0, ink - tolerance), ink + BALANCE_WEIGHT * abs(balance - target.above)
+                error = max(0.0, ink - tolerance), ink + abs(balance - target.above)
                 if error < least:
                     best, least = range(first, stop), error
     low, median, high = np.percentile(above[:, best.start] + 1 - above[:, best.stop], [5, 50, 95]).tolist()

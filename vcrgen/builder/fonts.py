@@ -236,6 +236,7 @@ class FontChain:
 
     Attributes:
         faces: The faces.
+        size: Font size in pixels.
         line_height: Pixels between two baselines: 1.1 times the size.
         baseline: Pixels from the top of a line to its baseline.
 
@@ -246,6 +247,7 @@ class FontChain:
     def __init__(self, files: Sequence[FontFile], *, size: int) -> None:
         pairs = [file if isinstance(file, tuple) else (file, 0) for file in files]
         self.faces = [Face(path, size, index) for path, index in pairs]
+        self.size = size
         self.line_height = (11 * size + 5) // 10
         # A cover is a share of the line, so letters have to stand where those of VCR-WIKI's faces do, at ascents of
         # 0.88 and 0.91 of the size. Other faces' ascents go from 0.75 (Carlito) to 1.16 (Noto CJK).

@@ -80,9 +80,8 @@ class Studio:
         known: list[Span] = []
         for form in range(self._variants):
             slot = slot_for(self._secret, number, form, self._fonts)
-            style = replace(
-                self._style(slot.font, slot.font_size), width=slot.width, max_height=MOST_RATIO * slot.width
-            )
+            style = self._style(slot.font, slot.font_size)
+            style = replace(style, width=slot.width, max_height=MOST_RATIO * slot.width)
             prepared = self.pipeline.prepare(item, style)
             if isinstance(prepared, Reject):
                 return prepared
@@ -95,9 +94,16 @@ class Studio:
         return forms
 
     def _make_style(self, font: str, size: int) -> Style:
-        """The face alone, without fallbacks: a caption that it cannot set is set aside."""
-        chain = FontChain([resolve_font(font)], size=size)
-        return make_style(self.pipeline.language, chain, width=0, max_height=0)
+        """The face alone, without fallbacks: a caption that it cannot set is set aside.
+
+        Where no cover is even in a size, the nearest size in which it is; the next larger one first.
+        """
+        for step in (0, 1, -1, 2, -2):
+            chain = FontChain([resolve_font(font)], size=size + step)
+            style = make_style(self.pipeline.language, chain, width=0, max_height=0)
+            if all(cover.even for cover in style.covers.values()):
+                break
+        return style
 
     def _spans(self, prepared: Prepared, form: int, known: Sequence[Span]) -> tuple[Span, ...] | Reject:
         """Spans that share little with those of the forms before; short captions may leave no others."""
@@ -125,7 +131,7 @@ class Studio:
             "caption": prepared.layout.text,
             "crossed_text": [span.text for span in modes],
             "font": slot.font,
-            "font_size": slot.font_size,
+            "font_size": prepared.style.chain.size,
             "width": slot.width,
             "strip": "above" if slot.strip_first else "below",
             "strip_y": view.strip_y,

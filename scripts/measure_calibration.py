@@ -1,0 +1,63 @@
+"""Calibrate every text face in several sizes: the table of docs/fonts.md, and pictures to look at.
+
+    python scripts/measure_calibration.py [--sizes 20 28 40] [--sheets FOLDER]
+
+A cell gives the covered rows of a line and the median visible ink over the sample; a cell further from its target than
+0.05 at 20 px, or 0.03 from 28 px on, is marked with `!`, and the exit code is then 1. Faces that scripts/fetch_fonts.py
+has fetched are in the table, too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from vcrgen.builder.calibrate import Calibration
+from vcrgen.builder.fonts import default_chain, font_register, resolve_font, text_faces
+from vcrgen.builder.pipeline import make_style
+from vcrgen.builder.specimen import draw_specimen
+from vcrgen.records import Mode
+from vcrgen.text.languages import LANGUAGES
+
+SMALL, TOLERANCE_SMALL, TOLERANCE = 28, 0.05, 0.03
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sizes", type=int, nargs="+", default=[20, 28, 40], help="font sizes in pixels")
+    parser.add_argument("--sheets", type=Path, help="write a picture of each face and size into this folder")
+    args = parser.parse_args()
+    off = sum(table(lang, args.sizes, args.sheets) for lang in LANGUAGES)
+    sys.exit(1 if off else 0)
+
+
+def table(lang: str, sizes: list[int], sheets: Path | None) -> int:
+    """Print the table of a language; give the number of cells that are off target."""
+    language = LANGUAGES[lang]
+    targets = ", ".join(f"{mode} {target.visible:.2f}" for mode, target in language.covers.items())
+    print(f"\n{language.name}, targets: {targets}\n")
+    heads = [f"{mode}, {size} px" for size in sizes for mode in Mode]
+    print(f"| face | {' | '.join(heads)} |\n|---|{'---|' * len(heads)}")
+    off = 0
+    for name in text_faces(lang):
+        cells = []
+        for size in sizes:
+            chain = default_chain(language.fonts, size=size, first=resolve_font(name))
+            covers = make_style(language, chain, width=300, max_height=900).covers
+            cells += [cell(covers[mode], size) for mode in Mode]
+            if sheets:
+                sheets.mkdir(parents=True, exist_ok=True)
+                draw_specimen(lang, name, size, sheets / f"{lang}-{name}-{size}.png")
+        print(f"| {font_register()[name].family} ({name}) | {' | '.join(cells)} |")
+        off += sum("!" in text for text in cells)
+    return off
+
+
+def cell(cover: Calibration, size: int) -> str:
+    near = abs(cover.visible - cover.target) <= (TOLERANCE_SMALL if size < SMALL else TOLERANCE)
+    return f"{cover.shown}: {cover.visible:.2f}" + ("" if near else "!")
+
+
+if __name__ == "__main__":
+    main()
