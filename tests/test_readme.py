@@ -49,6 +49,13 @@ def write_outputs(folder: Path) -> None:
         (folder / f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
 
 
+def write_hidden_outputs(folder: Path) -> None:
+    """Outputs for the hidden set that the README's command has made."""
+    answers = (folder / "hidden-2026" / "key" / "answers.jsonl").read_text("utf-8").splitlines()
+    rows = [{"question_id": json.loads(line)["question_id"], "output": "no idea"} for line in answers]
+    (folder / "hidden-preds.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
 def write_pairs(file: Path) -> None:
     pairs = [sample_pair("en", index) for index in range(24)]
     images = pa.array([pair.image for pair in pairs], pa.binary())
@@ -73,7 +80,7 @@ def write_hub_copy(folder: Path) -> None:
 
 
 def test_the_readme_has_what_is_tested() -> None:
-    assert len(COMMANDS) >= 13 and len(PYTHON) == 2
+    assert len(COMMANDS) >= 17 and len(PYTHON) == 2
     rest = [line for line in SHELL if line not in COMMANDS]
     assert len(rest) == 2 and "python3 scripts/run_tests.py" in rest[1]
     ci = (ROOT / ".ci" / "run").read_text("utf-8")
@@ -84,7 +91,9 @@ def test_the_readme_has_what_is_tested() -> None:
 def test_commands(line: str, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """In the order of the README: later ones use what earlier ones wrote."""
     monkeypatch.chdir(folder)
-    if "preds.jsonl" in line or "run_a.jsonl" in line:
+    if "hidden-preds.jsonl" in line:
+        write_hidden_outputs(folder)
+    elif "preds.jsonl" in line or "run_a.jsonl" in line:
         write_outputs(folder)
     monkeypatch.setattr("sys.argv", shlex.split(line, comments=True))
     main_code = 0
