@@ -58,8 +58,10 @@ class KeyManifest:
     def __post_init__(self) -> None:
         if self.version != VERSION:
             raise ValueError(f"version {str(self.version)[:40]!r} is not {VERSION}")
-        if set(self.files) != {ANSWERS, REPORT} or type(self.items) is not int:
+        texts = (self.language, self.canary, self.nonce, self.fingerprint, self.signature, self.public, self.seal)
+        if not isinstance(self.files, Mapping) or set(self.files) != {ANSWERS, REPORT} or type(self.items) is not int:
             raise ValueError("not the description of a key")
+        "".join(texts).encode()  # raises where one is no text, or holds half a character, which cannot be hashed
         Signature.parse(self.signature)
 
     @property

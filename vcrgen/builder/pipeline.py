@@ -289,7 +289,7 @@ class Pipeline:
             "question": self.language.question,
             "language": self.language.code,
             "mode": str(mode),
-            "spans": [_span_row(covered) for covered in view.spans],
+            "spans": [span_row(covered) for covered in view.spans],
             "strip_height": pair.strip_height,
             "strip_y": view.strip_y,
             "only_it_strip_y": view.only_it_strip_y,
@@ -351,7 +351,8 @@ def draw_view(
     )
 
 
-def _span_row(covered: CoveredSpan) -> dict[str, Any]:
+def span_row(covered: CoveredSpan) -> dict[str, Any]:
+    """A span under its cover, as datasets and keys hold it."""
     span = covered.span
     return {
         "start": span.start,

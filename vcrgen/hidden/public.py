@@ -12,12 +12,13 @@ Every file carries the canary, and every file has the same time stamp.
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from vcrgen.files import canonical_json, sha256_file, write_json, write_text
+from vcrgen.files import canonical_json, sha256_file, write_text
 from vcrgen.keyset import VERSION
 from vcrgen.text.languages import LANGUAGES
 
@@ -40,8 +41,13 @@ def metadata_row(question_id: str, language: str, canary: str) -> dict[str, str]
 
 def write_questions(public: Path, ids: Iterable[str], *, language: str, canary: str) -> None:
     """Write the rows in the order of the ids, which are random, so that the source's order is gone."""
+    write_text(public / METADATA, questions_text(ids, language=language, canary=canary))
+
+
+def questions_text(ids: Iterable[str], *, language: str, canary: str) -> str:
+    """The text of the questions' file."""
     rows = (canonical_json(metadata_row(question_id, language, canary)) for question_id in sorted(ids))
-    write_text(public / METADATA, "".join(row + "\n" for row in rows))
+    return "".join(row + "\n" for row in rows)
 
 
 def content_digest(public: Path) -> str:
@@ -65,8 +71,13 @@ def public_manifest(*, language: str, items: int, canary: str, commitment: str) 
 
 def write_description(public: Path, manifest: dict[str, Any]) -> None:
     """Write manifest and README."""
-    write_json(public / MANIFEST, manifest)
+    write_text(public / MANIFEST, manifest_text(manifest))
     write_text(public / README, public_readme(manifest))
+
+
+def manifest_text(manifest: dict[str, Any]) -> str:
+    """The text of the manifest's file."""
+    return json.dumps(manifest, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
 
 
 def public_readme(manifest: dict[str, Any]) -> str:

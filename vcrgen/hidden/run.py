@@ -28,7 +28,7 @@ from vcrgen.builder.run import Watcher, readable_disk_errors
 from vcrgen.builder.shards import BYTE_PACKAGES
 from vcrgen.builder.sources import Source, check_columns, iter_items, open_source
 from vcrgen.config import BuildConfig, load_build_config
-from vcrgen.errors import HiddenSetError, NoPairsError, OutputError
+from vcrgen.errors import HiddenSetError, NoPairsError, OutputError, SourceError
 from vcrgen.files import atomic_path, canonical_json, sha256_file, write_json, write_text
 from vcrgen.hidden.public import VIEWS, content_digest, public_manifest, stamp, write_description, write_questions
 from vcrgen.hidden.reference import Reference
@@ -110,7 +110,9 @@ def make_hidden(
     """
     if options.items < 1 or not 1 <= options.variants <= MAX_VARIANTS:
         raise HiddenSetError(f"A hidden set has at least 1 item and 1 to {MAX_VARIANTS} variants.")
-    if secret_file.absolute().is_relative_to(out.absolute()):
+    if out.exists() and not out.is_dir():
+        raise OutputError(f"{out} is a file; choose a folder for --out.")
+    if secret_file.resolve().is_relative_to(out.resolve()):
         raise HiddenSetError(f"The secret file {secret_file} lies inside {out}; keep it away from what is published.")
     with readable_disk_errors(out):
         source = open_source(options.config)
@@ -132,6 +134,13 @@ def _font_hash(font: str) -> str:
     return f"{Face(path, 20, index).sha256}#{index}"
 
 
+def _open_reference(name: str, lang: str) -> tuple[Source, BuildConfig]:
+    config = load_build_config(None, {"source": name, "lang": lang})
+    source = open_source(config)
+    check_columns(source, config)
+    return source, config
+
+
 class _Run:
     """One set on its way."""
 
@@ -149,6 +158,8 @@ class _Run:
         self._source, self._secret, self._fonts = source, secret, fonts
         self._out, self._work, self._watcher = out, out / WORK, watcher
         self._partitions = source.partitions()
+        self._references = [_open_reference(name, options.config.lang) for name in options.not_in]
+        self._targets = self._make_targets()
         watcher.stage("loading fonts and text pipeline")
         self._studio = Studio(options.config, secret, fonts, options.variants)
         self._signature = self._make_signature(font_hashes)
@@ -156,39 +167,36 @@ class _Run:
 
     def finish(self, made_secret: bool) -> HiddenResult:
         """Do what is not done yet, and give the set."""
-        targets = self._targets()
-        was_complete = self._check_out(targets)
+        was_complete = self._check_out()
         if not was_complete:
             with self._locked():
                 self._freeze()
+                self._remove_halves()
                 decisions, drops = self._decide()
                 self._write_parts(decisions, drops)
-                self._move_out(targets)
+                self._move_out()
+        if self._work.exists():
             shutil.rmtree(self._work)
-        report = json.loads((targets[0] / "key" / REPORT).read_text("utf-8"))
+        report = json.loads((self._targets[0] / "key" / REPORT).read_text("utf-8"))
         return HiddenResult(
-            public=tuple(target / "public" for target in targets),
-            keys=tuple(target / "key" for target in targets),
+            public=tuple(target / "public" for target in self._targets),
+            keys=tuple(target / "key" for target in self._targets),
             report=report,
             was_complete=was_complete,
             made_secret=made_secret,
         )
 
-    def _targets(self) -> list[Path]:
+    def _make_targets(self) -> list[Path]:
         """The folder of each form."""
         count = self._options.variants
         return [self._out] if count == 1 else [self._out / f"form-{form + 1}" for form in range(count)]
 
-    def _check_out(self, targets: Sequence[Path]) -> bool:
+    def _check_out(self) -> bool:
         """Whether the set is there already; a folder with anything else in it is refused."""
-        if self._work.is_dir() or not self._out.exists():
-            return False
-        if not self._out.is_dir():
-            raise OutputError(f"{self._out} is a file; choose a folder for --out.")
-        keys = [target / "key" for target in targets]
-        if all(map(is_key, keys)) and all(read_key(key).fingerprint == self._fingerprint for key in keys):
+        there = all(is_key(target / "key") and (target / "public").is_dir() for target in self._targets)
+        if there and all(read_key(target / "key").fingerprint == self._fingerprint for target in self._targets):
             return True
-        if any(self._out.iterdir()):
+        if not self._work.is_dir() and self._out.exists() and any(self._out.iterdir()):
             raise OutputError(
                 f"{self._out} is not empty: it holds another hidden set (other source, options, versions or secret) "
                 "or other files; choose another --out."
@@ -204,10 +212,11 @@ class _Run:
                 yield
         except Timeout:
             raise OutputError(f"Another process is writing to {self._out}; wait for it.") from None
-        except NoPairsError:
-            shutil.rmtree(self._work)
-            if not any(self._out.iterdir()):
-                self._out.rmdir()
+        except SourceError as error:
+            if isinstance(error, NoPairsError) or not any((self._work / "decisions").iterdir()):
+                shutil.rmtree(self._work)
+                if not any(self._out.iterdir()):
+                    self._out.rmdir()
             raise
 
     def _freeze(self) -> None:
@@ -220,12 +229,17 @@ class _Run:
                 "that one with its own command, or remove the folder."
             )
 
+    def _remove_halves(self) -> None:
+        """Files that a killed run was writing; they must not come into the set."""
+        for half in self._work.rglob("*.tmp"):
+            half.unlink()
+
     def _decide(self) -> tuple[list[_Decision], Counter[str]]:
         """Take pairs in the secret order until there are enough; what an earlier run has decided is read."""
-        for form in range(self._options.variants):
+        (self._work / "decisions").mkdir(exist_ok=True)
+        for form in self._unmoved:
             for view in VIEWS:
                 (self._part(form, "public") / view).mkdir(parents=True, exist_ok=True)
-        (self._work / "decisions").mkdir(exist_ok=True)
         reference = self._read_reference()
         wanted, taken, drops = self._options.items, list[_Decision](), Counter[str]()
         self._watcher.stage("")
@@ -282,18 +296,22 @@ class _Run:
         return self._work / "decisions" / f"{candidate[0]}-{candidate[1]}.json"
 
     def _read_reference(self) -> Reference | None:
-        if not self._options.not_in:
+        if not self._references:
             return None
         reference = Reference(self._config.max_pixels)
-        for name in self._options.not_in:
-            self._watcher.stage(f"reading {name}")
-            config = load_build_config(None, {"source": name, "lang": self._config.lang})
-            reference.add_source(open_source(config), config)
+        for source, config in self._references:
+            self._watcher.stage(f"reading {config.source}")
+            reference.add_source(source, config)
         return reference
 
     @property
     def _forms(self) -> range:
         return range(self._options.variants)
+
+    @property
+    def _unmoved(self) -> list[int]:
+        """The forms that no earlier run has begun to move out: a key is moved when all parts are finished."""
+        return [form for form in self._forms if not (self._targets[form] / "key").exists()]
 
     def _part(self, form: int, part: str) -> Path:
         return self._work / f"form-{form + 1}" / part
@@ -302,10 +320,8 @@ class _Run:
         """Everything but the images, which are there."""
         language = self._config.lang
         overlap = overlap_report([[decision.answers[form] for decision in decisions] for form in self._forms])
-        for form in self._forms:
+        for form in self._unmoved:
             public, key = self._part(form, "public"), self._part(form, "key")
-            if not public.exists():
-                continue  # moved out by an earlier run
             key.mkdir(exist_ok=True)
             answers = sorted((d.answers[form] for d in decisions), key=lambda answer: str(answer["question_id"]))
             canary = self._studio.canary(form)
@@ -330,17 +346,17 @@ class _Run:
             )
             write_description(public, described)
 
-    def _move_out(self, targets: Sequence[Path]) -> None:
+    def _move_out(self) -> None:
         """Put the parts in place, each whole, the key before what commits to it."""
-        for form, target in enumerate(targets):
+        for form, target in enumerate(self._targets):
             target.mkdir(exist_ok=True)
             key, public = self._part(form, "key"), self._part(form, "public")
-            if key.exists():
+            if not (target / "key").exists():
                 for file in key.iterdir():
                     file.chmod(0o600)
                 key.chmod(0o700)
                 key.replace(target / "key")
-            if public.exists():
+            if not (target / "public").exists():
                 stamp(public)
                 public.replace(target / "public")
 
@@ -374,7 +390,7 @@ class _Run:
             "items": self._options.items,
             "variants": self._options.variants,
             "fonts": list(zip(self._fonts, font_hashes, strict=True)),
-            "not_in": list(self._options.not_in),
+            "not_in": [[asdict(partition) for partition in source.partitions()] for source, _ in self._references],
             "versions": {name: importlib.metadata.version(name) for name in BYTE_PACKAGES},
         }
         return self._secret.seal(canonical_json(facts).encode())[:32]

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
 from vcrgen.builder.fonts import FontChain, resolve_font
-from vcrgen.builder.pipeline import Pipeline, Prepared, Style, draw_parts, draw_view, make_style
+from vcrgen.builder.pipeline import Pipeline, Prepared, Style, draw_parts, draw_view, make_style, span_row
 from vcrgen.config import BuildConfig
-from vcrgen.hidden.choices import Slot, cover_modes, slot_for
+from vcrgen.hidden.choices import EMS, LEAST_WIDTH, Slot, cover_modes, slot_for
 from vcrgen.hidden.secret import Secret
-from vcrgen.records import CoveredSpan, Item, Mode, Reject, Span
+from vcrgen.records import Item, Mode, Reject, Span
 
 # A later form draws spans this often, and takes the drawing with the most new spans.
 DRAWINGS = 24
@@ -62,6 +62,8 @@ class Studio:
         self._fonts = fonts
         self._variants = variants
         self._style = lru_cache(maxsize=_STYLES)(self._make_style)
+        for font in fonts:
+            self._style(font, round(LEAST_WIDTH / EMS))  # so that an unusable one is found before anything is written
 
     def canary(self, form: int) -> str:
         """The line that every public file of a form carries."""
@@ -137,7 +139,7 @@ class Studio:
             "strip_y": view.strip_y,
             "only_it_strip_y": view.only_it_strip_y,
             "strip_height": prepared.layout.height,
-            "spans": [_span(covered, modes[covered.span]) for covered in view.spans],
+            "spans": [span_row(covered) | {"cover": str(modes[covered.span])} for covered in view.spans],
         }
         keys = {"image": prepared.keys.image, "caption": prepared.keys.caption}
         return Form(question_id=question_id, keys=keys, stacked=view.stacked, only_it=view.only_it, answer=answer)
@@ -147,18 +149,3 @@ def _most_shared(span: Span, known: Sequence[Span]) -> float:
     """The largest part of a span's characters that one of the known spans has, too."""
     shared = (min(span.end, other.end) - max(span.start, other.start) for other in known)
     return max(0, *shared, 0) / (span.end - span.start)
-
-
-def _span(covered: CoveredSpan, mode: Mode) -> dict[str, Any]:
-    span = covered.span
-    return {
-        "start": span.start,
-        "end": span.end,
-        "text": span.text,
-        "tokens": list(span.tokens),
-        "cover": str(mode),
-        "boxes": [asdict(box) for box in covered.boxes],
-        "visible_ink": covered.visible_ink,
-        "rows_above": covered.rows_above,
-        "rows_below": covered.rows_below,
-    }
