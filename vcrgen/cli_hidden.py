@@ -38,7 +38,11 @@ hidden = typer.Typer(
 )
 
 
-@hidden.command()
+@hidden.command(
+    epilog="Examples:\n\n"
+    "  vcrgen hidden make pairs.parquet --items 100 --out hidden-2026 --secret-file secret.key\n\n"
+    "  vcrgen hidden make pairs.parquet --out hidden-2026 --secret-file secret.key --fonts lato,carlito --variants 5"
+)
 def make(
     source: Annotated[str, typer.Argument(help="Pairs, as for `vcrgen build`.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the set.")],
@@ -140,7 +144,7 @@ def verify(
         _out.print(table)
         failed += len(leaks(checks))
     if failed:
-        _err.print(f"[bold red]Do not publish this set:[/] {failed} checks failed.")
+        _err.print(f"[bold red]Do not publish this set:[/] {failed} check{'' if failed == 1 else 's'} failed.")
         raise typer.Exit(1)
     _out.print("Nothing was found that gives an answer away.")
 

@@ -11,10 +11,13 @@ from PIL import Image
 from vcrgen.builder.images import ImageLimits, ImageProblem, load_image
 from vcrgen.builder.sources import Source, check_columns, iter_items
 from vcrgen.config import BuildConfig
+from vcrgen.errors import SourceError
 from vcrgen.text.normalise import normalise_caption
 
 # A difference hash compares neighbouring cells of a picture shrunk to this many rows: it survives resizing and JPEG.
 HASH_ROWS = 16
+# Of 255: JPEG and resizing change the brightness of cells that are as good as equal by less.
+MARGIN = 3
 # Bits of 256 that may differ; other pictures differ in about half.
 NEAR = 24
 # Letters and digits of a caption that count, so that a caption cut after five lines is still the same.
@@ -44,11 +47,16 @@ class Reference:
         """Take in every pair of a source.
 
         Raises:
-            SourceError: It cannot be read, or lacks the columns.
+            SourceError: It, or one row of it, cannot be read, or it lacks the columns.
         """
         check_columns(source, config)
         for number, partition in enumerate(source.partitions()):
             for item in iter_items(source, config, number, 0, partition.rows):
+                if item.problem and item.caption is None:
+                    why = f"{item.problem}, at {item.source_id}"
+                    raise SourceError(
+                        f"{config.source} cannot be compared with, because not all of it can be read: {why}."
+                    )
                 self.add(item.image, item.caption)
 
     def add(self, image: bytes | None, caption: str | None) -> None:
@@ -86,7 +94,7 @@ def caption_start(caption: str) -> str:
 
 
 def difference_hash(picture: Image.Image) -> Hashes:
-    """256 bits: whether each cell of a picture is brighter than the one on its left."""
+    """256 bits: whether each cell of a picture is clearly brighter than the one on its left."""
     gray = picture.convert("L").resize((HASH_ROWS + 1, HASH_ROWS), Image.Resampling.BOX)
     cells = np.asarray(gray, dtype=np.int16)
-    return np.packbits(cells[:, 1:] > cells[:, :-1])
+    return np.packbits(cells[:, 1:] > cells[:, :-1] + MARGIN)

@@ -1,0 +1,151 @@
+"""Small hidden sets of the built-in pairs, made once and copied for each test, and what may be done to them."""
+
+import json
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from vcrgen.builder.pipeline import Style
+from vcrgen.builder.run import Watcher
+from vcrgen.cli import app
+from vcrgen.config import load_build_config
+from vcrgen.hidden import HiddenOptions, HiddenResult, make_hidden
+from vcrgen.hidden.studio import Studio
+
+Make = Callable[..., HiddenResult]
+Tree = Callable[[Path], dict[str, bytes]]
+Run = Callable[..., tuple[int, str, str]]
+SECRET = "5eed" * 16
+FONTS = ("lato", "liberation-serif", "carlito")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _quick() -> Iterator[None]:
+    """A font in a size is calibrated once for all tests, not once a set, and nobody waits for the disk."""
+    styles: dict[tuple[str, str, int], Style] = {}
+    real = Studio._make_style
+
+    def cached(self: Studio, font: str, size: int) -> Style:
+        key = self.pipeline.language.code, font, size
+        if key not in styles:
+            styles[key] = real(self, font, size)
+        return styles[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Studio, "_make_style", cached)
+        patch.setattr("vcrgen.files.fsync", lambda path: None)
+        yield
+
+
+@pytest.fixture(scope="session")
+def secret_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A maintainer's secret."""
+    return write_secret(tmp_path_factory.mktemp("secret") / "secret.key", SECRET)
+
+
+@pytest.fixture(scope="session")
+def other_secret_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The secret of somebody else."""
+    return write_secret(tmp_path_factory.mktemp("secret") / "other.key", "0ddba11" * 8)
+
+
+def write_secret(file: Path, text: str) -> Path:
+    file.touch(0o600)
+    file.write_text(text)
+    return file
+
+
+@pytest.fixture(scope="session")
+def make(secret_file: Path) -> Make:
+    """Makes a set: six items of forty built-in pairs in three fonts, if nothing else is asked for."""
+
+    def call(
+        out: Path, *, source: Path | str = "samples:40", lang: str = "en", secret: Path = secret_file,
+        watcher: Watcher | None = None, config: Mapping[str, Any] | None = None, **options: Any,
+    ) -> HiddenResult:  # fmt: skip
+        build_config = load_build_config(None, {"source": str(source), "lang": lang, **(config or {})})
+        values = {"items": 6, "fonts": FONTS} | options
+        return make_hidden(HiddenOptions(config=build_config, **values), out=out, secret_file=secret, watcher=watcher)
+
+    return call
+
+
+@pytest.fixture(scope="session")
+def finished(make: Make, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One form; not to be changed."""
+    out = tmp_path_factory.mktemp("hidden") / "one"
+    make(out)
+    return out
+
+
+@pytest.fixture(scope="session")
+def finished_forms(make: Make, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three forms of four pairs; not to be changed."""
+    out = tmp_path_factory.mktemp("hidden") / "three"
+    make(out, items=4, variants=3)
+    return out
+
+
+@pytest.fixture(scope="session")
+def finished_chinese(make: Make, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One form of Chinese pairs; not to be changed."""
+    out = tmp_path_factory.mktemp("hidden") / "chinese"
+    make(out, lang="zh", items=4, fonts=("ar-pl-sungti-gb",))
+    return out
+
+
+@pytest.fixture(scope="session")
+def small(make: Make, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One form of three items in one font; not to be changed."""
+    out = tmp_path_factory.mktemp("hidden") / "small"
+    make(out, items=3, fonts=("lato",))
+    return out
+
+
+@pytest.fixture
+def hidden_set(small: Path, tmp_path: Path) -> Path:
+    """A copy of the small set, with its times and permissions, to do anything to."""
+    copy = tmp_path / "set"
+    shutil.copytree(small, copy)
+    return copy
+
+
+@pytest.fixture(scope="session")
+def tree() -> Tree:
+    """The bytes of every file of a folder."""
+    return lambda folder: {
+        path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()
+    }
+
+
+@pytest.fixture(scope="session")
+def answers() -> Callable[[Path], list[dict[str, Any]]]:
+    """The lines of a set's key."""
+    return lambda folder: [json.loads(line) for line in (folder / "key" / "answers.jsonl").read_bytes().splitlines()]
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Run:
+    """Runs the command line in an empty folder: exit code, output, errors."""
+    folder = tmp_path / "here"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    for module in ("cli", "cli_hidden"):
+        monkeypatch.setattr(f"vcrgen.{module}._out", Console(width=300))
+        monkeypatch.setattr(f"vcrgen.{module}._err", Console(width=300, stderr=True))
+
+    def call(*words: object) -> tuple[int, str, str]:
+        monkeypatch.setattr("sys.argv", ["vcrgen", *map(str, words)])
+        try:
+            app(prog_name="vcrgen")
+            code = 0
+        except SystemExit as stop:
+            code = stop.code if isinstance(stop.code, int) else 0
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return call

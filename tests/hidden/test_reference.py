@@ -1,0 +1,239 @@
+"""Pairs of a known dataset are found by picture and by caption, whatever happened to them on the way."""
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from PIL import Image, ImageEnhance, ImageFilter, ImageOps
+
+from vcrgen.builder.run import build
+from vcrgen.builder.samples import sample_pair
+from vcrgen.errors import NoPairsError, SourceError
+from vcrgen.hidden import HiddenResult
+from vcrgen.hidden.reference import CAPTION_START, NEAR, Reference, caption_start, difference_hash
+
+Change = Callable[[Image.Image], Image.Image]
+Pairs = list[tuple[bytes, str]]
+COUNT = 12
+LONG = "A grey heron stands on one leg in the shallow water, and waits for fish to come near."
+
+
+def encoded(image: Image.Image, form: str = "PNG", **options: Any) -> bytes:
+    buffer = io.BytesIO()
+    image.save(buffer, form, **options)
+    return buffer.getvalue()
+
+
+def picture(index: int) -> Image.Image:
+    return Image.open(io.BytesIO(sample_pair("en", index).image)).convert("RGB")
+
+
+def distance(one: Image.Image, two: Image.Image) -> int:
+    return int(np.unpackbits(difference_hash(one) ^ difference_hash(two)).sum())
+
+
+def quarter(image: Image.Image) -> Image.Image:
+    return image.resize((image.width // 4, image.height // 4))
+
+
+@pytest.mark.parametrize(
+    ("change", "known"),
+    [
+        (lambda image: image, True),
+        (quarter, True),
+        (lambda image: image.resize((3 * image.width, 3 * image.height)), True),
+        (lambda image: image.resize((image.width, image.height * 9 // 10)), True),
+        (lambda image: Image.open(io.BytesIO(encoded(image, "JPEG", quality=30))), True),
+        (lambda image: Image.open(io.BytesIO(encoded(quarter(image), "JPEG", quality=50))), True),
+        (lambda image: image.convert("L"), True),
+        (lambda image: ImageEnhance.Brightness(image).enhance(0.8), True),
+        (lambda image: ImageEnhance.Contrast(image).enhance(0.7), True),
+        (lambda image: image.filter(ImageFilter.GaussianBlur(1)), True),
+        (ImageOps.mirror, False),
+        (ImageOps.flip, False),
+        (ImageOps.invert, False),
+        (lambda image: image.rotate(90, expand=True), False),
+    ],
+    ids=[
+        *("same", "smaller", "larger", "squeezed", "jpeg", "small-jpeg", "gray", "darker", "paler", "blurred"),
+        *("mirrored", "flipped", "inverted", "turned"),
+    ],
+)
+def test_what_the_hash_of_a_picture_survives(change: Change, known: bool) -> None:
+    for index in range(5):
+        image = picture(index)
+        assert (distance(image, change(image)) <= NEAR) == known, index
+
+
+def test_other_pictures_are_far() -> None:
+    images = [picture(index) for index in range(30)]
+    near = [distance(a, b) <= NEAR for i, a in enumerate(images) for b in images[:i]]
+    assert sum(near) == 0
+
+
+@given(arrays(np.uint8, st.tuples(st.integers(1, 40), st.integers(1, 40), st.just(3))))
+@settings(max_examples=50)
+def test_a_hash_has_256_bits_for_any_picture(pixels: np.ndarray) -> None:
+    image = Image.fromarray(pixels)
+    hashed = difference_hash(image)
+    assert hashed.shape == (32,) and hashed.dtype == np.uint8
+    assert (hashed == difference_hash(image.copy())).all()
+
+
+@given(st.text(max_size=120))
+def test_the_start_of_a_caption_is_letters_and_digits(text: str) -> None:
+    start = caption_start(text)
+    assert len(start) <= CAPTION_START and (not start or start.isalnum())
+    assert caption_start(f" «{text}\t…»\n") == start
+    assert caption_start(start) == start
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        LONG.upper(),
+        LONG.replace(" ", "\n"),
+        LONG.replace(",", " –").rstrip("."),
+        f"“{LONG}”",
+        LONG[:60],
+        LONG.replace("e", "e\u200b"),
+        LONG.replace("near.", "nearer to it."),
+    ],
+)
+def test_a_caption_is_known_again(text: str) -> None:
+    reference = Reference(10**6)
+    reference.add(None, LONG)
+    assert reference.match(b"no picture", text) == "caption"
+
+
+@pytest.mark.parametrize("text", ["", "…", LONG[2:], LONG.replace("grey", "white"), "鹭鸶站在水里", LONG[:20]])
+def test_another_caption_is_not(text: str) -> None:
+    reference = Reference(10**6)
+    for caption in (LONG, None, "", "?!"):
+        reference.add(None, caption)
+    assert reference.match(encoded(picture(0)), text) is None
+    assert len(reference) == 1
+
+
+def test_a_picture_is_known_by_itself() -> None:
+    reference = Reference(10**6)
+    reference.add(encoded(quarter(picture(0)), "JPEG"), "Something else")
+    assert reference.match(encoded(picture(0)), LONG) == "picture"
+    assert reference.match(encoded(picture(1)), LONG) is None
+    reference.add(encoded(picture(1), "WEBP"), None)  # after the first look
+    assert reference.match(encoded(picture(1)), LONG) == "picture"
+
+
+@pytest.mark.parametrize("data", [b"", b"garbage", b"\x89PNG\r\n\x1a\n", encoded(picture(0))[:300]])
+def test_a_picture_that_cannot_be_decoded_counts_by_its_caption(data: bytes) -> None:
+    reference = Reference(10**6)
+    reference.add(data, LONG)
+    assert reference.match(data, "Something else") is None
+    assert reference.match(data, LONG) == "caption"
+
+
+def test_a_picture_of_too_many_pixels_is_not_decoded() -> None:
+    reference = Reference(max_pixels=50 * 50)
+    reference.add(encoded(picture(0)), None)
+    assert reference.match(encoded(picture(0)), LONG) is None
+
+
+def write_pairs(file: Path, pairs: Pairs) -> Path:
+    images, captions = zip(*pairs, strict=True)
+    pq.write_table(pa.table({"image": pa.array(images, pa.binary()), "caption": captions}), file)
+    return file
+
+
+@pytest.fixture(scope="module")
+def pairs() -> Pairs:
+    return [(sample_pair("en", index).image, sample_pair("en", index).caption) for index in range(COUNT)]
+
+
+@pytest.fixture(scope="module")
+def source(pairs: Pairs, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_pairs(tmp_path_factory.mktemp("source") / "pairs.parquet", pairs)
+
+
+def small_jpeg(image: bytes) -> bytes:
+    opened = Image.open(io.BytesIO(image)).convert("RGB")
+    return encoded(opened.resize((opened.width // 2, opened.height // 2)), "JPEG", quality=60)
+
+
+def loud(caption: str) -> str:
+    return "¡" + caption.upper().replace(" ", "  ").replace(",", ";").replace(".", " !") + "!"
+
+
+def test_every_pair_of_a_built_dataset_is_refused(
+    make: Callable[..., HiddenResult], source: Path, pairs: Pairs, tmp_path: Path
+) -> None:
+    """Built from copies of the pictures in another format and size, with captions cut after five short lines."""
+    changed = [(small_jpeg(image), caption) for image, caption in pairs]
+    build(write_pairs(tmp_path / "changed.parquet", changed), out=tmp_path / "known", width=200)
+    with pytest.raises(NoPairsError, match=rf"has 0 usable pairs, and 3 .*in_reference {COUNT}\)") as caught:
+        make(tmp_path / "out", source=source, items=3, not_in=(str(tmp_path / "known"),))
+    assert not any(caption[:12] in str(caught.value) for _, caption in pairs)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("by", ["picture", "caption"])
+def test_pairs_are_refused_by_either(
+    make: Callable[..., HiddenResult],
+    answers: Callable[[Path], list[dict[str, Any]]],
+    source: Path,
+    pairs: Pairs,
+    tmp_path: Path,
+    by: str,
+) -> None:
+    known = pairs[:7]
+    if by == "picture":
+        reference = [(small_jpeg(image), f"Number {i}: words that stand nowhere") for i, (image, _) in enumerate(known)]
+    else:
+        reference = [(sample_pair("en", 100 + i).image, loud(caption)) for i, (_, caption) in enumerate(known)]
+    file = write_pairs(tmp_path / "known.parquet", reference)
+    result = make(tmp_path / "out", source=source, items=COUNT - 7, not_in=(str(file),))
+    taken = {answer["caption"][:20] for answer in answers(tmp_path / "out")}
+    assert taken == {caption[:20] for _, caption in pairs[7:]}
+    assert result.report["set_aside"].get("in_reference", 0) > 0
+    assert set(result.report["set_aside"]) == {"in_reference"}
+
+
+def test_unrelated_pairs_pass(make: Callable[..., HiddenResult], source: Path, tmp_path: Path) -> None:
+    unrelated = [(sample_pair("en", index).image, sample_pair("en", index).caption) for index in range(50, 62)]
+    file = write_pairs(tmp_path / "unrelated.parquet", unrelated)
+    result = make(tmp_path / "out", source=source, items=COUNT, not_in=(str(file), str(file)))
+    assert result.report["set_aside"] == {}
+
+
+@pytest.mark.parametrize("content", [None, b"PAR1 not really", "columns"])
+def test_a_reference_that_cannot_be_read_leaves_nothing_behind(
+    make: Callable[..., HiddenResult], source: Path, tmp_path: Path, content: bytes | str | None
+) -> None:
+    file = tmp_path / "known.parquet"
+    if isinstance(content, bytes):
+        file.write_bytes(content)
+    elif content:
+        pq.write_table(pa.table({"a": [1], "b": [2]}), file)
+    with pytest.raises(SourceError, match=r"known\.parquet"):
+        make(tmp_path / "out", source=source, items=2, not_in=(str(file),))
+    assert not (tmp_path / "out").exists()
+    assert make(tmp_path / "out", source=source, items=2).report["items"] == 2  # mended, it goes on
+
+
+def test_a_reference_that_is_damaged_within_leaves_nothing_behind(
+    make: Callable[..., HiddenResult], source: Path, pairs: Pairs, tmp_path: Path
+) -> None:
+    file = write_pairs(tmp_path / "known.parquet", pairs)
+    data = bytearray(file.read_bytes())
+    data[4:40] = bytes(36)  # the start of the first column, far from the schema at the end
+    file.write_bytes(data)
+    with pytest.raises(SourceError, match=r"known\.parquet"):
+        make(tmp_path / "out", source=source, items=2, not_in=(str(file),))
+    assert not (tmp_path / "out").exists()

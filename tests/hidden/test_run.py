@@ -1,0 +1,449 @@
+"""Whole sets: the same bytes by every road, nothing in the way overwritten, nothing half-made left behind."""
+
+import itertools
+import json
+import os
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from filelock import FileLock
+
+from vcrgen.builder.run import Watcher
+from vcrgen.builder.samples import sample_pair
+from vcrgen.errors import FontError, HiddenSetError, NoPairsError, OutputError, SourceError, VcrgenError
+from vcrgen.hidden import HiddenResult, verify
+from vcrgen.hidden.run import WORK, default_fonts
+from vcrgen.hidden.secret import load_secret
+
+Make = Callable[..., HiddenResult]
+Tree = Callable[[Path], dict[str, bytes]]
+Answers = Callable[[Path], list[dict[str, Any]]]
+SMALL = {"items": 3, "fonts": ("lato",)}
+
+
+def failures(folder: Path) -> list[str]:
+    return [f"{check.name}: {check.detail}" for check in verify(folder) if check.ok is False]
+
+
+# Determinism
+
+
+def test_the_same_secret_gives_the_same_bytes(make: Make, tree: Tree, finished: Path, tmp_path: Path) -> None:
+    result = make(tmp_path / "elsewhere" / "again")
+    assert not result.was_complete and not result.made_secret
+    assert tree(tmp_path / "elsewhere" / "again") == tree(finished)
+    assert result.report == json.loads((finished / "key" / "report.json").read_bytes())
+
+
+def test_another_secret_gives_another_set(
+    make: Make, tree: Tree, answers: Answers, small: Path, other_secret_file: Path, tmp_path: Path
+) -> None:
+    make(tmp_path / "out", secret=other_secret_file, source="samples:3", **SMALL)
+    make(tmp_path / "mine", source="samples:3", **SMALL)
+    mine, other = (answers(tmp_path / name) for name in ("mine", "out"))
+    assert {a["source_id"] for a in mine} == {a["source_id"] for a in other}  # all pairs of the source
+    assert not {a["question_id"] for a in mine} & {a["question_id"] for a in other}
+    for name in ("width", "spans"):
+        assert {a["source_id"]: a[name] for a in mine} != {a["source_id"]: a[name] for a in other}
+    files = [tree(tmp_path / name) for name in ("mine", "out")]
+    assert not {name for name in files[0] if name in files[1] and files[0][name] == files[1][name]}
+
+
+def test_which_pairs_come_into_the_set_is_secret(
+    make: Make, answers: Answers, finished: Path, other_secret_file: Path, tmp_path: Path
+) -> None:
+    make(tmp_path / "out", secret=other_secret_file)
+    mine, other = ({a["source_id"] for a in answers(folder)} for folder in (finished, tmp_path / "out"))
+    assert mine != other
+    assert mine != {f"en-{index:06d}" for index in range(6)}  # not the first ones
+
+
+def test_the_order_of_the_rows_is_not_that_of_the_source(finished: Path, answers: Answers) -> None:
+    ids = [a["question_id"] for a in answers(finished)]
+    sources = [a["source_id"] for a in answers(finished)]
+    assert ids == sorted(ids)
+    assert sources not in (sorted(sources), sorted(sources, reverse=True))
+
+
+def test_a_larger_set_of_the_same_secret_holds_the_smaller_one(
+    make: Make, answers: Answers, small: Path, tmp_path: Path
+) -> None:
+    make(tmp_path / "out", items=5, fonts=("lato",))
+    assert {a["source_id"] for a in answers(small)} < {a["source_id"] for a in answers(tmp_path / "out")}
+
+
+# Balance
+
+
+def spread(counts: Counter[str]) -> int:
+    return max(counts.values()) - min(counts.values())
+
+
+def test_fonts_places_and_covers_are_balanced(finished: Path, finished_forms: Path, answers: Answers) -> None:
+    for folder in (finished, *(finished_forms / f"form-{form}" for form in (1, 2, 3))):
+        lines = answers(folder)
+        fonts, places = (Counter(a[name] for a in lines) for name in ("font", "strip"))
+        covers = Counter(span["cover"] for a in lines for span in a["spans"])
+        assert set(fonts) == {"lato", "liberation-serif", "carlito"} and spread(fonts) <= 1
+        assert set(places) == {"above", "below"} and spread(places) <= 1
+        assert set(covers) == {"easy", "hard"} and spread(covers) <= 1
+        assert all(600 <= a["width"] <= 1000 for a in lines)
+        report = json.loads((folder / "key" / "report.json").read_bytes())
+        assert (report["fonts"], report["strip"], report["covers"]) == (fonts, places, covers)
+
+
+def test_forms_are_of_the_same_pairs_and_share_nothing_else(finished_forms: Path, answers: Answers) -> None:
+    forms = [{a["source_id"]: a for a in answers(finished_forms / f"form-{form}")} for form in (1, 2, 3)]
+    assert forms[0].keys() == forms[1].keys() == forms[2].keys() and len(forms[0]) == 4
+    for one, other in itertools.combinations(range(3), 2):
+        pairs = [(forms[one][source], forms[other][source]) for source in forms[0]]
+        assert all(a["font"] != b["font"] for a, b in pairs)
+        assert all((a["strip"] == b["strip"]) == ((other - one) % 2 == 0) for a, b in pairs)
+        assert not {a["question_id"] for a, _ in pairs} & {b["question_id"] for _, b in pairs}
+        assert any(a["crossed_text"] != b["crossed_text"] for a, b in pairs)
+    manifests = [json.loads((finished_forms / f"form-{form}/public/manifest.json").read_bytes()) for form in (1, 2, 3)]
+    for name in ("canary", "commitment"):
+        assert len({manifest[name] for manifest in manifests}) == 3
+    names = [{file.name for file in (finished_forms / f"form-{form}").rglob("*.png")} for form in (1, 2, 3)]
+    assert not names[0] & names[1] and not names[0] & names[2] and not names[1] & names[2]
+
+
+def test_one_form_is_the_first_of_several(make: Make, answers: Answers, finished_forms: Path, tmp_path: Path) -> None:
+    make(tmp_path / "out", items=4)
+    assert answers(tmp_path / "out") == answers(finished_forms / "form-1")
+
+
+def test_all_shipped_faces_are_used_if_none_is_named(make: Make, answers: Answers, tmp_path: Path) -> None:
+    fonts = default_fonts("zh")
+    assert len(fonts) >= 2
+    make(tmp_path / "out", lang="zh", items=len(fonts), fonts=())
+    assert {a["font"] for a in answers(tmp_path / "out")} == set(fonts)
+
+
+# Going on
+
+
+def test_a_finished_set_is_left_alone(make: Make, tree: Tree, hidden_set: Path) -> None:
+    before = tree(hidden_set), {path: path.stat().st_mtime_ns for path in hidden_set.rglob("*")}
+    result = make(hidden_set, **SMALL)
+    assert result.was_complete and result.report["items"] == 3
+    assert (tree(hidden_set), {path: path.stat().st_mtime_ns for path in hidden_set.rglob("*")}) == before
+
+
+class _Stop(Exception):
+    pass
+
+
+class _Stopping(Watcher):
+    """Raises after a number of pairs."""
+
+    def __init__(self, after: int, error: type[BaseException]) -> None:
+        self._left, self._error = after, error
+
+    def advance(self, read: int, built: int, drops: Counter[str]) -> None:
+        self._left -= 1
+        if not self._left:
+            raise self._error
+
+
+@pytest.mark.parametrize(("after", "error"), [(1, KeyboardInterrupt), (2, _Stop), (3, _Stop)])
+def test_stopped_between_pairs(
+    make: Make, tree: Tree, small: Path, tmp_path: Path, after: int, error: type[BaseException]
+) -> None:
+    with pytest.raises(error):
+        make(tmp_path / "out", watcher=_Stopping(after, error), **SMALL)
+    assert [path.name for path in (tmp_path / "out").iterdir()] == [WORK]
+    decided = {path: path.stat().st_mtime_ns for path in (tmp_path / "out" / WORK / "decisions").iterdir()}
+    assert len(decided) == after
+    assert not make(tmp_path / "out", **SMALL).was_complete
+    assert tree(tmp_path / "out") == tree(small)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs SIGKILL")
+def test_killed_and_run_again(make: Make, tree: Tree, finished: Path, secret_file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    command = [sys.executable, "-m", "vcrgen", "hidden", "samples:40", "--out", str(out), "--items", "6"]
+    command += ["--secret-file", str(secret_file), "--fonts", "lato,liberation-serif,carlito"]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 120
+    while process.poll() is None and time.monotonic() < deadline:
+        if len(list((out / WORK / "decisions").glob("[0-9]*.json"))) >= 3:
+            process.send_signal(signal.SIGKILL)
+            break
+        time.sleep(0.005)
+    assert process.wait() == -signal.SIGKILL
+    assert [path.name for path in out.iterdir()] == [WORK]  # nothing half-made is seen
+    assert (out / WORK).stat().st_mode & 0o077 == 0
+    make(out)
+    assert tree(out) == tree(finished)
+
+
+@pytest.mark.parametrize("variants", [1, 2])
+def test_killed_before_any_file_is_put_in_place(
+    make: Make, tree: Tree, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variants: int
+) -> None:
+    """The state of the disk at each renaming, of files and of finished parts, with what was half written."""
+    options = {"items": 3 - variants, "fonts": ("lato", "carlito"), "variants": variants}
+    states = itertools.count()
+    real = Path.replace
+
+    def noting(self: Path, target: Path) -> Path:
+        state = next(states)
+        if variants == 1 or state >= 16:  # two forms are decided and written as one is
+            shutil.copytree(tmp_path / "out", tmp_path / "killed" / str(state))
+        return real(self, target)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "replace", noting)
+        make(tmp_path / "out", **options)
+    expected = tree(tmp_path / "out")
+    killed = sorted((tmp_path / "killed").iterdir(), key=lambda folder: int(folder.name))
+    assert len(killed) >= (12 if variants == 1 else 5)
+    assert any(list(folder.rglob("*.tmp")) for folder in killed) and not list(killed[-1].rglob("*.tmp"))
+    for folder in killed:
+        assert not make(folder, **options).was_complete
+        assert tree(folder) == expected, folder.name
+        parts = [folder] if variants == 1 else sorted(folder.iterdir())
+        assert [failures(part) for part in parts] == [[]] * variants
+
+
+@pytest.mark.parametrize("gone", [[], ["plan.json"], ["decisions"], ["plan.json", "lock", "decisions"]])
+def test_killed_while_cleaning_up(
+    make: Make, tree: Tree, small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, gone: list[str]
+) -> None:
+    def stop(folder: Path) -> None:
+        raise _Stop
+
+    with monkeypatch.context() as patch:
+        patch.setattr("vcrgen.hidden.run.shutil.rmtree", stop)
+        with pytest.raises(_Stop):
+            make(tmp_path / "out", **SMALL)
+    for name in gone:
+        path = tmp_path / "out" / WORK / name
+        shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+    assert make(tmp_path / "out", **SMALL).was_complete
+    assert tree(tmp_path / "out") == tree(small)
+
+
+def test_another_process_at_work(make: Make, tmp_path: Path) -> None:
+    with pytest.raises(_Stop):
+        make(tmp_path / "out", watcher=_Stopping(1, _Stop), **SMALL)
+    with FileLock(tmp_path / "out" / WORK / "lock"), pytest.raises(OutputError, match="Another process is writing"):
+        make(tmp_path / "out", **SMALL)
+    assert make(tmp_path / "out", **SMALL).report["items"] == 3
+
+
+def test_nothing_of_an_unfinished_set_can_be_read_by_others(make: Make, tmp_path: Path) -> None:
+    with pytest.raises(_Stop):
+        make(tmp_path / "out", watcher=_Stopping(2, _Stop), **SMALL)
+    if os.name == "posix":
+        assert stat.S_IMODE((tmp_path / "out" / WORK).stat().st_mode) == 0o700
+
+
+# What is in the way
+
+
+def put_file(out: Path, make: Make) -> None:
+    out.write_text("mine")
+
+
+def put_thesis(out: Path, make: Make) -> None:
+    out.mkdir()
+    (out / "thesis.txt").write_text("mine")
+
+
+def put_other_options(out: Path, make: Make) -> None:
+    make(out, items=2, fonts=("lato",))
+
+
+def put_other_source(out: Path, make: Make) -> None:
+    make(out, source="samples:39", **SMALL)
+
+
+def put_unfinished(out: Path, make: Make) -> None:
+    with pytest.raises(_Stop):
+        make(out, items=2, fonts=("lato",), watcher=_Stopping(1, _Stop))
+
+
+def put_changed(out: Path, make: Make) -> None:
+    make(out, **SMALL)
+    (out / "key" / "answers.jsonl").write_text("{}\n")
+
+
+def put_half(out: Path, make: Make) -> None:
+    make(out, **SMALL)
+    shutil.rmtree(out / "public")
+
+
+@pytest.mark.parametrize(
+    ("put", "message"),
+    [
+        (put_file, "is a file; choose a folder"),
+        (put_thesis, "is not empty"),
+        (put_other_options, "holds another hidden set"),
+        (put_other_source, "holds another hidden set"),
+        (put_unfinished, "holds an unfinished set"),
+        (put_changed, "was changed after the set was made"),
+        (put_half, "is not empty"),
+    ],
+)
+def test_what_is_in_the_way_is_left_as_it_is(
+    make: Make, tree: Tree, tmp_path: Path, put: Callable[[Path, Make], None], message: str
+) -> None:
+    put(tmp_path / "out", make)
+    before = tree(tmp_path)
+    with pytest.raises(VcrgenError, match=message) as caught:
+        make(tmp_path / "out", **SMALL)
+    assert isinstance(caught.value, OutputError | HiddenSetError) and str(caught.value).count("\n") == 0
+    assert tree(tmp_path) == before
+
+
+def test_the_set_of_another_secret_is_left_as_it_is(
+    make: Make, tree: Tree, hidden_set: Path, other_secret_file: Path
+) -> None:
+    before = tree(hidden_set)
+    with pytest.raises(OutputError, match="or secret"):
+        make(hidden_set, secret=other_secret_file, **SMALL)
+    assert tree(hidden_set) == before
+
+
+def test_an_empty_folder_is_no_obstacle(make: Make, tree: Tree, small: Path, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    make(tmp_path / "out", **SMALL)
+    assert tree(tmp_path / "out") == tree(small)
+
+
+# The secret's file
+
+
+def test_no_file_of_the_set_holds_the_secret(make: Make, tree: Tree, tmp_path: Path) -> None:
+    held: list[dict[str, bytes]] = []
+
+    class Looking(Watcher):
+        def advance(self, read: int, built: int, drops: Counter[str]) -> None:
+            held.append(tree(tmp_path / "out"))
+
+    secret_file = tmp_path / "secret.key"
+    result = make(tmp_path / "out", secret=secret_file, watcher=Looking(), **SMALL)
+    assert result.made_secret
+    digits = secret_file.read_text().strip()
+    forms = (digits.encode(), digits.upper().encode(), bytes.fromhex(digits), digits[:32].encode())
+    held.append(tree(tmp_path / "out"))
+    for files in held:
+        assert not [name for name, data in files.items() for form in forms if form in data]
+    assert digits not in repr(result)
+    assert not make(tmp_path / "out", secret=secret_file, **SMALL).made_secret
+
+
+@pytest.mark.parametrize(
+    "place", ["out/secret.key", "out/key/secret.key", "out", "out/../out/s", "x/../out/s", "link/s"]
+)
+def test_a_secret_within_the_set_is_refused(make: Make, tmp_path: Path, place: str) -> None:
+    (tmp_path / "x").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "out")
+    with pytest.raises(HiddenSetError, match="lies inside"):
+        make(tmp_path / "out", secret=tmp_path / place, **SMALL)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_set_goes_on_with_its_own_secret_only(make: Make, hidden_set: Path, tmp_path: Path) -> None:
+    """Where the secret's file is lost, no other one is made in its place."""
+    with pytest.raises(HiddenSetError, match="cannot be read: no such file"):
+        make(hidden_set, secret=tmp_path / "lost.key", **SMALL)
+    assert not (tmp_path / "lost.key").exists()
+
+
+def test_with_the_secret_the_key_can_be_proven(hidden_set: Path, secret_file: Path, other_secret_file: Path) -> None:
+    mine, other = (load_secret(file, create=False)[0] for file in (secret_file, other_secret_file))
+    assert all(check.ok for check in verify(hidden_set, secret=mine))
+    assert [check.name for check in verify(hidden_set, secret=other) if check.ok is False] == [
+        "seal of the maintainer's secret"
+    ]
+
+
+# What cannot be made
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"items": 0}, HiddenSetError, "at least 1 item"),
+        ({"items": -3}, HiddenSetError, "at least 1 item"),
+        ({"variants": 0}, HiddenSetError, "1 to 20 variants"),
+        ({"variants": 21}, HiddenSetError, "1 to 20 variants"),
+        ({"fonts": ("lato", "no-such-font")}, FontError, "no-such-font cannot be used"),
+        ({"fonts": ("",)}, FontError, "cannot be used"),
+        ({"fonts": ("lato", "ar-pl-sungti-gb"), "lang": "zh"}, FontError, "lacks .* letters .*of Chinese"),
+        ({"source": "no-such-file.parquet"}, SourceError, "no-such-file.parquet"),
+        ({"config": {"caption_column": "text"}}, SourceError, "'text'"),
+        ({"source": "samples:5", "items": 6}, NoPairsError, r"has 5 usable pairs, and 6 .*--items \(set aside: none\)"),
+        ({"source": "samples:5", "items": 9, "variants": 2}, NoPairsError, "5 usable pairs, and 9"),
+    ],
+)
+def test_what_cannot_be_made(
+    make: Make, tmp_path: Path, options: dict[str, Any], error: type[VcrgenError], message: str
+) -> None:
+    with pytest.raises(error, match=message) as caught:
+        make(tmp_path / "out", **{**SMALL, **options})
+    assert str(caught.value).count("\n") == 0
+    assert not any(tmp_path.iterdir())
+
+
+def write_pairs(file: Path, captions: list[str | None]) -> Path:
+    images = [sample_pair("en", index).image for index in range(len(captions))]
+    pq.write_table(pa.table({"image": pa.array(images, pa.binary()), "caption": captions}), file)
+    return file
+
+
+def test_too_few_usable_pairs_are_counted_by_reason(make: Make, tmp_path: Path) -> None:
+    good = sample_pair("en", 3).caption
+    captions = [good, f"{good} \U000131a0", f"水 {good}", "Two words", f"{good} It was a massacre.", f" {good} ", None]
+    source = write_pairs(tmp_path / "pairs.parquet", captions)
+    with pytest.raises(NoPairsError, match="1 usable pairs, and 4") as caught:
+        make(tmp_path / "out", source=source, items=4, fonts=("lato",))
+    assert "no_glyph 2" in str(caught.value) and good[:10] not in str(caught.value)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["pairs.parquet"]
+    result = make(tmp_path / "out", source=source, items=1, fonts=("lato",))
+    assert result.report["items"] == 1 and failures(tmp_path / "out") == []
+
+
+def test_a_pair_comes_once(make: Make, answers: Answers, tmp_path: Path) -> None:
+    """Neither the same picture nor the same caption twice."""
+    pairs = [sample_pair("en", index) for index in range(4)]
+    rows = [(pair.image, pair.caption) for pair in pairs]
+    rows += [(pairs[0].image, sample_pair("en", 9).caption), (sample_pair("en", 10).image, pairs[1].caption), rows[2]]
+    images, captions = zip(*rows, strict=True)
+    pq.write_table(pa.table({"image": pa.array(images, pa.binary()), "caption": captions}), tmp_path / "pairs.parquet")
+    with pytest.raises(NoPairsError, match=r"has 4 usable pairs, and 7 .*duplicate 3"):
+        make(tmp_path / "out", source=tmp_path / "pairs.parquet", items=7)
+    make(tmp_path / "out", source=tmp_path / "pairs.parquet", items=4)
+    assert len({answer["caption"] for answer in answers(tmp_path / "out")}) == 4
+
+
+def test_a_full_disk_is_one_sentence(
+    make: Make, tree: Tree, small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = Path.write_bytes
+
+    def full(self: Path, data: bytes) -> int:
+        if "only_it_image" in self.parts and len(list(self.parent.glob("*.png"))) == 2:
+            raise OSError(28, "No space left on device", str(self))
+        return real(self, data)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "write_bytes", full)
+        with pytest.raises(OutputError, match="the disk is full"):
+            make(tmp_path / "out", **SMALL)
+    make(tmp_path / "out", **SMALL)
+    assert tree(tmp_path / "out") == tree(small)
