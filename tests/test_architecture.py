@@ -12,7 +12,9 @@ KERNEL = {"records", "errors", "config", "rng", "signature", "files", "manifest"
 WIRING = {"pipeline", "shards", "assemble", "run", "transform", "progress", "specimen"}
 # What stages may share inside a room: tools and tables, no stage's decisions.
 SHARED = {"fonts", "schema", "engine"}
-HEAVY = {"spacy", "jieba", "datasets", "pyarrow", "PIL", "numpy", "fontTools", "rapidfuzz"}
+# What baselines borrow: rows of a dataset, and of the scorer the words and the files that outputs are written in.
+BORROWED = {"publish.reader", "scorer.answers", "scorer.images", "scorer.reading", "scorer.records"}
+HEAVY = {"spacy", "jieba", "datasets", "pyarrow", "PIL", "numpy", "fontTools", "rapidfuzz", "onnxruntime", "cv2"}
 
 
 def imports(file: Path) -> set[str]:
@@ -61,6 +63,18 @@ def test_hidden_sets_need_the_builder_and_not_the_scorer() -> None:
         assert {room_of(m) for m in imports(file)} <= KERNEL | {"text", "builder", "hidden"}, file
 
 
+def test_baselines_borrow_readers_and_nothing_else() -> None:
+    for file in modules("predict"):
+        outside = {m for m in imports(file) if room_of(m) not in KERNEL | {"text", "predict"}}
+        assert outside <= BORROWED, file
+
+
+def test_nothing_needs_baselines() -> None:
+    for file in sorted(PACKAGE.rglob("*.py")):
+        if file.parent.name != "predict" and file.name != "cli_predict.py":
+            assert not {m for m in imports(file) if room_of(m) == "predict"}, file
+
+
 def test_the_kernel_is_below_everything() -> None:
     for name in KERNEL:
         assert {room_of(m) for m in imports(PACKAGE / f"{name}.py")} <= KERNEL | {"text"}, name
@@ -78,7 +92,9 @@ def test_a_stage_does_not_import_the_next_one() -> None:
             assert inside <= SHARED | {"statistics"}, file
 
 
-@pytest.mark.parametrize("file", ["__init__.py", "cli.py", "config.py", "errors.py", "text/languages.py"])
+@pytest.mark.parametrize(
+    "file", ["__init__.py", "cli.py", "cli_predict.py", "config.py", "errors.py", "text/languages.py"]
+)
 def test_what_help_needs_is_light(file: str) -> None:
     assert not top_level_imports(PACKAGE / file) & HEAVY
 

@@ -17,6 +17,7 @@ from rich.table import Column, Table
 from typer.core import TyperGroup
 
 from vcrgen.cli_hidden import register_hidden
+from vcrgen.cli_predict import register as register_baselines
 from vcrgen.cli_score import register
 from vcrgen.config import BuildConfig
 from vcrgen.errors import VcrgenError
@@ -325,4 +326,5 @@ def doctor() -> None:
 
 
 register(app)
+register_baselines(app)
 register_hidden(app)

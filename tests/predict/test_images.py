@@ -1,0 +1,252 @@
+"""Which pictures are read, in which order, and what hostile datasets get for an answer."""
+
+import dataclasses
+import io
+import os
+import shutil
+import struct
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+from PIL import Image
+
+from vcrgen.errors import ConfigError, DatasetError
+from vcrgen.manifest import read_manifest, write_manifest
+from vcrgen.predict import images
+from vcrgen.predict.images import Choice, Picture, PictureProblem, load_picture, open_pictures
+from vcrgen.records import Reason
+from vcrgen.scorer.records import View
+
+BOTH = (View.STACKED, View.TEI)
+FIRST = "0" * 32
+
+
+def picture(data: bytes | None, problem: str = "") -> Picture:
+    return Picture(question_id="a", lang="en", view=View.TEI, mode=None, data=data, problem=problem)
+
+
+def encoded(form: str = "PNG", mode: str = "RGB", size: tuple[int, int] = (40, 30)) -> bytes:
+    buffer = io.BytesIO()
+    Image.new(mode, size).save(buffer, form)
+    return buffer.getvalue()
+
+
+def png_header(width: int, height: int) -> bytes:
+    """A PNG file of a few bytes that says it is as large as one likes."""
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(b"\0" * 1000))
+
+
+def test_a_built_dataset_is_read_mode_by_mode_in_the_order_of_its_rows(dataset: Path) -> None:
+    pictures = open_pictures(dataset, Choice(views=BOTH))
+    read = list(pictures.stream())
+    assert pictures.total == len(read) == 24
+    assert pictures.splits == read_manifest(dataset).splits
+    rows = [
+        (row["question_id"], view, mode, row[images.COLUMNS[view]]["bytes"])
+        for mode in ("easy", "hard")
+        for file in read_manifest(dataset).files
+        if file.mode == mode
+        for row in pq.read_table(dataset / file.path).to_pylist()
+        for view in BOTH
+    ]
+    assert [(p.question_id, p.view, p.mode, p.data) for p in read] == rows
+    assert {p.lang for p in read} == {"en"}
+
+
+@pytest.mark.parametrize(
+    ("choice", "expected"),
+    [
+        (Choice(), 12),
+        (Choice(mode="hard"), 6),
+        (Choice(split="test"), 4),
+        (Choice(mode="easy", split="train", views=BOTH), 8),
+        (Choice(limit=1, views=BOTH), 4),
+        (Choice(limit=99), 12),
+    ],
+)
+def test_choosing(dataset: Path, choice: Choice, expected: int) -> None:
+    pictures = open_pictures(dataset, choice)
+    assert pictures.total == len(list(pictures.stream())) == expected
+
+
+def test_a_hidden_set_is_read_in_the_order_of_its_metadata(hidden: Callable[..., Path]) -> None:
+    public = hidden()
+    pictures = open_pictures(public, Choice(views=BOTH, limit=2))
+    read = list(pictures.stream())
+    assert [(int(p.question_id, 16), p.view, p.mode) for p in read] == [(n, v, None) for n in (0, 1) for v in BOTH]
+    assert pictures.total == 4 and pictures.splits == ()
+    assert read[0].data == (public / "stacked_image" / f"{FIRST}.png").read_bytes()
+
+
+def test_the_identity_is_that_of_the_content(dataset: Path, hidden: Callable[..., Path], tmp_path: Path) -> None:
+    copy = shutil.copytree(dataset, tmp_path / "copy")
+    assert open_pictures(copy, Choice()).identity == open_pictures(dataset, Choice()).identity
+    assert (
+        open_pictures(hidden(), Choice()).identity != open_pictures(hidden(lambda rows: rows.pop()), Choice()).identity
+    )
+
+
+@pytest.mark.parametrize(
+    ("choice", "message"),
+    [
+        (Choice(mode="medium"), "nothing of mode 'medium'; it has easy/"),
+        (Choice(split="dev"), "nothing of split 'dev'"),
+        (Choice(mode="easy", split="dev"), "nothing of mode 'easy' and split 'dev'"),
+    ],
+)
+def test_what_a_built_dataset_does_not_have(dataset: Path, choice: Choice, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        open_pictures(dataset, choice)
+
+
+@pytest.mark.parametrize("choice", [Choice(mode="easy"), Choice(split="test")])
+def test_a_hidden_set_has_no_parts(hidden: Callable[..., Path], choice: Choice) -> None:
+    with pytest.raises(ConfigError, match="no modes and no splits"):
+        open_pictures(hidden(), choice)
+
+
+def test_a_folder_that_is_no_dataset(tmp_path: Path) -> None:
+    for folder in (tmp_path, tmp_path / "nowhere"):
+        with pytest.raises(DatasetError, match="neither a dataset that vcrgen finished"):
+            open_pictures(folder, Choice())
+
+
+def change(name: str, value: Any) -> Callable[[list[dict[str, Any]]], None]:
+    return lambda rows: rows[1].update({name: value})
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../../secret.png",
+        "/etc/passwd",
+        f"stacked_image/../{FIRST}.png",
+        f"only_it_image/{FIRST}.png",
+        f"stacked_image\\{FIRST}.png",
+        f"stacked_image/{FIRST}.png\n",
+        f"stacked_image/{FIRST}.PNG",
+        f"stacked_image/{FIRST}.png/x",
+        f"STACKED_IMAGE/{FIRST}.png",
+        "stacked_image/" + "g" * 32 + ".png",
+        "stacked_image/\u0660" + "0" * 31 + ".png",
+        "",
+        None,
+        7,
+        ["x"],
+        {"a": 1},
+    ],
+)
+def test_a_name_that_leads_elsewhere_is_refused(hidden: Callable[..., Path], name: Any) -> None:
+    with pytest.raises(DatasetError, match=r"line 2: `stacked_image_file_name` is not stacked_image/ID\.png"):
+        open_pictures(hidden(change("stacked_image_file_name", name)), Choice())
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        (change("question_id", None), "line 2: no `question_id`"),
+        (change("question_id", 17), "line 2: no `question_id`"),
+        (change("question_id", ""), "line 2: no `question_id`"),
+        (change("question_id", "a\nb"), "line 2: no `question_id`"),
+        (change("question_id", "\ud800"), "line 2: no `question_id`"),
+        (change("question_id", "x" * 1000), "line 2: no `question_id`"),
+        (change("question_id", FIRST), "line 2: the id '0{32}' stands there twice"),
+        (change("language", "xx"), "line 2: no `language` that is known; known: en, zh"),
+        (change("language", ["en"]), "line 2: no `language`"),
+        (lambda rows: rows.insert(1, [1]), "line 2: not a JSON object but a list"),
+    ],
+)
+def test_metadata_of_wrong_types(hidden: Callable[..., Path], changed: Any, message: str) -> None:
+    with pytest.raises(DatasetError, match=message):
+        open_pictures(hidden(changed), Choice())
+
+
+@pytest.mark.parametrize(
+    ("content", "message"), [(b"{nonsense\n", "not JSON"), (b"\xff\xfe{", "UTF-16"), (b"[" * 10**5, "nested|not JSON")]
+)
+def test_metadata_that_is_rubbish(hidden: Callable[..., Path], content: bytes, message: str) -> None:
+    public = hidden()
+    (public / "metadata.jsonl").write_bytes(content)
+    with pytest.raises(DatasetError, match=message):
+        open_pictures(public, Choice())
+
+
+def test_metadata_that_would_fill_the_memory(hidden: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(images, "MAX_METADATA_BYTES", 100)
+    with pytest.raises(DatasetError, match="so it is not a test set's"):
+        open_pictures(hidden(), Choice())
+
+
+def test_files_that_cannot_be_read_are_told(hidden: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    public = hidden()
+    folder = public / "stacked_image"
+    files = sorted(folder.iterdir())
+    files[0].unlink()
+    files[1].unlink()
+    os.mkfifo(files[1])  # to open it would be to wait for ever
+    monkeypatch.setattr(images, "MAX_BYTES", 50)
+    read = list(open_pictures(public, Choice()).stream())
+    assert [p.data is None for p in read] == [True, True, False]
+    assert read[0].problem == f"the file {FIRST}.png is missing"
+    assert len(read[2].data or b"") == 51  # no more than it takes to see that it is too much
+
+
+def test_an_empty_manifest(dataset: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(dataset, tmp_path / "copy")
+    manifest = read_manifest(copy)
+    write_manifest(copy, dataclasses.replace(manifest, files=()))
+    with pytest.raises(ConfigError, match="it has no files"):
+        open_pictures(copy, Choice())
+
+
+def test_a_manifest_with_another_mode(dataset: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(dataset, tmp_path / "copy")
+    manifest = read_manifest(copy)
+    file = dataclasses.replace(manifest.files[0], mode="mid", path="mid/x.parquet")
+    write_manifest(copy, dataclasses.replace(manifest, files=(file,)))
+    with pytest.raises(DatasetError, match="names a mode that vcrgen does not build"):
+        open_pictures(copy, Choice())
+
+
+@pytest.mark.parametrize(("form", "mode"), [("PNG", "RGB"), ("PNG", "P"), ("PNG", "L"), ("PNG", "1"), ("WEBP", "RGB")])
+def test_pictures_are_decoded_to_rgb(form: str, mode: str) -> None:
+    image = load_picture(picture(encoded(form, mode)))
+    assert (image.mode, image.size) == ("RGB", (40, 30))
+
+
+@pytest.mark.filterwarnings("ignore::PIL.Image.DecompressionBombWarning")
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (None, Reason.NO_IMAGE),
+        (b"", Reason.UNDECODABLE),
+        (b"GIF89a", Reason.UNDECODABLE),
+        (encoded("JPEG"), Reason.UNDECODABLE),
+        (encoded()[:50], Reason.UNDECODABLE),
+        (encoded(size=(900, 900))[:-40], Reason.UNDECODABLE),
+        (png_header(100, 100), Reason.UNDECODABLE),
+        (png_header(9000, 9000), Reason.OVERSIZED),
+        (png_header(10_000, 10_000), Reason.OVERSIZED),
+        (png_header(60_000, 60_000), Reason.OVERSIZED),
+        (png_header(0, 10), Reason.UNDECODABLE),
+    ],
+)
+def test_pictures_that_are_set_aside(data: bytes | None, reason: Reason) -> None:
+    with pytest.raises(PictureProblem) as caught:
+        load_picture(picture(data, "nothing there"))
+    assert caught.value.reason == reason and caught.value.detail
+
+
+def test_too_many_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(images, "MAX_BYTES", 50)
+    with pytest.raises(PictureProblem, match="larger than"):
+        load_picture(picture(encoded()))
