@@ -56,6 +56,8 @@ def test_another_secret_gives_another_set(
     assert not {a["question_id"] for a in mine} & {a["question_id"] for a in other}
     for name in ("width", "spans"):
         assert {a["source_id"]: a[name] for a in mine} != {a["source_id"]: a[name] for a in other}
+    keys = [json.loads((tmp_path / name / "key" / "key.json").read_bytes()) for name in ("mine", "out")]
+    assert not [name for name in ("nonce", "canary", "fingerprint", "seal", "public") if keys[0][name] == keys[1][name]]
     files = [tree(tmp_path / name) for name in ("mine", "out")]
     assert not {name for name in files[0] if name in files[1] and files[0][name] == files[1][name]}
 
@@ -112,6 +114,8 @@ def test_forms_are_of_the_same_pairs_and_share_nothing_else(finished_forms: Path
         assert all((a["strip"] == b["strip"]) == ((other - one) % 2 == 0) for a, b in pairs)
         assert not {a["question_id"] for a, _ in pairs} & {b["question_id"] for _, b in pairs}
         assert any(a["crossed_text"] != b["crossed_text"] for a, b in pairs)
+    keys = [json.loads((finished_forms / f"form-{form}" / "key" / "key.json").read_bytes()) for form in (1, 2, 3)]
+    assert len({key["nonce"] for key in keys}) == 3 and all(len(key["nonce"]) == 32 for key in keys)
     manifests = [json.loads((finished_forms / f"form-{form}/public/manifest.json").read_bytes()) for form in (1, 2, 3)]
     for name in ("canary", "commitment"):
         assert len({manifest[name] for manifest in manifests}) == 3
@@ -344,6 +348,14 @@ def test_no_file_of_the_set_holds_the_secret(make: Make, tree: Tree, tmp_path: P
         assert not [name for name, data in files.items() for form in forms if form in data]
     assert digits not in repr(result)
     assert not make(tmp_path / "out", secret=secret_file, **SMALL).made_secret
+
+
+def test_no_secret_is_made_for_a_set_that_cannot_be_written(make: Make, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("mine")
+    for out, options in (("file", {}), ("out", {"fonts": ("no-such-font",)}), ("out", {"source": "none.parquet"})):
+        with pytest.raises(VcrgenError):
+            make(tmp_path / out, secret=tmp_path / "secret.key", **{**SMALL, **options})
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
 @pytest.mark.parametrize(
