@@ -89,10 +89,14 @@ def make(
         fonts=tuple(name.strip() for name in fonts.split(",")) if fonts else (),
         not_in=tuple(not_in or ()),
     )
-    with ConsoleWatcher(_err) as watcher:
-        result = make_hidden(options, out=out, secret_file=secret_file, watcher=watcher)
-    if result.made_secret:
-        _err.print(f"A new secret is in {escape(str(secret_file))}: keep a copy, and never publish it.", soft_wrap=True)
+    is_new = not secret_file.exists()
+    try:
+        with ConsoleWatcher(_err) as watcher:
+            result = make_hidden(options, out=out, secret_file=secret_file, watcher=watcher)
+    finally:  # an interrupted run has made the secret, too
+        if is_new and secret_file.exists():
+            told = f"A new secret is in {escape(str(secret_file))}: keep a copy, and never publish it."
+            _err.print(told, soft_wrap=True)
     _out.print("The set was complete already." if result.was_complete else "The set is complete.")
     for public, key in zip(result.public, result.keys, strict=True):
         _out.print(

@@ -19,7 +19,7 @@ HASH_ROWS = 16
 # Of 255: JPEG and resizing change the brightness of cells that are as good as equal by less.
 MARGIN = 3
 # Bits of 256 that may differ; other pictures differ in about half.
-NEAR = 24
+NEAR = 32
 # Letters and digits of a caption that count, so that a caption cut after five lines is still the same.
 CAPTION_START = 40
 
