@@ -216,6 +216,8 @@ def _write_temporary() -> str:
 def _extras(group: str) -> Iterator[Finding]:
     hint = "only for predictions in .xlsx files: pip install openpyxl"
     yield _probe(group, "openpyxl", partial(version, "openpyxl"), hint=hint, optional=True)
+    hint = 'only for `vcrgen baseline ocr`: pip install "vcrgen[ocr]"'
+    yield _probe(group, "rapidocr-onnxruntime", partial(version, "rapidocr-onnxruntime"), hint=hint, optional=True)
 
 
 _CHECKS: dict[str, Callable[[str], Iterator[Finding]]] = {
