@@ -16,6 +16,7 @@ from vcrgen.text.normalise import normalise_caption
         ("soft\u00adhyphen", "softhyphen"),
         ("no\u00a0break\u3000ideographic", "no break ideographic"),
         ("nul\0", "nul"),
+        ("two \x1b lines\r\x1b\r\u200b\n", "two lines"),
         ("", ""),
     ],
 )

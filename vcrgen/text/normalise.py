@@ -3,7 +3,7 @@
 import re
 import unicodedata
 
-NORMALISATION = "nfc-ws-1"
+NORMALISATION = "nfc-ws-2"
 WHITE_SPACE = re.compile(r"\s+")
 
 
@@ -14,5 +14,6 @@ def normalise_caption(text: str) -> str:
     reader of the pixels could never restore them. Lone surrogates and private-use characters have no meaning to
     restore; they stay and are found to have no glyph.
     """
-    spaced = WHITE_SPACE.sub(" ", unicodedata.normalize("NFC", text))
-    return "".join(c for c in spaced if unicodedata.category(c) not in ("Cc", "Cf")).strip()
+    normal = unicodedata.normalize("NFC", text)
+    drawn = "".join(c for c in normal if c.isspace() or unicodedata.category(c) not in ("Cc", "Cf"))
+    return WHITE_SPACE.sub(" ", drawn).strip()
