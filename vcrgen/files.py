@@ -46,7 +46,12 @@ def write_text(target: Path, text: str) -> None:
 
 def write_json(target: Path, value: Any) -> None:
     """Write a value as indented JSON, atomically; the same value gives the same bytes."""
-    write_text(target, json.dumps(value, ensure_ascii=False, indent=1, sort_keys=True) + "\n")
+    write_text(target, indented_json(value))
+
+
+def indented_json(value: Any) -> str:
+    """JSON for people, with sorted keys: the text that :func:`write_json` writes."""
+    return json.dumps(value, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
 
 
 def canonical_json(value: Any) -> str:

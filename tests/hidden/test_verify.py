@@ -24,14 +24,13 @@ from PIL import Image
 from vcrgen.builder.encode import PNG_SIGNATURE, Band, encode_image
 from vcrgen.builder.samples import sample_pair
 from vcrgen.errors import HiddenSetError
-from vcrgen.files import canonical_json, sha256_file
+from vcrgen.files import canonical_json, indented_json, sha256_file
 from vcrgen.hidden import Check, verify
 from vcrgen.hidden.public import (
     TIME_STAMP,
     VIEWS,
     content_digest,
     image_name,
-    manifest_text,
     metadata_row,
     public_manifest,
     public_readme,
@@ -233,7 +232,7 @@ def answer_length_in_readme(folder: Path) -> None:
 def manifest_with(**fields: Any) -> Plant:
     def plant(folder: Path) -> None:
         file = folder / "public" / "manifest.json"
-        file.write_text(manifest_text(json.loads(file.read_bytes()) | fields), "utf-8")
+        file.write_text(indented_json(json.loads(file.read_bytes()) | fields), "utf-8")
 
     return plant
 
@@ -248,7 +247,7 @@ def another_commitment(folder: Path) -> None:
     old = json.loads((folder / "public" / "manifest.json").read_bytes())
     del old["version"], old["views"]
     manifest = public_manifest(**old | {"commitment": "0" * 64})
-    (folder / "public" / "manifest.json").write_text(manifest_text(manifest), "utf-8")
+    (folder / "public" / "manifest.json").write_text(indented_json(manifest), "utf-8")
     (folder / "public" / "README.md").write_text(public_readme(manifest), "utf-8")
 
 

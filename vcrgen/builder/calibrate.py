@@ -76,7 +76,7 @@ def calibrate(chain: FontChain, language: LanguageRow, sample: Iterable[str]) ->
     Raises:
         FontError: The first font lacks letters of the language.
     """
-    windows = _windows(sample, language.break_unit)
+    windows = _windows(sample, language)
     _check_letters(chain, language, "".join(windows))
     above = _ink_above_each_row(chain, windows)
     return {mode: _nearest_rows(above, target) for mode, target in language.covers.items()}
@@ -92,9 +92,8 @@ def _check_letters(chain: FontChain, language: LanguageRow, text: str) -> None:
         )
 
 
-def _windows(sample: Iterable[str], break_unit: str) -> list[str]:
-    size = WINDOW[break_unit]
-    joiner = " " if break_unit == "word" else ""
+def _windows(sample: Iterable[str], language: LanguageRow) -> list[str]:
+    size, joiner = WINDOW[language.break_unit], language.joiner
     windows = []
     for text in sample:
         units = text.split() if joiner else list(text.replace(" ", ""))

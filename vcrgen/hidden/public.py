@@ -12,13 +12,12 @@ Every file carries the canary, and every file has the same time stamp.
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from vcrgen.files import canonical_json, sha256_file, write_text
+from vcrgen.files import canonical_json, sha256_file, write_json, write_text
 from vcrgen.keyset import VERSION
 from vcrgen.text.languages import LANGUAGES
 
@@ -71,13 +70,8 @@ def public_manifest(*, language: str, items: int, canary: str, commitment: str) 
 
 def write_description(public: Path, manifest: dict[str, Any]) -> None:
     """Write manifest and README."""
-    write_text(public / MANIFEST, manifest_text(manifest))
+    write_json(public / MANIFEST, manifest)
     write_text(public / README, public_readme(manifest))
-
-
-def manifest_text(manifest: dict[str, Any]) -> str:
-    """The text of the manifest's file."""
-    return json.dumps(manifest, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
 
 
 def public_readme(manifest: dict[str, Any]) -> str:

@@ -98,14 +98,18 @@ class Studio:
     def _make_style(self, font: str, size: int) -> Style:
         """The face alone, without fallbacks: a caption that it cannot set is set aside.
 
-        Where no cover is even in a size, the nearest size in which it is; the next larger one first.
+        Where no cover is even in a size, the nearest size in which it is, the next larger one first; if there is none
+        near, the size itself.
         """
+        first: Style | None = None
         for step in (0, 1, -1, 2, -2):
             chain = FontChain([resolve_font(font)], size=size + step)
             style = make_style(self.pipeline.language, chain, width=0, max_height=0)
             if all(cover.even for cover in style.covers.values()):
-                break
-        return style
+                return style
+            first = first or style
+        assert first is not None
+        return first
 
     def _spans(self, prepared: Prepared, form: int, known: Sequence[Span]) -> tuple[Span, ...] | Reject:
         """Spans that share little with those of the forms before; short captions may leave no others."""

@@ -20,6 +20,7 @@ from PIL import Image
 
 from vcrgen.builder.encode import PNG_SIGNATURE
 from vcrgen.errors import HiddenSetError
+from vcrgen.files import indented_json
 from vcrgen.hidden.public import (
     MANIFEST,
     METADATA,
@@ -28,7 +29,6 @@ from vcrgen.hidden.public import (
     VIEWS,
     content_digest,
     image_name,
-    manifest_text,
     metadata_row,
     public_files,
     public_manifest,
@@ -36,7 +36,7 @@ from vcrgen.hidden.public import (
     questions_text,
 )
 from vcrgen.hidden.secret import Secret
-from vcrgen.keyset import VERSION, KeyManifest, is_key, read_answers, read_key
+from vcrgen.keyset import VERSION, is_key, read_answers, read_key
 from vcrgen.text.languages import LANGUAGES
 
 MAX_FILE_BYTES = 64 << 20
@@ -176,7 +176,7 @@ def _check_description(public: Path) -> None:
     _fail_if(not _CANARY.fullmatch(fields["canary"]), "the canary is not of its form")
     _fail_if(not _COMMITMENT.fullmatch(fields["commitment"]), "the commitment is not of its form")
     _fail_if(manifest != public_manifest(**fields), "the manifest says more or less than it should")
-    _fail_if(_read(public / MANIFEST).decode() != manifest_text(manifest), "the manifest is not in its constant form")
+    _fail_if(_read(public / MANIFEST).decode() != indented_json(manifest), "the manifest is not in its constant form")
     _fail_if(fields["items"] != len(_ids(public)), "the number of items is not that of the questions")
     _fail_if(_read(public / README).decode() != public_readme(manifest), f"{README} is not the constant text")
 
@@ -264,7 +264,7 @@ def _check_permissions(key_folder: Path) -> None:
 def _check_content(public: Path, key_folder: Path) -> None:
     ids = [item["question_id"] for item in read_answers(key_folder)]
     _fail_if(ids != _ids(public), "the ids are not those of the key")
-    _fail_if(_key(key_folder).public != content_digest(public), "a question or an image was changed")
+    _fail_if(read_key(key_folder).public != content_digest(public), "a question or an image was changed")
 
 
 def _check_texts(public: Path, key_folder: Path) -> None:
@@ -310,12 +310,8 @@ def _pixels(file: Path) -> Pixels:
 
 
 def _check_seal(key_folder: Path, secret: Secret) -> None:
-    key = _key(key_folder)
+    key = read_key(key_folder)
     _fail_if(key.seal != secret.seal(key.sealed), "the seal is not of this secret")
-
-
-def _key(key_folder: Path) -> KeyManifest:
-    return read_key(key_folder)
 
 
 def leaks(checks: Sequence[Check]) -> list[Check]:
