@@ -17,6 +17,7 @@ from rich.table import Column, Table
 from typer.core import TyperGroup
 
 from vcrgen.cli_hidden import register_hidden
+from vcrgen.cli_leaderboard import register as register_leaderboard
 from vcrgen.cli_predict import register as register_baselines
 from vcrgen.cli_score import register
 from vcrgen.config import BuildConfig
@@ -328,3 +329,4 @@ def doctor() -> None:
 register(app)
 register_baselines(app)
 register_hidden(app)
+register_leaderboard(app)

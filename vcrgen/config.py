@@ -147,7 +147,7 @@ def load_build_config(file: Path | None, overrides: Mapping[str, Any]) -> BuildC
         return BuildConfig.model_validate(values)
     except ValidationError as error:
         where = f"{file}: " if file else ""
-        raise ConfigError(where + _first_problem(error)) from None
+        raise ConfigError(where + first_problem(error, BuildConfig)) from None
 
 
 def find_recipe(file: Path) -> Path:
@@ -179,11 +179,12 @@ def read_yaml(file: Path) -> dict[str, Any]:
     return loaded
 
 
-def _first_problem(error: ValidationError) -> str:
+def first_problem(error: ValidationError, model: type[BaseModel]) -> str:
+    """The first thing that pydantic found wrong, as a sentence."""
     problem = error.errors()[0]
     field = str(problem["loc"][0]) if problem["loc"] else ""
     if problem["type"] == "extra_forbidden":
-        near = difflib.get_close_matches(field, BuildConfig.model_fields, n=1, cutoff=0.0)
+        near = difflib.get_close_matches(field, model.model_fields, n=1, cutoff=0.0)
         return f"Unknown key {field!r}; the nearest known key is {near[0]!r}."
     message = problem["msg"].removeprefix("Value error, ")
     return f"{field.replace('_', '-')}: {message}." if field else f"{message}."

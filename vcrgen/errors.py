@@ -55,3 +55,7 @@ class ScoreError(VcrgenError):
 
 class HiddenSetError(VcrgenError):
     """A hidden test set or its secret is not as it has to be."""
+
+
+class LeaderboardError(VcrgenError):
+    """A board, a submission to it, or a request of its maintainer is not as it has to be."""

@@ -91,11 +91,21 @@ def _compare_cells(a: RunResult, b: RunResult, ours: CellResult, theirs: CellRes
         only_b=only_b,
         p_mcnemar=p,
         conclusion=f"{ours.mode}, {ours.view.label}: "
-        + _conclude(a.title, b.title, metrics["exact"], only_a + only_b, p, ours.images),
+        + conclude(a.title, b.title, metrics["exact"], only_a + only_b, p, ours.images),
     )
 
 
-def _conclude(a: str, b: str, exact: Estimate, discordant: int, p: float, images: int) -> str:
+def conclude(a: str, b: str, exact: Estimate, discordant: int, p: float, images: int) -> str:
+    """What may be said of two runs.
+
+    Args:
+        a: Title of the first.
+        b: Title of the second.
+        exact: First minus second: exact match.
+        discordant: Spans that only one of them restored.
+        p: McNemar's p-value of those.
+        images: How many were resampled.
+    """
     span = f"{100 * exact.low:+.2f} to {100 * exact.high:+.2f}"
     gap = f"{100 * exact.value:+.2f} points of exact match (95 % interval {span}, {images} images resampled)"
     if discordant == 0:

@@ -150,7 +150,8 @@ class Join:
 
     def _check_answers(self, joined: Joined) -> None:
         theirs, question = joined.prediction.answers, self.key.questions[joined.question]
-        if theirs is not None and theirs != question.answers:
+        # To say that a guess is not an answer of a hidden set would be to give the key away, guess by guess.
+        if not self.key.hidden and theirs is not None and theirs != question.answers:
             raise PredictionError(
                 f"{self.file}, {joined.prediction.place}: its answers are not those of {question.question_id!r} in "
                 f"{self.key.name}; the outputs were made from other data (or another split; see --split)."

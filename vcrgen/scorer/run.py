@@ -12,7 +12,7 @@ from vcrgen.scorer.answers import load_answers
 from vcrgen.scorer.bootstrap import RESAMPLES
 from vcrgen.scorer.evidence import EvidenceWriter, write_evidence
 from vcrgen.scorer.join import PROBLEMS, STRICT, Join, Joined
-from vcrgen.scorer.predictions import PredictionFile, open_predictions
+from vcrgen.scorer.predictions import open_predictions
 from vcrgen.scorer.reading import without_halves
 from vcrgen.scorer.records import UNSTATED, AnswerKey, Outcome, SpanMatch, View
 from vcrgen.scorer.results import CellResult, RunResult
@@ -175,7 +175,7 @@ class Session:
 
     def find(self, file: Path, question_ids: set[str]) -> Iterator[Found]:
         """The outputs of some questions with their matches, in the order of the file; reads the file once more."""
-        for joined in self._joined(open_predictions(file), file):
+        for joined in self.joined(file):
             question = self.key.questions[joined.question]
             if question.question_id in question_ids:
                 output = joined.prediction.output
@@ -185,8 +185,9 @@ class Session:
                 mode, view = joined.cell
                 yield Found(question_id=question.question_id, mode=mode, view=view, output=output, matches=matches)
 
-    def _joined(self, predictions: PredictionFile, file: Path) -> Iterator[Joined]:
-        return Join(self.key, self.options.mode, str(file))(predictions)
+    def joined(self, file: Path) -> Iterator[Joined]:
+        """The usable outputs of a file with their questions, as they are scored."""
+        return Join(self.key, self.options.mode, str(file))(open_predictions(file))
 
     def _id(self, question: int) -> str:
         return self.key.questions[question].question_id

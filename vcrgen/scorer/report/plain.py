@@ -36,7 +36,7 @@ def as_markdown(results: Sequence[RunResult], comparisons: Sequence[Comparison])
         parts.append(f"**{table.title}**\n\n" + "\n".join(_markdown_row(line) for line in lines))
     sentences = [*remarks(results), *(item.conclusion for item in comparisons)]
     if sentences:
-        parts.append("\n".join(f"- {_MARKDOWN.sub(_escaped, _one_line(text))}" for text in sentences))
+        parts.append("\n".join(f"- {escape_markdown(text)}" for text in sentences))
     parts.append(f"Signature: `{results[0].signature}`")
     return "\n\n".join(parts) + "\n"
 
@@ -67,6 +67,16 @@ def as_json(results: Sequence[RunResult], comparisons: Sequence[Comparison]) -> 
     return json.dumps(runs, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
 
 
+def escape_markdown(text: str) -> str:
+    """A text on one line that neither Markdown nor HTML reads as marks."""
+    return _MARKDOWN.sub(_escaped, _one_line(text))
+
+
+def escape_latex(text: str) -> str:
+    """A text on one line that LaTeX sets as it is."""
+    return _LATEX_SPECIAL.sub(lambda m: _LATEX[m[0]], _one_line(text))
+
+
 def _one_line(text: str) -> str:
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())
 
@@ -76,7 +86,7 @@ def _escaped(match: re.Match[str]) -> str:
 
 
 def _markdown_row(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(_MARKDOWN.sub(_escaped, _one_line(c)) if c[:3] != "---" else c for c in cells) + " |"
+    return "| " + " | ".join(escape_markdown(c) if c[:3] != "---" else c for c in cells) + " |"
 
 
 def _latex_table(table: Table) -> str:
@@ -87,7 +97,7 @@ def _latex_table(table: Table) -> str:
 
 
 def _latex_row(cells: Sequence[str]) -> str:
-    return " & ".join(_LATEX_SPECIAL.sub(lambda m: _LATEX[m[0]], _one_line(cell)) for cell in cells) + r" \\"
+    return " & ".join(escape_latex(cell) for cell in cells) + r" \\"
 
 
 def _csv_rows(results: Sequence[RunResult], comparisons: Sequence[Comparison]) -> Iterator[tuple[Any, ...]]:

@@ -1,0 +1,173 @@
+"""Boards with a public and a hidden set of the built-in pairs, in SQLite and in PostgreSQL, and files to hand in."""
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from vcrgen.builder.run import build
+from vcrgen.config import load_build_config
+from vcrgen.hidden import HiddenOptions, make_hidden
+from vcrgen.leaderboard.board import Board, init_board
+from vcrgen.leaderboard.facts import ModelFacts, check_facts
+from vcrgen.leaderboard.settings import make_settings
+from vcrgen.leaderboard.worker import Worker
+from vcrgen.scorer.answers import load_answers
+from vcrgen.scorer.records import AnswerKey
+
+Hand = Callable[..., Path]
+MakeBoard = Callable[..., Board]
+
+
+@pytest.fixture(scope="session")
+def public(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A dataset of twelve English pairs in both modes."""
+    out = tmp_path_factory.mktemp("leaderboard") / "public"
+    build("samples", out=out, limit=12)
+    return out
+
+
+@pytest.fixture(scope="session")
+def hidden(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A hidden set of eight English pairs; its key is in ``key``."""
+    out = tmp_path_factory.mktemp("leaderboard") / "hidden"
+    options = HiddenOptions(config=load_build_config(None, {"source": "samples:60"}), items=8, fonts=("lato",))
+    make_hidden(options, out=out, secret_file=out.with_name("secret.key"))
+    return out
+
+
+@pytest.fixture(scope="session")
+def public_key(public: Path) -> AnswerKey:
+    """The answers of the public set."""
+    return load_answers(public)
+
+
+@pytest.fixture(scope="session")
+def hidden_key(hidden: Path) -> AnswerKey:
+    """The answers of the hidden set."""
+    return load_answers(hidden / "key")
+
+
+@pytest.fixture(scope="session")
+def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], str]]:
+    """A PostgreSQL server of our own on a free port; gives the URL of a new, empty database.
+
+    Skips where PostgreSQL is not installed, except in CI (``VCRGEN_CI``), which installs it.
+    """
+    programs = sorted(Path("/usr/lib/postgresql").glob("*/bin/pg_ctl"))
+    pg_ctl = str(programs[-1]) if programs else shutil.which("pg_ctl")
+    if pg_ctl is None:
+        if os.environ.get("VCRGEN_CI"):
+            pytest.fail("CI has to install PostgreSQL (apt-get install postgresql)")
+        pytest.skip("needs PostgreSQL (apt-get install postgresql)")
+    folder = tmp_path_factory.mktemp("postgres", numbered=True)
+    user = "postgres" if os.getuid() == 0 else None  # the server refuses to run as root
+    if user:
+        for parent in (folder, *folder.parents[:-1]):  # which pytest keeps to its owner
+            if parent.owner() == "root" and parent.is_relative_to("/tmp") and parent != Path("/tmp"):
+                parent.chmod(0o755)
+        shutil.chown(folder, user)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+
+    def run(*command: str) -> None:
+        subprocess.run(command, check=True, user=user, cwd=folder, capture_output=True)
+
+    data = str(folder / "data")
+    run(str(Path(pg_ctl).with_name("initdb")), "-D", data, "-U", "vcr", "--auth=trust", "--no-sync", "-E", "UTF8")
+    listen = f"-p {port} -h 127.0.0.1 -k {folder} -c fsync=off"
+    run(pg_ctl, "-D", data, "-l", str(folder / "log"), "-o", listen, "-w", "start")
+    made = 0
+
+    def database() -> str:
+        nonlocal made
+        made += 1
+        run(str(Path(pg_ctl).with_name("createdb")), "-h", "127.0.0.1", "-p", str(port), "-U", "vcr", f"board{made}")
+        return f"postgresql+psycopg://vcr@127.0.0.1:{port}/board{made}"
+
+    yield database
+    run(pg_ctl, "-D", data, "-m", "immediate", "stop")
+
+
+@pytest.fixture
+def make_board(tmp_path: Path, public: Path, hidden: Path) -> MakeBoard:
+    """Makes a board with both sets, in a database; settings by name."""
+
+    def make(name: str = "board", *, database: str = "", with_quoted: bool = False, **settings: Any) -> Board:
+        data = [f"public:{public}", f"hidden-en:{hidden / 'key'}"]
+        chosen = make_settings(title="Test board", database=database).model_copy(update=settings)
+        return init_board(tmp_path / name, data, chosen, with_quoted=with_quoted)
+
+    return make
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def board(request: pytest.FixtureRequest, make_board: MakeBoard) -> Iterator[Board]:
+    """A board with both sets, once in each kind of database."""
+    url = request.getfixturevalue("postgres")() if request.param == "postgresql" else ""
+    made = make_board(database=url)
+    yield made
+    made.engine.dispose()
+
+
+@pytest.fixture
+def sqlite_board(make_board: MakeBoard) -> Iterator[Board]:
+    """A board with both sets in SQLite, for what does not depend on the database."""
+    made = make_board()
+    yield made
+    made.engine.dispose()
+
+
+@pytest.fixture
+def hand(tmp_path: Path) -> Hand:
+    """Writes a complete file of outputs that restores every ``right``-th question, and says nothing else.
+
+    Args (of what it returns): key; right (1: everything, 0: nothing); views; modes; note: a word that makes wrong
+    outputs differ from those of other files; name.
+    """
+
+    def write(
+        key: AnswerKey,
+        *,
+        right: int = 1,
+        views: Sequence[str] = ("stacked", "tei"),
+        modes: Sequence[str | None] = (),
+        note: str = "nothing",
+        name: str = "preds.jsonl",
+    ) -> Path:
+        lines = []
+        for mode in modes or (key.modes if len(key.modes) > 1 else (None,)):
+            for view in views:
+                for number, question in enumerate(key.questions):
+                    is_right = right and number % right == 0
+                    output = " ".join(question.answers) if is_right else f"{note} {number}"
+                    line = {"question_id": question.question_id, "output": output, "view": view}
+                    lines.append(line | ({"mode": mode} if mode else {}))
+        file = tmp_path / name
+        file.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+        return file
+
+    return write
+
+
+@pytest.fixture
+def facts() -> Callable[..., ModelFacts]:
+    """Facts of a model, by name."""
+    return lambda model="Model", team="Team", **more: check_facts(team=team, model=model, **more)
+
+
+def drain(board: Board) -> int:
+    """Score everything that waits; how many there were."""
+    worker = Worker(board, say=lambda what, **facts: None)
+    count = 0
+    with worker.alone(wait=5):
+        while worker.work():
+            count += 1
+    return count

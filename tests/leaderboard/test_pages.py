@@ -1,0 +1,442 @@
+"""The pages as HTML, without a browser: what strangers wrote stays text, and links lead to pages that there are."""
+
+import base64
+import dataclasses
+import hashlib
+import importlib.util
+import re
+import sys
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vcrgen.leaderboard.facts import ModelFacts
+from vcrgen.leaderboard.quoted import published, read_quoted
+from vcrgen.leaderboard.records import Figure, State
+from vcrgen.leaderboard.site import names, texts
+from vcrgen.leaderboard.site.render import Pages, policy
+from vcrgen.scorer.records import Outcome, View
+
+HERE = Path(__file__).parent
+SITE = Path(names.__file__).parent
+
+
+@cache
+def _examples() -> Any:
+    specification = importlib.util.spec_from_file_location("leaderboard_examples", HERE / "examples.py")
+    assert specification and specification.loader
+    module = importlib.util.module_from_spec(specification)
+    sys.modules[specification.name] = module
+    specification.loader.exec_module(module)
+    return module
+
+
+examples = _examples()
+ENTRIES = st.text("0123456789abcdef", min_size=12, max_size=12)
+SETS = st.from_regex("[a-z0-9-]{1,40}", fullmatch=True)
+
+
+class Reader(HTMLParser):
+    """What a browser would make of a page: tags with their attributes, and the text outside of style and script."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: list[tuple[str, dict[str, str]]] = []
+        self.text = ""
+        self._open: list[str] = []
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, {name: value or "" for name, value in attrs}))
+        self._open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in self._open:
+            while self._open.pop() != tag:
+                pass
+
+    def handle_data(self, data: str) -> None:
+        if not {"style", "script"} & set(self._open[-1:]):
+            self.text += data
+
+    def values(self, attribute: str, tag: str | None = None) -> list[str]:
+        return [attrs[attribute] for name, attrs in self.tags if attribute in attrs and tag in (None, name)]
+
+
+def all_pages(*, live: bool, hostile: bool) -> dict[str, str]:
+    """One page of every kind; where it is hostile, every text that a stranger or a maintainer may choose."""
+    text = examples.HOSTILE if hostile else ""
+    mine = examples.hostile_facts() if hostile else examples.facts(1)
+    other = dataclasses.replace(mine, model="Other", link="") if hostile else examples.facts(2)
+    site = examples.site(live=live, models=[mine, other], text=text)
+    pages = Pages(site)
+    public, hidden = examples.tracks()[0], next(track for track in examples.tracks() if track.hidden)
+    table = examples.table(public)
+    if hostile:
+        rankings = tuple(
+            dataclasses.replace(
+                each,
+                signature=text,
+                rows=tuple(dataclasses.replace(row, facts=mine) for row in each.rows),
+            )
+            for each in table.rankings
+        )
+        fields = ("source", "data", "model", "corrected", "note")
+        quoted = tuple(dataclasses.replace(row, **dict.fromkeys(fields, text), url=mine.link) for row in table.quoted)
+        table = dataclasses.replace(table, rankings=rankings, quoted=quoted)
+    run = dataclasses.replace(
+        examples.run(of=mine), signature=text or "signature", cells=tuple(examples.cell(t) for t in (public, hidden))
+    )
+    removed = examples.run("wiki-zh", mine, current=False, removed=text or "by mistake")
+    model = dataclasses.replace(examples.model_page(mine), runs=(run, removed))
+    comparison = examples.compare_page(mine, other)
+    events = [
+        dataclasses.replace(event, actor=text or "worker", what=text or "scored", subject=text, facts={text: text})
+        for event in examples.events(2)
+    ]
+    form = dict.fromkeys(("token", "set", "model", "link", "access", "size", "released"), text or "secret-token")
+    sent = {
+        state: examples.submission(state, mine, file_name=text or "p.jsonl", problems=(text or "No.",), removed=text)
+        for state in State
+    }
+    cells = [examples.cell(public)]
+    return {
+        "board": pages.board(table),
+        "hidden": pages.board(examples.table(hidden)),
+        "no models": pages.board(examples.table(count=0, older=0, publications=False)),
+        "empty": Pages(examples.site(live=live, of=[], models=[], text=text)).empty(),
+        "model": pages.model(model),
+        "removed model": pages.model(dataclasses.replace(model, runs=(removed,))),
+        "compare": pages.compare(comparison),
+        "nothing to compare": pages.compare(dataclasses.replace(comparison, parts=())),
+        "choose": pages.choose(),
+        "gap": pages.gap([dataclasses.replace(gap, facts=mine) for gap in examples.gaps(3)]),
+        "no gap": pages.gap([]),
+        "history": pages.history(events + examples.events(9)[2:]),
+        "no history": pages.history([]),
+        "quoted": pages.quoted(table.quoted),
+        "not quoted": pages.quoted([]),
+        "about": pages.about(),
+        "submit": pages.submit(form, [text or "The token is not known."]),
+        "message": pages.message(text or "Not found", text or "There is no such page."),
+    } | {state.value: pages.status(sent[state], 2, cells if state is State.SCORED else []) for state in State}
+
+
+@pytest.fixture(scope="module", params=[True, False], ids=["live", "static"])
+def ordinary(request: pytest.FixtureRequest) -> dict[str, str]:
+    return all_pages(live=request.param, hostile=False)
+
+
+@pytest.fixture(scope="module", params=[True, False], ids=["live", "static"])
+def hostile(request: pytest.FixtureRequest) -> dict[str, str]:
+    return all_pages(live=request.param, hostile=True)
+
+
+@given(SETS, st.sampled_from(["easy", "hard", "mixed", "any"]), st.sampled_from(list(View)))
+def test_the_name_of_a_board_reads_back(name: str, mode: str, view: View) -> None:
+    track = examples.track(name, mode, view)
+    assert names.parse_name(names.board_name(track)) == ("board", name, mode, view.value)
+
+
+@given(ENTRIES, ENTRIES)
+def test_names_of_models_read_back(a: str, b: str) -> None:
+    assert names.parse_name(names.model_name(a)) == ("model", a)
+    assert names.compare_name(a, b) == names.compare_name(b, a)
+    assert names.parse_name(names.compare_name(a, b)) == (None if a == b else ("compare", *sorted((a, b))))
+
+
+@given(st.text("0123456789abcdef", min_size=32, max_size=32))
+def test_names_of_submissions_read_back(number: str) -> None:
+    assert names.parse_name(names.status_name(number)) == ("submission", number)
+
+
+@given(st.text(max_size=60))
+def test_any_text_is_a_name_or_none(text: str) -> None:
+    assert names.parse_name(text) is None or re.fullmatch(r"[a-z0-9-]+\.html", text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "index",
+        "/index.html",
+        "../index.html",
+        "index.html\n",
+        "board-a-easy-tei.html ",
+        "board--.html",
+        "board-A-easy-tei.html",
+        "board-a-easy-teis.html",
+        f"board-{'a' * 41}-easy-tei.html",
+        "model-0123456789AB.html",
+        "model-0123456789abc.html",
+        "compare-bbbbbbbbbbbb-aaaaaaaaaaaa.html",
+        "submission-0123.html",
+        "model-\u0661\u0661\u0661\u0661\u0661\u0661\u0661\u0661\u0661\u0661\u0661\u0661.html",
+    ],
+)
+def test_other_texts_are_no_names(text: str) -> None:
+    assert names.parse_name(text) is None
+
+
+def test_single_pages_have_names() -> None:
+    assert names.parse_name(names.INDEX) == ("index",)
+    assert names.parse_name(names.COMPARE) == ("compare",)
+
+
+def test_what_strangers_write_stays_text(hostile: dict[str, str]) -> None:
+    for kind, page in hostile.items():
+        found = Reader(page)
+        assert [name for name, _ in found.tags].count("script") == 1, kind
+        assert page.count("<script") == 1, kind
+        assert not {"img", "b x", "iframe", "object"} & {name for name, _ in found.tags}, kind
+        assert not [name for _, attrs in found.tags for name in attrs if name.startswith("on") or name == "style"], kind
+        assert "javascript:" not in page, kind
+        assert "49" not in re.findall(r"alert\(2\)>(.{0,3})", found.text), kind
+    for kind in ("board", "model", "compare", "gap", "quoted", "history", "submit", "failed", "message", "choose"):
+        assert examples.HOSTILE in Reader(hostile[kind]).text, kind
+
+
+def test_names_of_strangers_do_not_turn_the_text_around_them(hostile: dict[str, str]) -> None:
+    for kind in ("board", "model", "compare", "gap", "failed"):
+        assert re.search(r"<bdi>&lt;/script&gt;", hostile[kind]), kind
+
+
+def test_links_are_relative_and_lead_to_pages(ordinary: dict[str, str]) -> None:
+    for kind, page in ordinary.items():
+        for link in Reader(page).values("href", "a"):
+            known = link.startswith(("#", "https://example.org/")) or link == "mailto:board@example.org"
+            assert known or link in names.TABLES or names.parse_name(link), (kind, link)
+        assert set(Reader(page).values("action", "form")) <= {"submit", names.COMPARE}, kind
+        assert Reader(page).values("src") == [], kind
+
+
+def test_links_to_elsewhere_give_nothing_away(ordinary: dict[str, str]) -> None:
+    for page in ordinary.values():
+        for _, attrs in Reader(page).tags:
+            if attrs.get("href", "").startswith("http"):
+                assert {"nofollow", "noopener"} <= set(attrs["rel"].split())
+
+
+def test_pages_are_well_formed(ordinary: dict[str, str]) -> None:
+    empty = {"meta", "link", "input", "br", "rect", "line", "circle"}
+    for kind, page in ordinary.items():
+        stack: list[str] = []
+        for closing, tag, itself in re.findall(r"<(/?)([a-z][a-z0-9]*)\b[^>]*?(/?)>", page):
+            if closing:
+                assert stack.pop() == tag, (kind, tag)
+            elif tag not in empty and not itself:
+                stack.append(tag)
+        assert stack == [], kind
+        found = Reader(page)
+        assert [name for name, _ in found.tags].count("h1") == 1, kind
+        ids = found.values("id")
+        assert len(ids) == len(set(ids)), kind
+        assert "main" in ids and found.values("href", "a")[0] == "#main", kind
+
+
+def test_the_policy_allows_the_style_and_the_script_of_every_page(ordinary: dict[str, str]) -> None:
+    for page in ordinary.values():
+        rules = next(attrs["content"] for _, attrs in Reader(page).tags if "http-equiv" in attrs)
+        assert rules == policy(header=False)
+        for tag in ("style", "script"):
+            (inside,) = re.findall(f"<{tag}>(.*?)</{tag}>", page, re.DOTALL)
+            digest = base64.b64encode(hashlib.sha256(inside.encode()).digest()).decode()
+            assert f"{tag}-src 'sha256-{digest}'" in rules
+    assert policy() == f"{policy(header=False)}; frame-ancestors 'none'"
+    assert "unsafe" not in policy() and "default-src 'none'" in policy()
+
+
+def test_the_script_sets_text_only() -> None:
+    script = (SITE / "board.js").read_text("utf-8")
+    assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval|Function\(|fetch\(", script)
+
+
+def test_a_live_page_offers_what_a_file_cannot(ordinary: dict[str, str]) -> None:
+    live = names.SUBMIT in Reader(ordinary["board"]).values("href")
+    assert ("<form" in ordinary["choose"]) == live
+    assert ("curl" in ordinary["about"]) == live
+    assert any(link.startswith("compare-") for link in Reader(ordinary["choose"]).values("href")) != live
+
+
+def test_a_token_is_never_filled_in(ordinary: dict[str, str]) -> None:
+    (token,) = [attrs for _, attrs in Reader(ordinary["submit"]).tags if attrs.get("name") == "token"]
+    assert token["type"] == "password" and token["autocomplete"] == "off" and "value" not in token
+    values = Reader(ordinary["submit"]).values("value", "input")
+    assert values.count("secret-token") == 4  # model, link, size, released
+
+
+def test_a_path_of_the_machine_is_never_shown(ordinary: dict[str, str]) -> None:
+    assert not [kind for kind, page in ordinary.items() if "/secret/place" in page]
+
+
+def test_hidden_sets_show_no_outcomes_and_rounded_scores() -> None:
+    hidden = next(track for track in examples.tracks() if track.hidden)
+    cell = dataclasses.replace(
+        examples.cell(hidden), outcomes={"exact": 777}, groups=examples.cell(examples.track()).groups
+    )
+    run = dataclasses.replace(examples.run("hidden-en-2026"), cells=(cell,))
+    pages = Pages(examples.site())
+    page = Reader(pages.model(dataclasses.replace(examples.model_page(), runs=(run,)))).text
+    assert "777" not in page and "Parts of" not in page and "restored exactly" not in page
+    assert "86.0" in page and "86.00" not in page
+    board = Reader(pages.board(examples.table(hidden))).text
+    assert "hidden answers" in board and "scores rounded to 0.5 points" in board
+    assert not re.search(r"\d\.\d\d\b", board.split("How to read")[0])
+
+
+def test_public_sets_show_outcomes_and_parts() -> None:
+    page = Reader(Pages(examples.site()).model(examples.model_page())).text
+    assert "restored exactly" in page and "Parts of easy, VI+TEI" in page and "no output" in page
+    assert "empty output" not in page  # none had one
+    assert set(texts.OUTCOME_NOTES) == {outcome.value for outcome in Outcome}
+
+
+def test_ranks_and_their_ranges() -> None:
+    table = examples.table()
+    page = Pages(examples.site()).board(table)
+    row = table.rankings[0].rows[0]
+    assert row.lowest > row.rank
+    assert (
+        f'<b>{row.rank}</b><small title="The model could stand at any of these ranks">{row.rank}–{row.lowest}' in page
+    )
+    text = Reader(page).text
+    assert text.count("Scored in another way") == 1
+    assert f"(signature {table.rankings[1].short})" in text
+    assert "cannot be compared" in text
+
+
+def test_the_view_that_ranks_comes_first() -> None:
+    heads = re.compile(r"Exact match <small>([^<]+)</small>")
+    pages = Pages(examples.site())
+    assert heads.findall(pages.board(examples.table(older=0))) == ["VI+TEI", "TEI"]
+    tei = examples.table(examples.track(view=View.TEI), older=0)
+    assert heads.findall(pages.board(tei)) == ["TEI", "VI+TEI"]
+
+
+def test_a_board_of_one_view_has_no_columns_for_the_other() -> None:
+    table = examples.table(older=0, publications=False)
+    ranking = table.rankings[0]
+    rows = tuple(
+        dataclasses.replace(row, scores={View.STACKED: row.scores[View.STACKED]}, difference=None)
+        for row in ranking.rows
+    )
+    page = Pages(examples.site()).board(dataclasses.replace(table, rankings=(dataclasses.replace(ranking, rows=rows),)))
+    assert "<small>TEI</small>" not in page and "Difference" not in page
+
+
+def test_quoted_rows_are_marked_and_have_no_rank() -> None:
+    page = Pages(examples.site()).board(examples.table())
+    quoted = page.split("Quoted from publications – other data, not ranked")[1]
+    assert 'class="r"' not in quoted and "data-counted" not in quoted
+    assert "Printed as 9.155" in Reader(quoted).text
+    assert 'title="Printed as 9.155; the same table&#39;s text says 91.55."' in quoted
+    assert "VCR-wiki-en-easy-test-500, 500 images" in quoted
+    assert 'rel="nofollow noopener">Some et al. 2024, Table 1' in quoted
+
+
+def test_the_published_tables_fit_the_page() -> None:
+    rows = [row for file in published() for row in read_quoted(file)]
+    page = Reader(Pages(examples.site()).quoted(rows))
+    assert [name for name, _ in page.tags].count("tr") == len(rows) + 1
+
+
+def test_the_status_page_looks_again_while_it_waits(ordinary: dict[str, str]) -> None:
+    looks = {state: 'http-equiv="refresh" content="3"' in ordinary[state.value] for state in State}
+    assert {state for state, again in looks.items() if again} == {State.QUEUED, State.SCORING}
+    assert "2 files are scored before this one" in Reader(ordinary["queued"]).text
+    assert names.model_name(examples.facts(1).entry) in Reader(ordinary["scored"]).values("href")
+
+
+def test_every_problem_has_a_line_of_its_own() -> None:
+    submission = examples.submission(State.FAILED, problems=("First.", "Second."))
+    page = Pages(examples.site()).status(submission, 0, [])
+    assert "<li>First.</li><li>Second.</li>" in page
+
+
+def test_history_is_newest_first_and_names_models() -> None:
+    page = Pages(examples.site()).history(examples.events(4))
+    assert re.findall(r'<td class="n quiet">(\d)</td>', page) == ["4", "3", "2", "1"]
+    assert f'<a href="{names.model_name(examples.facts(0).entry)}"><bdi>Aurora-VL 72B</bdi></a>' in page
+
+
+def test_navigation_marks_where_one_is() -> None:
+    track = examples.track("wiki-en", "hard", View.TEI)
+    found = Reader(Pages(examples.site()).board(examples.table(track)))
+    links = [attrs for tag, attrs in found.tags if tag == "a" and attrs["href"].startswith("board-")]
+    assert [attrs["href"] for attrs in links if "aria-current" in attrs] == [names.board_name(track)] * 4
+    others = {attrs["href"] for attrs in links} - {names.board_name(track)}
+    assert others == {
+        "board-wiki-zh-hard-tei.html",  # the language
+        "board-hidden-en-2026-mixed-tei.html",
+        "board-wiki-en-easy-tei.html",
+        "board-wiki-en-hard-stacked.html",
+    }
+
+
+@pytest.mark.parametrize(
+    ("share", "decimals", "sign", "text"),
+    [
+        (0.12345, 2, False, "12.35"),
+        (0.12345, 2, True, "+12.35"),
+        (-0.12345, 1, True, "−12.3"),
+        (-0.00001, 2, True, "0.00"),
+        (1.0, 0, False, "100"),
+        (None, 2, False, "–"),
+    ],
+)
+def test_percent(share: float | None, decimals: int, sign: bool, text: str) -> None:
+    assert texts.percent(share, decimals, sign=sign) == text
+
+
+@pytest.mark.parametrize(
+    ("step", "points", "decimals"), [(0.005, "0.5", 1), (0.01, "1", 0), (0.0025, "0.25", 2), (0.1, "10", 0)]
+)
+def test_decimals_of_a_step(step: float, points: str, decimals: int) -> None:
+    track = dataclasses.replace(examples.track(hidden=True), step=step)
+    assert (texts.points(track), texts.decimals_of(track)) == (points, decimals)
+
+
+def test_odd_figures_can_be_drawn() -> None:
+    odd = {"exact": Figure(float("nan"), -5.0, 7.0), "jaccard": Figure(0.0, 0.0, 0.0)}
+    part = dataclasses.replace(examples.versus(examples.track(), 0.0), a=odd, b=odd, difference=odd)
+    page = Pages(examples.site()).compare(dataclasses.replace(examples.compare_page(), parts=(part,)))
+    assert not re.search(r'"(nan|-?inf)', page)
+
+
+@pytest.mark.parametrize(
+    "contact", ["https://example.org/ask", "board@example.org", "Room 12, ask for Ada", "javascript:alert(1)"]
+)
+def test_a_contact_is_a_link_only_if_it_is_an_address(contact: str) -> None:
+    page = Pages(dataclasses.replace(examples.site(), contact=contact)).about()
+    leads = [link for link in Reader(page).values("href", "a") if contact in link]
+    assert bool(leads) == (contact.startswith("https") or "@" in contact)
+
+
+def test_facts_without_anything_are_rendered() -> None:
+    bare = ModelFacts(team="T", model="M")
+    page = Reader(Pages(examples.site(models=[bare])).model(examples.model_page(bare)))
+    assert "None" not in page.text and "unknown" not in page.text
+
+
+def _luminance(colour: str) -> float:
+    channels = [int(colour[n : n + 2], 16) / 255 for n in (1, 3, 5)]
+    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+@pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
+def test_texts_can_be_read_on_their_grounds(scheme: int) -> None:
+    style = (SITE / "board.css").read_text("utf-8")
+    block = re.findall(r":root \{(.*?)\}", style, re.DOTALL)[scheme]
+    colours = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6});", block))
+    pairs = [(ink, on) for ink in ("ink", "quiet", "accent", "other", "alarm") for on in ("ground", "card", "well")]
+    for ink, on in [*pairs, ("on-accent", "accent")]:
+        light, dark = sorted((_luminance(colours[ink]), _luminance(colours[on])), reverse=True)
+        assert (light + 0.05) / (dark + 0.05) >= 4.5, (ink, on)

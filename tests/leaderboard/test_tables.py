@@ -1,0 +1,461 @@
+"""A board as text: names that try to be more than names, numbers that come back as they were, one board in full."""
+
+import csv
+import io
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, date, datetime
+from html.parser import HTMLParser
+from types import MappingProxyType
+from typing import Any
+
+import pytest
+from markdown_it import MarkdownIt
+
+from vcrgen.leaderboard.facts import Access, ModelFacts, check_facts
+from vcrgen.leaderboard.quoted import Quoted
+from vcrgen.leaderboard.records import BoardTable, Figure, Figures, Ranking, Row, Track
+from vcrgen.leaderboard.tables import CSV_COLUMNS, FORMATS, as_csv, as_json, as_latex, as_markdown
+from vcrgen.scorer.records import View
+
+OPEN_7B = ModelFacts(
+    team="Lab", model="Seer", link="https://lab.example/seer", access=Access.OPEN, size=7, released=date(2025, 3, 1)
+)
+HOSTILE = {
+    "a formula": "=cmd|' /C calc'!A0",
+    "a plus": "+1",
+    "a minus": "-2+3",
+    "an at": "@SUM(1)",
+    "a wide formula": "＝1+1",
+    "a quoted formula": '"=1+1',
+    "a formula behind a semicolon": "x; =1+1",
+    "tags": "</td><script>alert(1)</script>",
+    "a pipe": "a|b",
+    "a pipe behind a backslash": "a\\|b",
+    "dashes and tags": "---|<img src=x onerror=y>",
+    "a command": r"\input{/etc/passwd}",
+    "mathematics": "$x_1^2$ & 100%",
+    "carets": "^^5cinput ~ #1",
+    "a bracket": "[1cm] x",
+    "a star": "*[1cm] **x**",
+    "a link": "[x](javascript:alert)",
+    "an image": "![x](https://evil.example/x)",
+    "a bare address": "https://evil.example/x www.evil.example",
+    "an entity": "&lt;b&gt;",
+    "code": "`x` <!-- x",
+    "Hebrew": "דגם 7 מהיר",
+    "Arabic": "نموذج|أ",
+    "Chinese": "书生",
+}
+BARE = re.compile(r"\\(?:[&%$#_{}]|textbackslash\{\}|textasciitilde\{\}|textasciicircum\{\})")
+
+
+def figures(exact: float, jaccard: float, *, wide: float = 0.02) -> Figures:
+    """Scores with an interval around each."""
+    values = {"exact": exact, "jaccard": jaccard}
+    # A mapping that is no dict: the records promise no more.
+    return MappingProxyType({name: Figure(v, round(v - wide, 6), round(v + wide, 6)) for name, v in values.items()})
+
+
+def row(facts: ModelFacts = OPEN_7B, *, exact: float = 0.5, rank: int = 1, lowest: int = 1, tei: bool = True) -> Row:
+    both: Mapping[View, Figures] = {View.STACKED: figures(exact, exact + 0.125), View.TEI: figures(0.25, 0.375)}
+    return Row(
+        facts=facts,
+        received=datetime(2026, 1, 31, 23, 30, tzinfo=UTC),
+        rank=rank,
+        lowest=lowest,
+        scores=both if tei else {View.STACKED: both[View.STACKED]},
+        difference=figures(exact - 0.25, exact - 0.25, wide=0.3) if tei else None,
+    )
+
+
+def quoted(model: str = "GPT-4o", **values: Any) -> Quoted:
+    base: dict[str, Any] = {
+        "source": "Zhang et al., Table 2",
+        "url": "https://papers.example/1_2",
+        "data": "VCR-WIKI",
+        "items": 5000,
+        "language": "en",
+        "mode": "easy",
+        "view": View.STACKED,
+        "access": Access.CLOSED,
+        "exact": 0.9155,
+        "exact_sd": 0.0013,
+        "jaccard": 0.9644,
+    }
+    return Quoted(model=model, **(base | values))
+
+
+def track(**values: Any) -> Track:
+    base: dict[str, Any] = {"set": "wiki-en", "hidden": False, "language": "en", "mode": "easy", "view": View.STACKED}
+    return Track(**(base | {"questions": 500, "spans": 1234} | values))
+
+
+def board(*rows: Row, quoted: Sequence[Quoted] = (), **values: Any) -> BoardTable:
+    ranking = Ranking(signature="protocol:paper-v1|lang:en", short="0a1b2c3d", rows=rows)
+    return BoardTable(track=track(**values), rankings=(ranking,) if rows else (), quoted=tuple(quoted))
+
+
+def with_name(name: str) -> BoardTable:
+    """A board where the name stands wherever a stranger's or a paper's text can."""
+    facts = check_facts(team=name, model=name)
+    assert facts.model == name, "a team can hand it in"
+    return board(row(facts), quoted=[quoted(name, data=name, source=name, corrected=name, note=name)])
+
+
+def csv_rows(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text, newline="")))
+
+
+class Cells(HTMLParser):
+    """The texts of all cells and every tag of rendered Markdown."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.cells: list[str] = []
+        self.links: list[str] = []
+        self.inside = False
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        self.tags.add(tag)
+        self.links += [value for name, value in attrs if name == "href"]
+        if tag in ("td", "li"):
+            self.cells.append("")
+            self.inside = True
+
+    def handle_endtag(self, tag: str) -> None:
+        self.inside = self.inside and tag not in ("td", "li")
+
+    def handle_data(self, data: str) -> None:
+        if self.inside:
+            self.cells[-1] += data
+
+
+@pytest.mark.parametrize("name", HOSTILE.values(), ids=HOSTILE.keys())
+def test_a_name_is_a_text_in_markdown(name: str) -> None:
+    text = as_markdown([with_name(name)])
+    # Raw HTML is let through, as it is by some who render Markdown.
+    page = Cells(MarkdownIt("commonmark", {"html": True}).enable("table").render(text))
+    assert page.cells[1:3] == [name, name]
+    assert page.cells.count(name) == 4, "model, team, quoted model, what it was measured on"
+    assert page.tags <= {"h2", "p", "strong", "table", "thead", "tbody", "tr", "th", "td", "ol", "li", "a"}
+    assert page.links == ["https://papers.example/1_2"]
+    assert page.cells[-1].count(name.rstrip(".")) == 3
+    assert "://evil" not in text and "www." not in text, "and no link for those who see one in a bare address"
+
+
+@pytest.mark.parametrize("name", HOSTILE.values(), ids=HOSTILE.keys())
+def test_a_name_is_a_text_in_csv(name: str) -> None:
+    text = as_csv([with_name(name)])
+    ranked, from_paper = csv_rows(text)
+    for value in (ranked["model"], ranked["team"], *(from_paper[at] for at in ("model", "set", "source", "corrected"))):
+        assert value.replace("'", "") == name.replace("'", "")
+        assert not re.match(r"[\s\"]*[=+\-@＝]", value), "no spreadsheet takes it for a formula"
+        assert not re.search(r";\s*=", value), "nor one that splits at semicolons"
+    assert len(text.splitlines()) == 3 and "\r" not in text
+
+
+@pytest.mark.parametrize("name", HOSTILE.values(), ids=HOSTILE.keys())
+def test_a_name_is_a_text_in_latex(name: str) -> None:
+    text = as_latex([with_name(name)])
+    for line in text.splitlines():
+        if line.endswith(r" \\"):
+            cells = re.split(r"(?<!\\) & ", line.removesuffix(r" \\"))
+            assert len(cells) in (10, 14)
+            assert not re.search(r"[\\&%#_^~]", BARE.sub("", "".join(cells).replace("$-$", ""))), line
+            assert not line.startswith(("[", "*"))
+    lines = text.splitlines()
+    commands = {found for line in lines if line[:1] != "%" for found in re.findall(r"\\[a-z]+", line)}
+    assert commands <= {
+        *(r"\begin", r"\end", r"\centering", r"\caption", r"\toprule", r"\midrule", r"\bottomrule"),
+        *(r"\par", r"\footnotesize", r"\textbackslash", r"\textasciitilde", r"\textasciicircum"),
+    }
+    plain = text.replace(r"\textbackslash{}", "\0").replace(r"\textasciitilde{}", "~")
+    plain = re.sub(r"\\([&%$#_{}])", r"\1", plain.replace(r"\textasciicircum{}", "^")).replace("\0", "\\")
+    assert f" & {name} & {name} & " in plain
+
+
+@pytest.mark.parametrize("name", HOSTILE.values(), ids=HOSTILE.keys())
+def test_a_name_comes_back_from_json(name: str) -> None:
+    (table,) = json.loads(as_json([with_name(name)]))["tables"]
+    assert table["rankings"][0]["rows"][0]["facts"]["model"] == name
+    assert table["quoted"][0]["model"] == table["quoted"][0]["corrected"] == name
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_line_break_cannot_make_a_row(form: str) -> None:
+    """Names are checked before they are stored; these are not."""
+    evil = "x\n| 1 | y\r\n\\end{table}\u2028=1"
+    facts = replace(OPEN_7B, model=evil)
+    text = FORMATS[form]([board(row(facts))])
+    if form == "csv":
+        assert csv_rows(text)[0]["model"] == evil
+    else:
+        assert text.count("\n") == FORMATS[form]([board(row())]).count("\n")
+
+
+@pytest.mark.parametrize("start", ["\t", "\r", "\t=", "\n =", "\u3000=", "\u00a0@"])
+def test_white_space_does_not_hide_a_formula(start: str) -> None:
+    (found,) = csv_rows(as_csv([board(quoted=[quoted(note="", corrected=f"{start}1")])]))
+    assert found["corrected"].startswith("'") and found["corrected"].replace("'", "") == f"{start}1"
+
+
+def test_csv_gives_back_what_is_stored() -> None:
+    third = 1 / 3
+    ranked, from_paper = csv_rows(as_csv([board(row(exact=third, rank=2, lowest=4), quoted=[quoted()])]))
+    assert tuple(ranked) == CSV_COLUMNS
+    assert float(ranked["exact"]) == third and float(ranked["jaccard"]) == third + 0.125
+    assert ranked == ranked | {
+        "kind": "ranked",
+        "set": "wiki-en",
+        "hidden": "false",
+        "language": "en",
+        "mode": "easy",
+        "view": "stacked",
+        "signature": "protocol:paper-v1|lang:en",
+        "rank": "2",
+        "rank_lowest": "4",
+        "model": "Seer",
+        "team": "Lab",
+        "access": "open",
+        "size_b": "7",
+        "released": "2025-03-01",
+        "link": "https://lab.example/seer",
+        "received": "2026-01-31T23:30:00+00:00",
+        "exact_low": "0.313333",
+        "exact_high": "0.353333",
+        "exact_difference_low": "-0.216667",
+        "source": "",
+    }
+    filled = {
+        "kind": "quoted",
+        "set": "VCR-WIKI",
+        "language": "en",
+        "mode": "easy",
+        "view": "stacked",
+        "model": "GPT-4o",
+        "access": "closed",
+        "link": "https://papers.example/1_2",
+        "exact": "0.9155",
+        "jaccard": "0.9644",
+        "source": "Zhang et al., Table 2",
+    }
+    assert from_paper == dict.fromkeys(CSV_COLUMNS, "") | filled
+
+
+def test_numbers_stay_numbers_in_csv() -> None:
+    text = as_csv([board(row())])
+    (_, found) = csv.reader(io.StringIO(text), quoting=csv.QUOTE_NONNUMERIC)
+    cells: dict[str, Any] = dict(zip(CSV_COLUMNS, found, strict=True))
+    assert cells["exact_difference_low"] == -0.05 and cells["rank"] == 1.0, "a negative number gets no apostrophe"
+    assert cells["size_b"] == 7.0 and cells["model"] == "Seer"
+
+
+def test_what_is_missing_is_empty() -> None:
+    unknown = ModelFacts(team="Lab", model="Seer")
+    (found,) = csv_rows(as_csv([board(row(unknown, tei=False))]))
+    assert {found[at] for at in ("size_b", "released", "link", "exact_difference", "exact_difference_low")} == {""}
+    assert "| 1 | Seer | Lab | – | – | 50.00 | 48.00 to 52.00 | 62.50 | 2026-01-31 |" in as_markdown(
+        [board(row(unknown, tei=False))]
+    )
+
+
+def test_a_row_without_the_other_view_stands_beside_one_with_it() -> None:
+    text = as_markdown([board(row(), row(tei=False))])
+    assert "| 62.50 | 25.00 | 23.00 to 27.00 | 37.50 | +25.00 | −5.00 to +55.00 | 2026-01-31 |" in text
+    assert "| 62.50 | – | – | – | – | – | 2026-01-31 |" in text
+
+
+def test_the_view_that_ranks_comes_first() -> None:
+    heads = as_markdown([board(row(), view=View.TEI)]).splitlines()[4]
+    assert heads.index("Exact match (TEI)") < heads.index("Exact match (VI+TEI)")
+    (found,) = csv_rows(as_csv([board(row(), view=View.TEI)]))
+    assert (found["view"], found["exact"], found["exact_difference"]) == ("tei", "0.25", "0.25")
+
+
+def test_what_a_hidden_set_rounds_stays_rounded() -> None:
+    scores = {View.STACKED: {name: Figure(0.455, 0.43, 0.48) for name in ("exact", "jaccard")}}
+    hidden = board(
+        replace(row(), scores=scores, difference=None), set="secret-en", hidden=True, mode="mixed", step=0.005
+    )
+    (found,) = csv_rows(as_csv([hidden]))
+    assert (found["hidden"], found["exact"], found["exact_low"], found["exact_high"]) == (
+        "true",
+        "0.455",
+        "0.43",
+        "0.48",
+    )
+    (table,) = json.loads(as_json([hidden]))["tables"]
+    assert table["rankings"][0]["rows"][0]["scores"]["stacked"]["exact"] == {"value": 0.455, "low": 0.43, "high": 0.48}
+    for text in (as_markdown([hidden]), as_latex([hidden])):
+        assert "45.50" in text and "43.00 to 48.00" in text and "rounded to 0.5 points" in text
+        assert "answers are secret" in text
+
+
+def two_signatures() -> BoardTable:
+    newer, older = (
+        Ranking(signature=f"version:{short}", short=short, rows=(row(replace(OPEN_7B, model=name), exact=exact),))
+        for short, name, exact in (("bbbb2222", "New", 0.5), ("aaaa1111", "Old", 0.75))
+    )
+    return BoardTable(track=track(), rankings=(newer, older))
+
+
+def test_ranks_of_two_signatures_stay_apart() -> None:
+    table = two_signatures()
+    found = csv_rows(as_csv([table]))
+    assert [(r["signature"], r["rank"], r["model"]) for r in found] == [
+        ("version:bbbb2222", "1", "New"),
+        ("version:aaaa1111", "1", "Old"),
+    ]
+    text = as_markdown([table])
+    first, second = text.split("**Not to be compared with the above: signature aaaa1111**")
+    assert "New" in first and "Old" not in first and "Signature bbbb2222: version:bbbb2222" in first
+    assert "Old" in second and "New" not in second and "Signature aaaa1111: version:aaaa1111" in second
+    tex = as_latex([table])
+    assert tex.count(r"\begin{tabular}") == 2 and "Signature bbbb2222." in tex and "Signature aaaa1111." in tex
+    assert r"\textbf" not in tex, "nothing is best among scores that cannot be compared"
+
+
+def test_the_best_are_bold_in_latex() -> None:
+    rows = (row(exact=0.75), row(exact=0.750001, rank=1), row(exact=0.5, rank=3))
+    first, second, third = (
+        line for line in as_latex([board(*rows, quoted=[quoted(exact=0.99)])]).splitlines() if "Lab" in line
+    )
+    assert r"\textbf{75.00}" in first and r"\textbf{75.00}" in second, "what looks the same is"
+    assert r"\textbf{50.00}" not in third and r"\textbf{25.00}" in third
+    assert r"\textbf{99.00}" not in as_latex([board(*rows, quoted=[quoted(exact=0.99), quoted("x")])])
+
+
+def test_quoted_rows_have_no_rank() -> None:
+    table = board(quoted=[quoted(), quoted("Humans", exact=0.99)])
+    assert [(r["kind"], r["rank"], r["rank_lowest"], r["signature"]) for r in csv_rows(as_csv([table]))] == [
+        ("quoted", "", "", "")
+    ] * 2
+    assert "Rank" not in as_markdown([table]) + as_latex([table])
+    assert all("rank" not in r for r in json.loads(as_json([table]))["tables"][0]["quoted"])
+
+
+def test_a_quoted_row_comes_once_in_csv() -> None:
+    tables = [board(row(), quoted=[quoted()]), board(row(), quoted=[quoted()], set="other-en")]
+    assert [r["set"] for r in csv_rows(as_csv(tables))] == ["wiki-en", "other-en", "VCR-WIKI"]
+    assert as_markdown(tables).count("GPT") == 2
+
+
+def test_json_holds_everything() -> None:
+    table = board(row(), quoted=[quoted(released=date(2024, 5, 13))])
+    text = as_json([table])
+    loaded = json.loads(text)
+    assert json.dumps(loaded, ensure_ascii=False, indent=1, sort_keys=True) + "\n" == text
+    assert loaded["schema"] == "vcrgen-board-1"
+    (found,) = loaded["tables"]
+    assert found["track"] == {
+        "set": "wiki-en", "hidden": False, "language": "en", "mode": "easy", "view": "stacked", "questions": 500,
+        "spans": 1234, "step": 0.0,
+    }  # fmt: skip
+    (ranked,) = found["rankings"][0]["rows"]
+    assert ranked["facts"] == {
+        "team": "Lab", "model": "Seer", "link": "https://lab.example/seer", "access": "open", "size": 7,
+        "released": "2025-03-01",
+    }  # fmt: skip
+    assert ranked["received"] == "2026-01-31T23:30:00+00:00" and set(ranked["scores"]) == {"stacked", "tei"}
+    assert ranked["difference"]["exact"] == {"value": 0.25, "low": -0.05, "high": 0.55}
+    assert found["quoted"][0]["released"] == "2024-05-13" and found["quoted"][0]["jaccard_sd"] is None
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+def test_json_has_no_value_that_json_does_not_know(value: float) -> None:
+    with pytest.raises(ValueError, match="a score is"):
+        as_json([board(replace(row(), difference={"exact": Figure(value, 0, 0)}))])
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_board_without_models_is_no_problem(form: str) -> None:
+    assert "nan" not in FORMATS[form]([board()]).lower()
+    assert FORMATS[form]([]) is not None
+
+
+def small_board() -> BoardTable:
+    other = ModelFacts(team="R&D_1", model="书生|50%", access=Access.CLOSED)
+    return board(
+        row(exact=0.75, rank=1, lowest=2),
+        row(other, exact=0.625, rank=1, lowest=2),
+        row(replace(OPEN_7B, model="Low"), exact=0.125, rank=3, lowest=3, tei=False),
+        quoted=[
+            quoted(),
+            quoted("Humans", size=None, access=Access.UNKNOWN, jaccard=None, items=None),
+            quoted("Idefics2", size=8.0, corrected="printed as 19.15, a slip of the columns", note="Set of 2024"),
+        ],
+    )
+
+
+MARKDOWN = r"""## wiki-en: en, easy, VI+TEI
+
+In percent, over 1,234 hidden texts in 500 images.
+
+| Rank | Model | Team | Access | Size | Exact match (VI+TEI) | 95 % interval | Jaccard (VI+TEI) | Exact match (TEI) | 95 % interval | Jaccard (TEI) | Exact match, VI+TEI − TEI | 95 % interval | Handed in |
+| --- | --- | --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
+| 1 (1–2) | Seer | Lab | open | 7B | 75.00 | 73.00 to 77.00 | 87.50 | 25.00 | 23.00 to 27.00 | 37.50 | +50.00 | +20.00 to +80.00 | 2026-01-31 |
+| 1 (1–2) | 书生\|50% | R&amp;D\_1 | closed | – | 62.50 | 60.50 to 64.50 | 75.00 | 25.00 | 23.00 to 27.00 | 37.50 | +37.50 | +7.50 to +67.50 | 2026-01-31 |
+| 3 | Low | Lab | open | 7B | 12.50 | 10.50 to 14.50 | 25.00 | – | – | – | – | – | 2026-01-31 |
+
+Signature 0a1b2c3d: protocol:paper-v1\|lang:en
+
+**Quoted, not ranked**
+
+| Model | Access | Size | Measured on | Images | Exact match | sd | Jaccard | sd | Note |
+| --- | --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |
+| GPT-4o | closed | – | VCR-WIKI | 5000 | 91.55 | 0.13 | 96.44 | – | 1 |
+| Humans | – | – | VCR-WIKI | – | 91.55 | 0.13 | – | – | 1 |
+| Idefics2 | closed | 8B | VCR-WIKI | 5000 | 91.55 | 0.13 | 96.44 | – | 2 |
+
+1. Source: Zhang et al., Table 2. <https://papers.example/1_2>
+2. Source: Zhang et al., Table 2. Corrected: printed as 19.15, a slip of the columns. Set of 2024. <https://papers.example/1_2>
+"""  # noqa: E501
+LATEX = r"""% needs \usepackage{booktabs} and, under pdfLaTeX, \usepackage[T1]{fontenc};
+% names that are not in Latin script need XeLaTeX or LuaLaTeX, and a font that has them
+
+% signature protocol:paper-v1|lang:en
+\begin{table}
+\centering
+\caption{wiki-en: en, easy, VI+TEI. Signature 0a1b2c3d. In percent, over 1,234 hidden texts in 500 images.}
+\begin{tabular}{lllllrrrrrrrrr}
+\toprule
+Rank & Model & Team & Access & Size & Exact match (VI+TEI) & 95 \% interval & Jaccard (VI+TEI) & Exact match (TEI) & 95 \% interval & Jaccard (TEI) & Exact match, VI+TEI $-$ TEI & 95 \% interval & Handed in \\
+\midrule
+1 (1--2) & Seer & Lab & open & 7B & \textbf{75.00} & 73.00 to 77.00 & \textbf{87.50} & \textbf{25.00} & 23.00 to 27.00 & \textbf{37.50} & +50.00 & +20.00 to +80.00 & 2026-01-31 \\
+1 (1--2) & 书生|50\% & R\&D\_1 & closed & -- & 62.50 & 60.50 to 64.50 & 75.00 & \textbf{25.00} & 23.00 to 27.00 & \textbf{37.50} & +37.50 & +7.50 to +67.50 & 2026-01-31 \\
+3 & Low & Lab & open & 7B & 12.50 & 10.50 to 14.50 & 25.00 & -- & -- & -- & -- & -- & 2026-01-31 \\
+\bottomrule
+\end{tabular}
+\end{table}
+
+% quoted
+\begin{table}
+\centering
+\caption{Quoted, not ranked: en, easy, VI+TEI. In percent.}
+\begin{tabular}{llllrrrrrr}
+\toprule
+Model & Access & Size & Measured on & Images & Exact match & sd & Jaccard & sd & Note \\
+\midrule
+GPT-4o & closed & -- & VCR-WIKI & 5000 & 91.55 & 0.13 & 96.44 & -- & 1 \\
+Humans & -- & -- & VCR-WIKI & -- & 91.55 & 0.13 & -- & -- & 1 \\
+Idefics2 & closed & 8B & VCR-WIKI & 5000 & 91.55 & 0.13 & 96.44 & -- & 2 \\
+\bottomrule
+\end{tabular}
+\par\footnotesize 1. Source: Zhang et al., Table 2. https://papers.example/1\_2
+\par\footnotesize 2. Source: Zhang et al., Table 2. Corrected: printed as 19.15, a slip of the columns. Set of 2024. https://papers.example/1\_2
+\end{table}
+"""  # noqa: E501
+
+
+def test_a_small_board_in_markdown() -> None:
+    assert as_markdown([small_board()]) == MARKDOWN
+
+
+def test_a_small_board_in_latex() -> None:
+    assert as_latex([small_board()]) == LATEX

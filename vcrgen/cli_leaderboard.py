@@ -1,0 +1,329 @@
+"""``vcrgen leaderboard``: parse, call, print. No logic."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from vcrgen.leaderboard.records import Submission
+
+_out = Console()
+_Board = Annotated[Path, typer.Argument(help="Folder of the board.")]
+_Data = Annotated[
+    list[str] | None, typer.Option("--data", "-d", help="NAME:PATH of a dataset or of a hidden set's key; repeatable.")
+]
+_Database = Annotated[
+    str, typer.Option(help="postgresql+psycopg://USER:PASSWORD@HOST/NAME.", show_default="SQLite in the folder")
+]
+
+leaderboard = typer.Typer(
+    no_args_is_help=True,
+    help="Take submissions from strangers, score them, show them.",
+    epilog="Examples:\n\n"
+    "  vcrgen leaderboard init board --data public:data/my-vcr --data hidden-en:hidden-2026/key\n\n"
+    "  vcrgen leaderboard token board --team 'Team A'\n\n"
+    "  vcrgen leaderboard serve board\n\n"
+    "  vcrgen leaderboard add board preds.jsonl --model NAME --team 'Team A' --link https://example.org\n\n"
+    "  vcrgen leaderboard export board --to site --out site",
+)
+
+
+@leaderboard.command(
+    epilog="Example:\n\n  vcrgen leaderboard init board --data public:data/my-vcr --data hidden-en:hidden-2026/key"
+)
+def init(
+    board: _Board,
+    data: _Data = None,
+    title: Annotated[str, typer.Option(help="Head of every page.")] = "Visual Caption Restoration",
+    contact: Annotated[str, typer.Option(help="How teams reach you.")] = "",
+    database: _Database = "",
+    quoted: Annotated[bool, typer.Option(help="Begin with the published results, as quoted rows.")] = True,
+) -> None:
+    """Make a board; what can be decided about it stands in BOARD/board.yaml."""
+    from vcrgen.errors import LeaderboardError
+    from vcrgen.leaderboard.board import init_board
+    from vcrgen.leaderboard.settings import make_settings
+
+    if not data:
+        raise LeaderboardError("Name the sets that the board scores with --data NAME:PATH.")
+    settings = make_settings(title=title, contact=contact, database=database)
+    made = init_board(board, data, settings, with_quoted=quoted)
+    table = Table("set", "language", "images", "spans", "answers", box=SIMPLE_HEAD)
+    for one in made.sets:
+        kind = "hidden" if one.hidden else "public"
+        table.add_row(one.name, one.language, f"{one.questions:,}", f"{one.spans:,}", kind)
+    _out.print(table)
+    _out.print(f"[bold]{escape(str(board))}[/] is a board; its settings are in {escape(str(board / 'board.yaml'))}.")
+    _out.print(f"Open it: vcrgen leaderboard serve {escape(str(board))}", highlight=False, soft_wrap=True)
+
+
+@leaderboard.command(
+    epilog="Examples:\n\n  vcrgen leaderboard serve board\n\n"
+    "  vcrgen leaderboard serve board --host 0.0.0.0 --port 8080 --proxy 10.0.0.1"
+)
+def serve(
+    board: _Board,
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 for a free one.")] = 8000,
+    proxy: Annotated[
+        str, typer.Option(help="Addresses of proxies whose word on the client's address counts.", show_default="none")
+    ] = "",
+) -> None:
+    """Answer requests and score what is handed in, until stopped with Ctrl-C or SIGTERM."""
+    from vcrgen.errors import LeaderboardError
+    from vcrgen.leaderboard.board import open_board
+
+    opened = open_board(board)
+    try:
+        from vcrgen.leaderboard.service.serve import serve as run
+    except ModuleNotFoundError as missing:
+        raise LeaderboardError(
+            f"The service needs {missing.name}, which is not installed: pip install 'vcrgen[serve]'."
+        ) from None
+    run(opened, host=host, port=port, proxy=proxy)
+
+
+@leaderboard.command(
+    epilog="Example:\n\n"
+    "  vcrgen leaderboard add board preds.jsonl --model 'My VLM' --team 'Team A' --size 7B --access open"
+)
+def add(
+    board: _Board,
+    predictions: Annotated[Path, typer.Argument(help="File of model outputs.")],
+    model: Annotated[str, typer.Option(help="Name of the model.")],
+    team: Annotated[str, typer.Option(help="Name of the team.")],
+    link: Annotated[str, typer.Option(help="Address of the model or its paper.")] = "",
+    access: Annotated[str, typer.Option(help="open, closed or unknown.")] = "unknown",
+    size: Annotated[str, typer.Option(help="Parameters: 7B, 1.3B, 350M.")] = "",
+    released: Annotated[str, typer.Option(help="Date of release: YYYY-MM-DD.")] = "",
+    test_set: Annotated[
+        str | None, typer.Option("--set", help="The test set.", show_default="the one whose ids the file has")
+    ] = None,
+) -> None:
+    """Hand in outputs without the service, and score them; exit code 1 if they are refused."""
+    from vcrgen.leaderboard.board import open_board
+    from vcrgen.leaderboard.commands import add as run
+    from vcrgen.leaderboard.facts import check_facts
+
+    facts = check_facts(team=team, model=model, link=link, access=access, size=size, released=released)
+    opened = open_board(board)
+    submission = run(opened, predictions, facts, set_name=test_set)
+    if submission.problems:
+        _out.print(f"[bold]{escape(str(predictions))}[/] is refused:", soft_wrap=True)
+        for problem in submission.problems:
+            _out.print(f"  {escape(problem)}", soft_wrap=True, highlight=False)
+        raise typer.Exit(1)
+    _print_scores(board, submission)
+
+
+def _print_scores(board: Path, submission: Submission) -> None:
+    from vcrgen.leaderboard.board import open_board
+    from vcrgen.leaderboard.views import Views
+
+    opened = open_board(board)
+    with opened.reading() as connection:
+        cells = Views(opened, connection).cells_of(submission.id)
+    table = Table("set", "mode", "view", "exact match", "Jaccard", "rank", "of", box=SIMPLE_HEAD)
+    for cell in cells:
+        figures = (f"{100 * cell.figures[metric].value:.2f}" for metric in ("exact", "jaccard"))
+        rank = str(cell.rank) if cell.rank == cell.lowest else f"{cell.rank} ({cell.rank}-{cell.lowest})"
+        table.add_row(submission.set, cell.track.mode, cell.track.view.label, *figures, rank, str(cell.models))
+    _out.print(table)
+    _out.print(f"Submission {submission.id} is on the board.", highlight=False)
+
+
+@leaderboard.command(
+    epilog="Examples:\n\n  vcrgen leaderboard export board --to site --out site\n\n"
+    "  vcrgen leaderboard export board --to latex > table.tex"
+)
+def export(
+    board: _Board,
+    to: Annotated[str, typer.Option(help="site, md, csv, latex or json.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="A folder, or a file.", show_default="BOARD-site; or print")
+    ] = None,
+) -> None:
+    """Write the board as a folder of pages for any web server, or as tables."""
+    from vcrgen.errors import LeaderboardError, OutputError
+    from vcrgen.files import write_text
+    from vcrgen.leaderboard.board import open_board
+    from vcrgen.leaderboard.export import KINDS, SITE, export_site, export_tables
+
+    if to not in KINDS:
+        raise LeaderboardError(f"Unknown form {to!r}; known: {', '.join(KINDS)}.")
+    opened = open_board(board)
+    if to == SITE:
+        folder = out or board.with_name(f"{board.name}-site")
+        count = export_site(opened, folder)
+        _out.print(f"[bold]{escape(str(folder))}[/]: {count:,} files; open index.html.", soft_wrap=True)
+        return
+    text = export_tables(opened, to)
+    if out is None:
+        typer.echo(text, nl=False)
+        return
+    try:
+        write_text(out, text)
+    except OSError as problem:
+        raise OutputError(f"{out} cannot be written: {problem.strerror or problem}.") from None
+    _out.print(f"Written: {escape(str(out))}", soft_wrap=True)
+
+
+@leaderboard.command("import", epilog="Example:\n\n  vcrgen leaderboard import board published.csv")
+def import_(
+    board: _Board,
+    tables: Annotated[list[Path], typer.Argument(help="CSV files; docs/leaderboard.md names the columns.")],
+) -> None:
+    """Add rows quoted from publications: marked as quoted, and never ranked with what the board has scored."""
+    from vcrgen.leaderboard.board import open_board
+    from vcrgen.leaderboard.commands import quote
+
+    count = quote(open_board(board), tables)
+    _out.print(f"{count:,} new rows.")
+
+
+@leaderboard.command(
+    epilog="Examples:\n\n  vcrgen leaderboard token board --team 'Team A'\n\n"
+    "  vcrgen leaderboard token board --team 'Team A' --revoke"
+)
+def token(
+    board: _Board,
+    team: Annotated[str | None, typer.Option(help="Name of the team.", show_default="list all teams")] = None,
+    label: Annotated[str, typer.Option(help="What the token is for.")] = "",
+    revoke: Annotated[bool, typer.Option("--revoke", help="Make all tokens of the team void.")] = False,
+) -> None:
+    """Give a team a token to hand in with, make its tokens void, or list the teams."""
+    from vcrgen.errors import LeaderboardError
+    from vcrgen.leaderboard.board import open_board
+    from vcrgen.leaderboard.commands import give_token
+    from vcrgen.leaderboard.commands import revoke as run
+    from vcrgen.leaderboard.store.teams import all_teams
+
+    opened = open_board(board)
+    if team is None:
+        if revoke:
+            raise LeaderboardError("Name the team whose tokens are to be void with --team.")
+        table = Table("team", "valid tokens", box=SIMPLE_HEAD)
+        with opened.reading() as connection:
+            for name, count in all_teams(connection):
+                table.add_row(escape(name), str(count))
+        _out.print(table)
+    elif revoke:
+        _out.print(f"{run(opened, team)} tokens are void now.")
+    else:
+        typer.echo(give_token(opened, team, label))
+        Console(stderr=True).print("This is the only time it is shown; the board keeps a hash of it.")
+
+
+@leaderboard.command("list", epilog="Example:\n\n  vcrgen leaderboard list board --state failed")
+def list_(
+    board: _Board,
+    state: Annotated[
+        str | None, typer.Option(help="queued, scoring, scored, failed or removed.", show_default="all")
+    ] = None,
+) -> None:
+    """List submissions with their ids, and why those failed that did."""
+    from vcrgen.errors import LeaderboardError
+    from vcrgen.leaderboard.board import open_board
+    from vcrgen.leaderboard.records import State
+    from vcrgen.leaderboard.store.submissions import listed
+
+    if state is not None and state not in list(State):
+        raise LeaderboardError(f"Unknown state {state!r}; known: {', '.join(State)}.")
+    with open_board(board).reading() as connection:
+        found = listed(connection, State(state) if state else None)
+    for one in found:
+        when = one.received.strftime("%Y-%m-%d %H:%M")
+        line = f"{one.id[:12]}  {when}  {one.state:8}  {one.set}  {escape(one.facts.model)}, {escape(one.facts.team)}"
+        _out.print(line, soft_wrap=True, highlight=False)
+        for problem in one.problems:
+            _out.print(f"    {escape(problem)}", soft_wrap=True, highlight=False)
+
+
+@leaderboard.command(epilog="Example:\n\n  vcrgen leaderboard remove board 5f2c81d0 --reason 'trained on the test set'")
+def remove(
+    board: _Board,
+    submission: Annotated[str, typer.Argument(help="Its id, or the beginning of it; see `vcrgen leaderboard list`.")],
+    reason: Annotated[str, typer.Option(help="Why; the board shows it.")],
+) -> None:
+    """Take a submission off the board; the log and the model's page keep a trace of it."""
+    from vcrgen.leaderboard.board import open_board
+    from vcrgen.leaderboard.commands import remove as run
+
+    removed = run(open_board(board), submission, reason)
+    _out.print(
+        f"{escape(removed.facts.model)} of {escape(removed.facts.team)}: {removed.id} is removed.", soft_wrap=True
+    )
+
+
+@leaderboard.command(epilog="Example:\n\n  vcrgen leaderboard rescore board")
+def rescore(board: _Board) -> None:
+    """Score everything once more, after an update of vcrgen or a changed set; the old scores stay in the database."""
+    from vcrgen.leaderboard.board import open_board
+    from vcrgen.leaderboard.commands import rescore as run
+
+    _out.print(f"{run(open_board(board)):,} submissions wait to be scored again, by `serve` or by the next `add`.")
+
+
+@leaderboard.command(epilog="Example:\n\n  vcrgen leaderboard log board")
+def log(board: _Board) -> None:
+    """Print the log of everything that happened, and check that nothing in it was changed."""
+    from vcrgen.leaderboard.board import open_board
+    from vcrgen.leaderboard.store.log import check_log, read_log
+
+    with open_board(board).reading() as connection:
+        for event in read_log(connection):
+            facts = " ".join(f"{name}={value}" for name, value in sorted(event.facts.items()))
+            when = event.at.strftime("%Y-%m-%d %H:%M:%S")
+            typer.echo(f"{event.number} {when} {event.actor}: {event.what} {event.subject} {facts}".rstrip())
+        count = check_log(read_log(connection))
+    _out.print(f"{count:,} lines; the chain is whole.", style="dim")
+
+
+@leaderboard.command(epilog="Example:\n\n  vcrgen leaderboard backup board board-2026-11-21.tar.gz")
+def backup(board: _Board, file: Annotated[Path, typer.Argument(help="A new file.")]) -> None:
+    """Write the whole board into one file, also while it is served. Keep it private."""
+    from vcrgen.leaderboard.backup import backup as run
+    from vcrgen.leaderboard.board import open_board
+
+    size = run(open_board(board), file)
+    _out.print(f"[bold]{escape(str(file))}[/]: {size / 1e6:,.1f} MB. Keep it private.", soft_wrap=True)
+
+
+@leaderboard.command(
+    epilog="Examples:\n\n  vcrgen leaderboard restore board-2026-11-21.tar.gz board\n\n"
+    "  vcrgen leaderboard restore board.tar.gz board --database postgresql+psycopg://vcr@localhost/vcr"
+)
+def restore(
+    file: Annotated[Path, typer.Argument(help="What `vcrgen leaderboard backup` wrote.")],
+    board: Annotated[Path, typer.Argument(help="A new folder.")],
+    database: _Database = "",
+    data: _Data = None,
+) -> None:
+    """Make a board of a backup, in SQLite or PostgreSQL; --data says where a set is on this machine."""
+    from vcrgen.leaderboard.backup import restore as run
+
+    restored = run(file, board, database=database, data=data or [])
+    names = ", ".join(one.name for one in restored.sets)
+    _out.print(f"[bold]{escape(str(board))}[/] is restored; sets: {escape(names)}.", soft_wrap=True)
+
+
+@leaderboard.command(epilog="Example:\n\n  vcrgen leaderboard upgrade board")
+def upgrade(board: _Board) -> None:
+    """Bring the database of an older vcrgen to this version; make a backup first."""
+    from vcrgen.leaderboard.board import open_board
+    from vcrgen.leaderboard.store.migrate import upgrade as run
+
+    run(open_board(board, checked=False).engine)
+    _out.print("The database is up to date.")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the command line."""
+    app.add_typer(leaderboard, name="leaderboard")

@@ -1,0 +1,184 @@
+"""A whole board as one file, and back: rows as JSON, so that a board can move from SQLite to PostgreSQL."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import tarfile
+from base64 import b64decode, b64encode
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Date, DateTime, LargeBinary, Table, func, insert, select, text
+
+from vcrgen.errors import LeaderboardError, OutputError
+from vcrgen.files import atomic_path, canonical_json
+from vcrgen.leaderboard.board import Board, describe_set, maintainer, named_sets
+from vcrgen.leaderboard.settings import Settings, write_settings
+from vcrgen.leaderboard.store.engine import open_engine
+from vcrgen.leaderboard.store.log import check_log, read_log, record
+from vcrgen.leaderboard.store.migrate import current, upgrade
+from vcrgen.leaderboard.store.schema import Moment, metadata, submissions
+from vcrgen.leaderboard.store.sets import all_sets, change_set
+from vcrgen.leaderboard.vault import Vault
+
+FORMAT = "vcrgen-board-backup-1"
+_HEAD = "backup.json"
+_MEMBER = re.compile(r"files/([0-9a-f]{64})|tables/([a-z]+)\.jsonl")
+MAX_HEAD = 1 << 20
+MAX_ROW = 256 << 20
+BATCH = 500
+
+
+def backup(board: Board, target: Path) -> int:
+    """Write a board into one file, while it is in use: the rows are those of one moment.
+
+    Returns:
+        Bytes written.
+
+    Raises:
+        OutputError: The file is there, or cannot be written.
+    """
+    if target.exists():
+        raise OutputError(f"{target} is there already; name a new file.")
+    try:
+        with board.reading() as connection, atomic_path(target) as temporary:
+            temporary.touch(mode=0o600)
+            with tarfile.open(temporary, "w:gz", format=tarfile.PAX_FORMAT, compresslevel=3) as archive:
+                head = {"format": FORMAT, "schema": current(connection), "settings": board.settings.model_dump()}
+                _add(archive, _HEAD, canonical_json(head).encode())
+                for table in metadata.sorted_tables:
+                    _add(archive, f"tables/{table.name}.jsonl", b"".join(_lines(connection, table)))
+                for digest in connection.execute(select(submissions.c.file).distinct().order_by("file")).scalars():
+                    archive.add(board.vault.path(digest), f"files/{digest}", recursive=False)
+        return target.stat().st_size
+    except OSError as problem:
+        raise OutputError(f"{target} cannot be written: {problem.strerror or problem}.") from None
+
+
+def restore(source: Path, folder: Path, *, database: str, data: Sequence[str]) -> Board:
+    """Make a board of a backup.
+
+    Args:
+        source: The file.
+        folder: A new or an empty folder.
+        database: URL of an empty database; empty for SQLite in the folder.
+        data: ``NAME:PATH`` for sets that are elsewhere on this machine.
+
+    Raises:
+        LeaderboardError: The file is no backup, is damaged, or of another version; the folder is not empty.
+    """
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise LeaderboardError(f"{folder} is there and not empty; name a new folder.")
+    moved = named_sets(data)
+    try:
+        with tarfile.open(source, "r:gz") as archive:
+            return _restore(archive, source, folder, database, moved)
+    except (tarfile.TarError, EOFError, OSError) as problem:
+        raise LeaderboardError(f"{source} cannot be read as a backup: {problem}.") from None
+
+
+def _restore(archive: tarfile.TarFile, source: Path, folder: Path, database: str, moved: Mapping[str, Path]) -> Board:
+    head = _head(archive, source)
+    settings = Settings.model_validate({**head["settings"], "database": database})
+    folder.mkdir(parents=True, exist_ok=True)
+    folder.chmod(0o700)
+    engine = open_engine(folder, database)
+    upgrade(engine)
+    board = Board(folder, settings, engine, Vault(folder))
+    tables = {table.name: table for table in metadata.sorted_tables}
+    with board.writing() as connection:
+        if current(connection) != head["schema"]:
+            raise LeaderboardError(f"{source} is of another version of vcrgen; restore it with that one, then upgrade.")
+        if all_sets(connection):
+            raise LeaderboardError("The database holds a board already; name an empty one.")
+        for member in archive:
+            name = _MEMBER.fullmatch(member.name)
+            content = archive.extractfile(member) if member.isreg() else None
+            if name is None or content is None or (name[2] and name[2] not in tables):
+                raise LeaderboardError(f"{source} holds {member.name[:100]!r}, which no backup does.")
+            if name[2]:
+                _fill(connection, tables[name[2]], content)
+            elif board.vault.keep(content, most=member.size).sha256 != name[1]:
+                raise LeaderboardError(f"{source} is damaged: the file {name[1]} is not what its name says.")
+        _check(connection, board, source)
+        for name_, path in moved.items():
+            change_set(connection, describe_set(name_, path))
+        record(connection, actor=maintainer(), what="restored", subject="board", facts={"from": source.name[:100]})
+    write_settings(folder, settings)
+    return board
+
+
+def _head(archive: tarfile.TarFile, source: Path) -> dict[str, Any]:
+    first = archive.next()
+    content = archive.extractfile(first) if first is not None and first.name == _HEAD and first.isreg() else None
+    try:
+        head = json.loads(content.read(MAX_HEAD)) if content is not None else {}
+    except (ValueError, RecursionError):
+        head = {}
+    if not isinstance(head, dict) or head.get("format") != FORMAT:
+        raise LeaderboardError(f"{source} is no backup of a board.")
+    return head
+
+
+def _check(connection: Connection, board: Board, source: Path) -> None:
+    """The log is whole, and no file is missing."""
+    check_log(read_log(connection))
+    for digest in connection.execute(select(submissions.c.file).distinct()).scalars():
+        if not board.vault.path(digest).is_file():
+            raise LeaderboardError(f"{source} is damaged: the file {digest} is missing.")
+    if connection.dialect.name == "postgresql":  # numbers that were given go on after the last one
+        for table in metadata.sorted_tables:
+            for column in table.primary_key.columns:
+                if column is table.autoincrement_column:
+                    last = connection.execute(select(func.max(column))).scalar()
+                    sequence = text("SELECT setval(pg_get_serial_sequence(:table, :column), :last, :any)")
+                    values = {"table": table.name, "column": column.name, "last": last or 1, "any": last is not None}
+                    connection.execute(sequence, values)
+
+
+def _add(archive: tarfile.TarFile, name: str, content: bytes) -> None:
+    member = tarfile.TarInfo(name)
+    member.size = len(content)
+    member.mode = 0o600
+    archive.addfile(member, io.BytesIO(content))
+
+
+def _lines(connection: Connection, table: Table) -> Iterator[bytes]:
+    for row in connection.execute(select(table).order_by(*table.primary_key.columns)):
+        values = {name: _plain(value) for name, value in row._mapping.items()}
+        yield canonical_json(values).encode() + b"\n"
+
+
+def _fill(connection: Connection, table: Table, lines: Any) -> None:
+    rows: list[dict[str, Any]] = []
+    try:
+        while line := lines.readline(MAX_ROW):
+            values = json.loads(line)
+            rows.append({column.name: _typed(column.type, values[column.name]) for column in table.columns})
+            if len(rows) == BATCH:
+                connection.execute(insert(table), rows)
+                rows.clear()
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise LeaderboardError(f"The backup is damaged: table {table.name}.") from None
+    if rows:
+        connection.execute(insert(table), rows)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, bytes):
+        return b64encode(value).decode()
+    return value.isoformat() if isinstance(value, date | datetime) else value
+
+
+def _typed(kind: Any, value: Any) -> Any:
+    if value is None:
+        return None
+    if isinstance(kind, LargeBinary):
+        return b64decode(value)
+    if isinstance(kind, Moment | DateTime):
+        return datetime.fromisoformat(value)
+    return date.fromisoformat(value) if isinstance(kind, Date) else value

@@ -1,0 +1,187 @@
+"""A board: a folder with its settings, its vault, and (unless another is named) its database."""
+
+from __future__ import annotations
+
+import getpass
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlalchemy import Connection, Engine
+
+from vcrgen.errors import LeaderboardError, OutputError, VcrgenError
+from vcrgen.leaderboard.quoted import published, read_quoted
+from vcrgen.leaderboard.records import TestSet
+from vcrgen.leaderboard.settings import FILE, Settings, read_settings, write_settings
+from vcrgen.leaderboard.store import quotes
+from vcrgen.leaderboard.store.engine import open_engine, reading, writing
+from vcrgen.leaderboard.store.log import record
+from vcrgen.leaderboard.store.migrate import check, upgrade
+from vcrgen.leaderboard.store.sets import add_set, all_sets
+from vcrgen.leaderboard.vault import Vault
+from vcrgen.scorer.run import Options, Session
+
+_SET_NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?")
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """An open board.
+
+    Attributes:
+        folder: Where it is.
+        settings: The content of ``board.yaml``.
+        engine: Its database.
+        vault: Its files.
+    """
+
+    folder: Path
+    settings: Settings
+    engine: Engine
+    vault: Vault
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """A connection that sees one state of the board."""
+        with reading(self.engine) as connection:
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """A transaction, safe on disk when the block has ended."""
+        with writing(self.engine) as connection:
+            yield connection
+
+    @property
+    def sets(self) -> Sequence[TestSet]:
+        """The test sets."""
+        with self.reading() as connection:
+            return all_sets(connection)
+
+
+def open_board(folder: Path, *, checked: bool = True) -> Board:
+    """Open a board.
+
+    Args:
+        folder: Its folder.
+        checked: Refuse a database of another version.
+
+    Raises:
+        LeaderboardError: There is no board, or its database cannot be used.
+        ConfigError: Its settings are wrong.
+    """
+    if not (folder / FILE).is_file():
+        raise LeaderboardError(
+            f"{folder} is no board (it has no {FILE}); `vcrgen leaderboard init {folder} --data NAME:DATA` makes one."
+        )
+    settings = read_settings(folder)
+    board = Board(folder, settings, open_engine(folder, settings.database), Vault(folder))
+    if checked:
+        check(board.engine, folder)
+    return board
+
+
+def init_board(folder: Path, data: Sequence[str], settings: Settings, *, with_quoted: bool) -> Board:
+    """Make a board.
+
+    Args:
+        folder: A new or an empty folder.
+        data: Its test sets, as ``NAME:PATH``.
+        settings: What goes into ``board.yaml``.
+        with_quoted: Begin with the published results that ship with vcrgen.
+
+    Raises:
+        LeaderboardError: The folder is not empty, a set is named wrongly or twice, or holds no answers.
+    """
+    found = [describe_set(name, path) for name, path in named_sets(data).items()]
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise LeaderboardError(f"{folder} is there and not empty; name a new folder.")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        folder.chmod(0o700)  # scores of hidden sets are in it, unrounded
+    except OSError as problem:
+        raise OutputError(f"{folder} cannot be made: {problem.strerror or problem}.") from None
+    engine = open_engine(folder, settings.database)
+    upgrade(engine)
+    board = Board(folder, settings, engine, Vault(folder))
+    with board.writing() as connection:
+        if all_sets(connection):
+            raise LeaderboardError("The database holds a board already; name an empty one.")
+        for one in found:
+            add_set(connection, one)
+            record(
+                connection, actor=maintainer(), what="set added", subject=one.name, facts={"signature": one.signature}
+            )
+        for file in published() if with_quoted else ():
+            quotes.add(connection, read_quoted(file))
+    write_settings(folder, settings)  # last: what makes the folder a board
+    return board
+
+
+def describe_set(name: str, path: Path) -> TestSet:
+    """Read a dataset or a key, and say what it is.
+
+    Raises:
+        LeaderboardError: The name is not one, or the answers cannot be read.
+    """
+    if not _SET_NAME.fullmatch(name):
+        raise LeaderboardError(f"A set's name is up to 40 small letters, digits and hyphens, not {name[:60]!r}.")
+    return set_of(name, path, open_session(name, path))
+
+
+def open_session(name: str, path: Path) -> Session:
+    """Answers and scorer of a set; every answer tokenised, so that processes which are forked share that.
+
+    Raises:
+        LeaderboardError: The answers cannot be read.
+    """
+    try:
+        session = Session(path, Options())
+        for question in session.key.questions:
+            for answer in question.answers:
+                session.scorer.prepare(answer)
+    except VcrgenError as problem:
+        raise LeaderboardError(f"The set {name!r} cannot be used: {problem}") from None
+    return session
+
+
+def set_of(name: str, path: Path, session: Session) -> TestSet:
+    """What a board keeps of a set."""
+    key = session.key
+    return TestSet(
+        name=name,
+        path=str(path.absolute()),
+        hidden=key.hidden,
+        language=key.lang,
+        questions=len(key.questions),
+        spans=sum(len(question.spans) for question in key.questions),
+        modes=key.modes,
+        signature=str(session.signature),
+    )
+
+
+def maintainer() -> str:
+    """Who works on the command line, for the log."""
+    try:
+        return f"maintainer {getpass.getuser()}"[:100]
+    except (OSError, KeyError):
+        return "maintainer"
+
+
+def named_sets(data: Sequence[str]) -> dict[str, Path]:
+    """Read ``NAME:PATH`` options.
+
+    Raises:
+        LeaderboardError: One is not of that form, or two have the same name.
+    """
+    named: dict[str, Path] = {}
+    for text in data:
+        name, colon, path = text.partition(":")
+        if not colon or not path:
+            raise LeaderboardError(f"--data takes NAME:PATH such as public:data/my-vcr, not {text[:100]!r}.")
+        if name in named:
+            raise LeaderboardError(f"Two sets are named {name!r}; give each a name of its own.")
+        named[name] = Path(path)
+    return named

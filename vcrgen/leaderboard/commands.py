@@ -1,0 +1,168 @@
+"""What the maintainers' commands do, without a terminal."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from vcrgen.errors import LeaderboardError, PredictionError
+from vcrgen.leaderboard.board import Board, maintainer, open_session
+from vcrgen.leaderboard.facts import ModelFacts, check_name
+from vcrgen.leaderboard.intake import accept
+from vcrgen.leaderboard.quoted import read_quoted
+from vcrgen.leaderboard.records import State, Submission
+from vcrgen.leaderboard.store import quotes, submissions
+from vcrgen.leaderboard.store.log import record
+from vcrgen.leaderboard.store.teams import make_token, revoke_tokens
+from vcrgen.leaderboard.worker import POLL_SECONDS, Worker, show_latest
+
+MAX_REASON = 300
+
+
+def add(board: Board, file: Path, facts: ModelFacts, *, set_name: str | None) -> Submission:
+    """Hand in a file as a maintainer, and wait until it is scored: by a service that runs, or else here.
+
+    Args:
+        board: The board.
+        file: The outputs.
+        facts: The model.
+        set_name: The test set; None to find it by the ids in the file.
+
+    Returns:
+        The submission, scored or failed.
+
+    Raises:
+        LeaderboardError: The file fits no set or several, or was handed in before.
+    """
+    try:
+        with file.open("rb") as stream:
+            submission = accept(
+                board, facts, stream, set_name=set_name or find_set(board, file), name=file.name,
+                channel="command line", actor=maintainer(), limited=False,
+            )  # fmt: skip
+    except OSError as problem:
+        raise LeaderboardError(f"{file} cannot be read: {problem.strerror or problem}.") from None
+    return _scored(board, submission.id)
+
+
+def find_set(board: Board, file: Path) -> str:
+    """The one set of a board that a file's ids fit.
+
+    Raises:
+        LeaderboardError: There is none, or there are several.
+    """
+    fitting, reasons = [], []
+    for one in board.sets:
+        try:
+            open_session(one.name, Path(one.path)).validate(file)
+            fitting.append(one.name)
+        except PredictionError as problem:
+            reasons.append(str(problem))
+    if len(fitting) > 1:
+        raise LeaderboardError(f"{file} fits the sets {' and '.join(fitting)}; name one with --set.")
+    if not fitting:
+        raise LeaderboardError(reasons[0] if reasons else "The board has no set.")
+    return fitting[0]
+
+
+def score_waiting(board: Board) -> int:
+    """Score everything that waits; returns how many there were.
+
+    Raises:
+        LeaderboardError: Another process scores for the board.
+    """
+    worker = Worker(board, say=lambda what, **facts: None)
+    with worker.alone(wait=1):
+        count = 0
+        while worker.work():
+            count += 1
+    return count
+
+
+def remove(board: Board, submission_id: str, reason: str) -> Submission:
+    """Take a submission off the board; its trace stays, and an earlier file of the model takes its place.
+
+    Args:
+        board: The board.
+        submission_id: Its id, or the beginning that no other has.
+        reason: Why; everybody can read it.
+
+    Raises:
+        LeaderboardError: There is none, there are several, or no reason.
+    """
+    if not (reason := " ".join(reason.split())[:MAX_REASON]):
+        raise LeaderboardError("Say why with --reason; the board shows it.")
+    with board.writing() as connection:
+        found = [one for one in submissions.listed(connection) if one.id.startswith(submission_id)]
+        if len(found) != 1:
+            raise LeaderboardError(f"{len(found)} submissions have an id that begins with {submission_id[:40]!r}.")
+        if found[0].state is not State.SCORED:
+            raise LeaderboardError(
+                f"The submission {found[0].id} is {found[0].state}; only what is scored can be removed."
+            )
+        submissions.set_removed(connection, found[0].id, reason)
+        show_latest(connection, found[0].facts.entry, found[0].set)
+        told = {"team": found[0].facts.team, "model": found[0].facts.model, "set": found[0].set}
+        told |= {"file": found[0].file, "reason": reason}
+        record(connection, actor=maintainer(), what="removed", subject=found[0].facts.entry, facts=told)
+    return found[0]
+
+
+def rescore(board: Board) -> int:
+    """Let everything be scored once more, after an update of vcrgen or of a set; returns how many there are."""
+    with board.writing() as connection:
+        count = submissions.queue_again(connection)
+        record(connection, actor=maintainer(), what="rescoring", subject="board", facts={"submissions": str(count)})
+    return count
+
+
+def give_token(board: Board, team: str, label: str) -> str:
+    """A new token for a team; it is shown once and kept nowhere."""
+    name = check_name(team, "team")
+    with board.writing() as connection:
+        token = make_token(connection, name, " ".join(label.split())[:80])
+        record(connection, actor=maintainer(), what="token given", subject=name, facts={})
+    return token
+
+
+def revoke(board: Board, team: str) -> int:
+    """Make all tokens of a team void; returns how many there were.
+
+    Raises:
+        LeaderboardError: The team has none.
+    """
+    name = check_name(team, "team")
+    with board.writing() as connection:
+        count = revoke_tokens(connection, name)
+        if not count:
+            raise LeaderboardError(f"The team {name!r} has no valid token.")
+        record(connection, actor=maintainer(), what="tokens revoked", subject=name, facts={})
+    return count
+
+
+def quote(board: Board, files: Sequence[Path]) -> int:
+    """Add rows from publications; returns how many were new."""
+    rows = [row for file in files for row in read_quoted(file)]
+    with board.writing() as connection:
+        count = quotes.add(connection, rows)
+        if count:
+            told = {"rows": str(count), "files": ", ".join(file.name for file in files)[:300]}
+            record(connection, actor=maintainer(), what="quoted", subject="board", facts=told)
+    return count
+
+
+def _scored(board: Board, submission_id: str) -> Submission:
+    """Score it here if nobody else does, or wait for the one who does."""
+    while True:
+        try:
+            score_waiting(board)
+        except LeaderboardError as problem:
+            if problem.__cause__ is not None:
+                raise
+            time.sleep(POLL_SECONDS)
+        with board.reading() as connection:
+            found = submissions.find(connection, submission_id)
+        assert found is not None
+        if found.state not in (State.QUEUED, State.SCORING):
+            return found

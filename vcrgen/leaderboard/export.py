@@ -1,0 +1,83 @@
+"""A board as files: a site that needs no server, or tables for papers and programs."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from uuid import uuid4
+
+from vcrgen.errors import LeaderboardError, OutputError
+from vcrgen.files import write_text
+from vcrgen.leaderboard.board import Board
+from vcrgen.leaderboard.pagemap import page_of
+from vcrgen.leaderboard.site import names
+from vcrgen.leaderboard.site.render import Pages
+from vcrgen.leaderboard.tables import FORMATS
+from vcrgen.leaderboard.views import Views
+
+SITE = "site"
+KINDS = (SITE, *FORMATS)
+MARK = ".vcrgen-site"  # a folder with it was made here, and may be replaced
+COMPARED = 1000  # pairs of models with a page; beyond, those that rank highest
+
+
+def export_tables(board: Board, form: str) -> str:
+    """Every table of a board as text; see :mod:`vcrgen.leaderboard.tables`."""
+    with board.reading() as connection:
+        views = Views(board, connection)
+        return FORMATS[form]([views.table(track) for track in views.tracks()])
+
+
+def export_site(board: Board, folder: Path) -> int:
+    """Write a board as a folder of pages that link to each other, for any server of files.
+
+    A folder that an earlier export made is replaced, as a whole.
+
+    Returns:
+        The number of files.
+
+    Raises:
+        OutputError: The folder holds something else, or cannot be written.
+    """
+    if folder.exists() and (not folder.is_dir() or (any(folder.iterdir()) and not (folder / MARK).is_file())):
+        raise OutputError(f"{folder} is there and holds something else than an exported board; name a new folder.")
+    temporary = folder.with_name(f".{folder.name}.{uuid4().hex}.tmp")
+    try:
+        temporary.mkdir(parents=True)
+        count = _write(board, temporary)
+        if folder.exists():
+            old = folder.with_name(f".{folder.name}.{uuid4().hex}.old")
+            folder.replace(old)
+            temporary.replace(folder)
+            shutil.rmtree(old)
+        else:
+            temporary.replace(folder)
+        return count
+    except OSError as problem:
+        raise OutputError(f"{folder} cannot be written: {problem.strerror or problem}.") from None
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _write(board: Board, folder: Path) -> int:
+    files = {MARK: "", ".nojekyll": ""}  # GitHub Pages is to serve the files as they are
+    with board.reading() as connection:
+        views = Views(board, connection)
+        pairs = views.pairs()[:COMPARED]
+        site = views.site(live=False, compared=pairs)
+        pages = Pages(site)
+        wanted = [names.INDEX, names.GAP, names.HISTORY, names.QUOTED, names.ABOUT, names.COMPARE]
+        wanted += [names.board_name(track) for track in site.tracks]
+        wanted += [names.model_name(facts.entry) for facts in site.models]
+        wanted += [names.compare_name(*pair) for pair in pairs]
+        for name in wanted:
+            parsed = names.parse_name(name)
+            page = page_of(pages, views, *parsed) if parsed else None
+            if page is None:
+                raise LeaderboardError(f"The page {name} cannot be made; tell the maintainers of vcrgen.")
+            files[name] = page
+        tables = [views.table(track) for track in site.tracks]
+        files |= {f"board.{form}": FORMATS[form](tables) for form in ("csv", "json")}
+    for name, content in files.items():
+        write_text(folder / name, content)
+    return len(files)

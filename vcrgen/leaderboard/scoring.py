@@ -1,0 +1,122 @@
+"""Scoring one file for a board: complete or refused, and never a word of an answer in what a team is told."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from vcrgen.errors import PredictionError
+from vcrgen.leaderboard.outcome import CellOutcome, Outcome, Triple
+from vcrgen.leaderboard.records import SHOWN_METRICS
+from vcrgen.scorer.join import PROBLEMS, STRICT
+from vcrgen.scorer.records import METRICS, UNSTATED, View
+from vcrgen.scorer.results import Estimate, RunResult
+from vcrgen.scorer.run import Session
+
+NO_MODE = "any"  # of outputs that state no mode, where the set has none
+_MARK = 8  # bytes of a fingerprint of one output
+NEAR_COPY = 0.9  # of the outputs are the same
+
+
+def score_file(session: Session, file: Path, *, shown_as: str, earlier: Sequence[bytes] = ()) -> Outcome:
+    """Score a file of outputs.
+
+    Args:
+        session: Answers and scorer.
+        file: The outputs.
+        shown_as: What messages call the file.
+        earlier: Fingerprints of what the team handed in before; only for hidden sets.
+
+    Returns:
+        Scores, or the problems: the file cannot be read, is not complete, or (hidden sets) is nearly one of before.
+    """
+    try:
+        outputs = fingerprint(session, file) if session.key.hidden else None
+        if outputs is not None and any(near_copy(outputs, other) for other in earlier):
+            return Outcome(
+                problems=(
+                    f"More than {NEAR_COPY:.0%} of the outputs are those of a file that your team handed in before. "
+                    "A hidden set does not score near copies, as the differences would tell the answers.",
+                )
+            )
+        result = session.score(file)
+    except PredictionError as problem:
+        return Outcome(problems=(str(problem).replace(str(file), shown_as),))
+    if problems := tuple(_flaws(session, result)):
+        return Outcome(problems=problems)
+    return Outcome(
+        signature=str(result.signature), result=_finite(result.as_json()), cells=tuple(_cells(result)), outputs=outputs
+    )
+
+
+def fingerprint(session: Session, file: Path) -> bytes:
+    """Eight bytes for each view and question of a hidden set; zeros where there is no output.
+
+    Case and white space do not count.
+    """
+    questions, views = len(session.key.questions), list(View)
+    marks = bytearray(_MARK * questions * len(views))
+    for joined in session.joined(file):
+        text = " ".join((joined.prediction.output or "").casefold().split())
+        at = _MARK * (views.index(joined.cell[1]) * questions + joined.question)
+        mark = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_MARK).digest()
+        marks[at : at + _MARK] = mark
+    return bytes(marks)
+
+
+def near_copy(a: bytes, b: bytes) -> bool:
+    """Whether more than nine tenths of the outputs in two fingerprints are the same."""
+    import numpy as np
+
+    ours, theirs = np.frombuffer(a, "<u8"), np.frombuffer(b, "<u8")
+    if len(ours) != len(theirs):  # the set has other questions now
+        return False
+    there = (ours != 0) | (theirs != 0)
+    return bool((ours == theirs)[there].mean() > NEAR_COPY) if there.any() else False
+
+
+def _flaws(session: Session, result: RunResult) -> Iterator[str]:
+    """What keeps a file from being complete."""
+    for kind in STRICT:
+        if kind in result.problems:
+            count, places = result.problems[kind]
+            head = PROBLEMS[kind].split(" (")[0]
+            more = ", …" if count > len(places) else ""
+            yield f"{head[0].upper()}{head[1:]}: {count} ({', '.join(places)}{more})."
+    if len(session.key.modes) > 1 and any(cell.mode == UNSTATED for cell in result.cells):
+        yield 'The set has both modes, and some outputs do not say theirs: add "mode": "easy" or "mode": "hard".'
+
+
+def _cells(result: RunResult) -> Iterator[CellOutcome]:
+    import numpy as np
+
+    differences = {difference.mode: difference.metrics for difference in result.differences}
+    exact, jaccard = (METRICS.index(metric) for metric in SHOWN_METRICS)
+    for cell in result.cells:
+        resamples = result.resamples[cell.mode, cell.view]
+        paired = differences.get(cell.mode) if cell.view is View.STACKED else None
+        yield CellOutcome(
+            mode=NO_MODE if cell.mode == UNSTATED else cell.mode,
+            view=cell.view.value,
+            figures={metric: _triple(cell.metrics[metric]) for metric in SHOWN_METRICS},
+            difference=None if paired is None else {metric: _triple(paired[metric]) for metric in SHOWN_METRICS},
+            exact_means=resamples.means[:, exact].astype("<f8").tobytes(),
+            jaccard_means=resamples.means[:, jaccard].astype("<f8").tobytes(),
+            hits=np.packbits(resamples.scores[:, exact] == 1).tobytes(),
+        )
+
+
+def _triple(estimate: Estimate) -> Triple:
+    return estimate.value, estimate.low, estimate.high
+
+
+def _finite(value: Any) -> Any:
+    """JSON values without NaN, which databases refuse: the interval of a group that a resample can miss."""
+    if isinstance(value, dict):
+        return {key: _finite(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(part) for part in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,299 @@
+"""The routes: pages for people, an API for programs. Each is short: check, call, answer."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+from uuid import uuid4
+
+from fastapi import FastAPI, Request, Response
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse
+from starlette.datastructures import FormData, UploadFile
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Scope
+
+from vcrgen.errors import LeaderboardError, VcrgenError
+from vcrgen.leaderboard.board import Board
+from vcrgen.leaderboard.facts import check_facts
+from vcrgen.leaderboard.intake import AlreadyThere, LimitReached, accept
+from vcrgen.leaderboard.records import ModelCell, State, Submission
+from vcrgen.leaderboard.service.guards import FORM_BYTES, Guard, Rate, TooLarge, client_of
+from vcrgen.leaderboard.service.pages import LivePages
+from vcrgen.leaderboard.site import names
+from vcrgen.leaderboard.store import submissions
+from vcrgen.leaderboard.store.teams import team_of
+from vcrgen.leaderboard.views import Views
+from vcrgen.leaderboard.worker import log_line
+
+GUESSES, GUESSES_SECONDS = 10, 900.0
+FIELDS = ("token", "set", "model", "link", "access", "size", "released")
+MAX_FIELD = 2000
+TYPES = {
+    "html": "text/html", "md": "text/markdown", "csv": "text/csv", "latex": "text/plain", "json": "application/json",
+}  # fmt: skip
+TITLES = {
+    400: "That cannot be taken", 401: "Unknown token", 403: "Not from here", 404: "There is no such page",
+    405: "That is not possible here", 409: "Handed in before", 413: "Too large", 429: "Too much for now",
+    500: "Something broke",
+}  # fmt: skip
+
+
+class Refusal(Exception):
+    """A request that gets a sentence instead of what it asked for.
+
+    Args:
+        status: The HTTP status.
+        text: The sentence.
+        submission_id: The submission that it is about, if there is one.
+    """
+
+    def __init__(self, status: int, text: str, submission_id: str = "") -> None:
+        super().__init__(text)
+        self.status = status
+        self.text = text
+        self.submission_id = submission_id
+
+
+def make_app(board: Board, worker_alive: Callable[[], bool]) -> ASGIApp:
+    """The service of a board.
+
+    Args:
+        board: The board.
+        worker_alive: Whether the process that scores is there; for the health page.
+    """
+    service = _Service(board, worker_alive)
+    app = FastAPI(title=board.settings.title, docs_url=None, redoc_url=None, openapi_url="/api/openapi.json")
+    app.add_api_route("/", service.index, response_class=HTMLResponse, include_in_schema=False)
+    app.add_api_route("/health", service.health)
+    app.add_api_route("/submit", service.submit_page, methods=["POST"], include_in_schema=False)
+    app.add_api_route("/api/submissions", service.submit_api, methods=["POST"], status_code=202)
+    app.add_api_route("/api/submissions/{submission_id}", service.submission)
+    app.add_api_route("/{name}", service.page, include_in_schema=False)
+    app.add_exception_handler(HTTPException, service.no_route)
+    app.add_exception_handler(Refusal, service.refused)
+    app.add_exception_handler(VcrgenError, service.unavailable)
+    return Guard(
+        _Faults(app, service.fault),
+        refuse=service.refuse_unread,
+        most=(board.settings.file_mb << 20) + FORM_BYTES,
+        a_minute=board.settings.requests_a_minute,
+    )
+
+
+class _Service:
+    """What the routes do."""
+
+    def __init__(self, board: Board, worker_alive: Callable[[], bool]) -> None:
+        self._board = board
+        self._worker_alive = worker_alive
+        self._pages = LivePages(board)
+        self._guesses = Rate(GUESSES, GUESSES_SECONDS)
+
+    def index(self) -> Response:
+        """The first table."""
+        return self.page(names.INDEX)
+
+    def page(self, name: str, a: str = "", b: str = "") -> Response:
+        """A page or a file of the board."""
+        if name == names.COMPARE and a and b and a != b:
+            chosen = names.compare_name(a, b)
+            if names.parse_name(chosen):
+                return RedirectResponse(chosen, status_code=303)
+        parsed = names.parse_name(name)
+        if name == names.SUBMIT:
+            return HTMLResponse(self._pages.submit({}, []))
+        if parsed is not None and parsed[0] == "submission":
+            text = self._pages.status(parsed[1])
+            body = None if text is None else text.encode()
+            headers = {"cache-control": "no-store"}
+        else:
+            body, headers = self._pages.get(name), {"cache-control": "no-cache"}
+        if body is None:
+            raise Refusal(404, "It may have been moved, or it was never there.")
+        return Response(body, media_type=TYPES[name.rpartition(".")[2]], headers=headers)
+
+    def health(self) -> Response:
+        """Whether the board can be read, and whether what is handed in will be scored."""
+        try:
+            with self._board.reading() as connection:
+                waiting = submissions.count(connection, states=[State.QUEUED, State.SCORING])
+        except LeaderboardError:
+            return JSONResponse({"status": "database cannot be reached"}, status_code=503)
+        alive = self._worker_alive()
+        status = "ok" if alive else "nothing is scored: the worker is not there"
+        return JSONResponse({"status": status, "waiting": waiting}, status_code=200 if alive else 503)
+
+    async def submit_page(self, request: Request) -> Response:
+        """A form that was sent."""
+        values: dict[str, str] = {}
+        try:
+            async with _form(request) as form:
+                values = _texts(form)
+                submission = await run_in_threadpool(self._take, request, form, values.pop("token"), values, "page")
+        except Refusal as refusal:
+            text = await run_in_threadpool(self._pages.submit, values, [refusal.text])
+            return HTMLResponse(text, status_code=refusal.status)
+        return RedirectResponse(names.status_name(submission.id), status_code=303)
+
+    async def submit_api(self, request: Request) -> Response:
+        """A file of outputs with its facts as a form; the token is a bearer token."""
+        kind, _, token = request.headers.get("authorization", "").partition(" ")
+        await run_in_threadpool(self._team, request, token if kind.lower() == "bearer" else "")  # before it is read
+        async with _form(request) as form:
+            values = _texts(form)
+            submission = await run_in_threadpool(self._take, request, form, token, values, "api")
+        answer = {"id": submission.id, "state": submission.state.value, "page": f"/{names.status_name(submission.id)}"}
+        return JSONResponse(answer, status_code=202)
+
+    def submission(self, submission_id: str) -> Response:
+        """Where a submission stands: its problems, or its scores."""
+        with self._board.reading() as connection:
+            found = submissions.find(connection, submission_id)
+            if found is None:
+                raise Refusal(404, "There is no such submission.")
+            cells = Views(self._board, connection).cells_of(found.id) if found.state is State.SCORED else ()
+        return JSONResponse(_as_json(found, cells), headers={"cache-control": "no-store"})
+
+    def _take(
+        self, request: Request, form: FormData, token: str, values: Mapping[str, str], channel: str
+    ) -> Submission:
+        team = self._team(request, token)
+        file = form.get("file")
+        if not isinstance(file, UploadFile) or (file.size == 0 and not file.filename):
+            raise Refusal(400, "There is no file: put the outputs into the field `file`.")
+        facts = {name: values[name] for name in ("model", "link", "access", "size", "released")}
+        try:
+            return accept(
+                self._board, check_facts(team=team, **facts), file.file, set_name=values["set"], name=file.filename,
+                channel=channel, actor=f"team {team}", limited=True,
+            )  # fmt: skip
+        except AlreadyThere as problem:
+            raise Refusal(409, str(problem), problem.id) from None
+        except LimitReached as problem:
+            raise Refusal(429, str(problem)) from None
+        except LeaderboardError as problem:
+            if problem.__cause__ is not None:  # the database, not the team
+                raise
+            raise Refusal(400, str(problem)) from None
+
+    def _team(self, request: Request, token: str) -> str:
+        """The team of a token; whoever guesses has to wait soon."""
+        client = client_of(request.scope)
+        if self._guesses.full(client):
+            raise Refusal(429, "Too many unknown tokens from your address; wait a quarter of an hour.")
+        with self._board.reading() as connection:
+            team = team_of(connection, token)
+        if team is None:
+            self._guesses.note(client)
+            raise Refusal(401, "The token is not one of this board, or was revoked; the maintainers give tokens.")
+        return team
+
+    def refused(self, request: Request, refusal: Exception) -> Response:
+        """A sentence, as JSON for programs and as a page for people."""
+        assert isinstance(refusal, Refusal)
+        return self._answer(request.scope, refusal.status, refusal.text, refusal.submission_id)
+
+    def no_route(self, request: Request, problem: Exception) -> Response:
+        """An address or a method that is none."""
+        assert isinstance(problem, HTTPException)
+        text = "It may have been moved, or it was never there." if problem.status_code == 404 else str(problem.detail)
+        return self._answer(request.scope, problem.status_code, text)
+
+    def unavailable(self, request: Request, problem: Exception) -> Response:
+        """The database does not answer: for the log, what; for the world, that."""
+        log_line("unavailable", reason=str(problem))
+        return JSONResponse({"error": "The board cannot be read just now; try again soon."}, status_code=503)
+
+    def fault(self, scope: Scope, problem: Exception) -> Response:
+        """An error of ours: its kind goes to the log, its text nowhere."""
+        number = uuid4().hex[:12]
+        log_line("fault", number=number, kind=type(problem).__name__, where=_where(problem))
+        return JSONResponse({"error": f"Something broke; tell the maintainers the number {number}."}, status_code=500)
+
+    def refuse_unread(self, scope: Scope, status: int, text: str) -> ASGIApp:
+        """The answer to a request whose body is not read; to one too many, with as little work as can be."""
+        if status == 429 and not scope["path"].startswith("/api/"):
+            return PlainTextResponse(text, status_code=status, headers={"retry-after": "60"})
+        return self._answer(scope, status, text)
+
+    def _answer(self, scope: Scope, status: int, text: str, submission_id: str = "") -> Response:
+        headers = {401: {"www-authenticate": "Bearer"}, 429: {"retry-after": "60"}}.get(status)
+        if scope["path"].startswith("/api/"):
+            value = {"error": text} | ({"id": submission_id} if submission_id else {})
+            return JSONResponse(value, status_code=status, headers=headers)
+        page = self._pages.message(TITLES.get(status, "That is not possible"), text)
+        return HTMLResponse(page, status_code=status, headers=headers)
+
+
+class _Faults:
+    """Answers what no route has caught, without a trace of it."""
+
+    def __init__(self, app: ASGIApp, fault: Callable[[Scope, Exception], Response]) -> None:
+        self._app = app
+        self._fault = fault
+
+    async def __call__(self, scope: Scope, receive: Any, send: Any) -> None:
+        started = False
+
+        async def sending(message: Any) -> None:
+            nonlocal started
+            started = True
+            await send(message)
+
+        try:
+            await self._app(scope, receive, sending)
+        except TooLarge:
+            raise
+        except Exception as problem:
+            response = self._fault(scope, problem)
+            if not started:
+                await response(scope, receive, send)
+
+
+@asynccontextmanager
+async def _form(request: Request) -> AsyncIterator[FormData]:
+    """The form of a request, its file in a temporary one; what is no form is refused."""
+    try:
+        form = await request.form(max_files=1, max_fields=2 * len(FIELDS), max_part_size=MAX_FIELD)
+    except HTTPException as problem:
+        raise Refusal(400, f"The form cannot be read: {problem.detail}") from None
+    try:
+        yield form
+    finally:
+        await form.close()
+
+
+def _texts(form: FormData) -> dict[str, str]:
+    """The fields that are known, empty where they are missing."""
+    texts = {name: form.get(name) for name in FIELDS}
+    return {name: text if isinstance(text, str) else "" for name, text in texts.items()}
+
+
+def _as_json(submission: Submission, cells: Any) -> dict[str, Any]:
+    def shown(cell: ModelCell) -> dict[str, Any]:
+        figures = {
+            metric: {"value": figure.value, "low": figure.low, "high": figure.high}
+            for metric, figure in cell.figures.items()
+        }
+        return {"mode": cell.track.mode, "view": cell.track.view.value, "rank": cell.rank, **figures}
+
+    return {
+        "id": submission.id,
+        "set": submission.set,
+        "team": submission.facts.team,
+        "model": submission.facts.model,
+        "state": submission.state.value,
+        "received": submission.received.isoformat(),
+        "finished": submission.finished.isoformat() if submission.finished else None,
+        "problems": list(submission.problems),
+        "scores": [shown(cell) for cell in cells],
+    }
+
+
+def _where(problem: Exception) -> str:
+    trace = problem.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}" if trace is not None else ""

@@ -1,0 +1,71 @@
+"""``board.yaml``: what the maintainers of a board decide."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from vcrgen.config import first_problem, read_yaml
+from vcrgen.errors import ConfigError
+from vcrgen.files import write_text
+
+FILE = "board.yaml"
+
+
+class Settings(BaseModel):
+    """The keys of ``board.yaml``; unknown ones are errors."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    title: str = Field("Visual Caption Restoration", min_length=1, max_length=120, description="Head of every page.")
+    intro: str = Field("", max_length=1000, description="A sentence below the title.")
+    contact: str = Field("", max_length=200, description="How teams reach you: an address, or a page.")
+    database: str = Field(
+        "", max_length=500, description="A SQLAlchemy URL such as postgresql+psycopg://...; empty: SQLite, here."
+    )
+    file_mb: int = Field(64, ge=1, le=1024, description="Largest file of outputs, in MiB.")
+    scored_a_day: int = Field(20, ge=1, description="Files that are scored for a team on a public set in 24 hours.")
+    scored_hidden_a_day: int = Field(2, ge=1, description="The same for a hidden set.")
+    scored_hidden_in_all: int = Field(20, ge=1, description="Files that are scored for a team on a hidden set, ever.")
+    failed_a_day: int = Field(30, ge=1, description="Files of a team that are refused after a look in 24 hours.")
+    requests_a_minute: int = Field(300, ge=10, description="Requests of one address.")
+    seconds: int = Field(600, ge=1, le=86400, description="Time for scoring one file.")
+    memory_mb: int = Field(1024, ge=64, description="Memory for scoring one file, in MiB, beside the answers'.")
+
+
+def read_settings(board: Path) -> Settings:
+    """Read a board's settings.
+
+    Raises:
+        ConfigError: The file cannot be read, a key is unknown, or a value is wrong.
+    """
+    file = board / FILE
+    try:
+        return Settings.model_validate(read_yaml(file))
+    except ValidationError as error:
+        raise ConfigError(f"{file}: {first_problem(error, Settings)}") from None
+
+
+def make_settings(**values: str) -> Settings:
+    """Settings with the defaults for what is not named.
+
+    Raises:
+        ConfigError: A value is wrong.
+    """
+    try:
+        return Settings.model_validate(values)
+    except ValidationError as error:
+        raise ConfigError(first_problem(error, Settings)) from None
+
+
+def write_settings(board: Path, settings: Settings) -> None:
+    """Write all settings with what they mean; readable by the owner only, as a database's URL may hold a password."""
+    import yaml
+
+    lines = []
+    for name, field in Settings.model_fields.items():
+        value = yaml.safe_dump({name: getattr(settings, name)}, allow_unicode=True, width=10_000)
+        lines.append(f"# {field.description}\n{value}")
+    write_text(board / FILE, "\n".join(lines))
+    (board / FILE).chmod(0o600)

@@ -1,0 +1,94 @@
+"use strict";
+// Without this script a page is complete and sorted by rank. Text is only ever read or set as text.
+
+const compare = new Intl.Collator("en", { numeric: true, sensitivity: "base" }).compare;
+
+// ---- sorting: the heads of columns become buttons
+
+function order(kind, descending) {
+  const sign = descending ? -1 : 1;
+  const texts = (a, b) => sign * compare(a, b);
+  const numbers = (a, b) => sign * (Number(a) - Number(b));
+  return kind === "number" ? numbers : texts;
+}
+
+function sort(table, head) {
+  const before = head.getAttribute("aria-sort");
+  const first = head.dataset.first ?? "ascending";
+  const other = first === "ascending" ? "descending" : "ascending";
+  const direction = before === first ? other : first;
+  const by = order(head.dataset.sort, direction === "descending");
+  for (const body of table.tBodies) {
+    const values = new Map([...body.rows].map((row) => [row, row.cells[head.cellIndex].dataset.v]));
+    const missing = (row) => values.get(row) === undefined;
+    // Array.sort is stable, so rows that are equal keep the order they had.
+    const rows = [...body.rows].sort((a, b) =>
+      missing(a) || missing(b) ? missing(a) - missing(b) : by(values.get(a), values.get(b)));
+    body.append(...rows);
+  }
+  for (const each of head.parentElement.cells) each.removeAttribute("aria-sort");
+  head.setAttribute("aria-sort", direction);
+}
+
+for (const table of document.querySelectorAll("table.sortable")) {
+  for (const head of table.querySelectorAll("th[data-sort]")) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.append(...head.childNodes);
+    button.addEventListener("click", () => sort(table, head));
+    head.append(button);
+  }
+}
+
+// ---- filters
+
+const filters = document.querySelector(".filters");
+
+function prepare(row, counted) {
+  const { access, size, released, received } = row.dataset;
+  const text = [...row.querySelectorAll("th, .text")].map((cell) => cell.textContent).join(" ").toLowerCase();
+  return { row, counted, text, access, size: size ? Number(size) : NaN, released, received };
+}
+
+function test({ search, access, least, most, received, released }) {
+  const words = search.toLowerCase().split(/\s+/).filter(Boolean);
+  // What a row does not say never passes: comparisons with NaN are false, and "" is before every date.
+  return (model) =>
+    words.every((word) => model.text.includes(word)) &&
+    (!access || model.access === access) &&
+    (!least || model.size >= Number(least)) &&
+    (!most || model.size <= Number(most)) &&
+    (!received || model.received >= received) &&
+    (!released || model.released >= released);
+}
+
+function startFilters() {
+  const form = filters.querySelector("form");
+  const count = document.getElementById("count");
+  const nothing = document.getElementById("nothing");
+  const tables = [...document.querySelectorAll("table.sortable")];
+  const counts = tables.some((table) => "counted" in table.dataset);
+  const models = tables.flatMap((table) =>
+    [...table.tBodies].flatMap((body) => [...body.rows].map((row) => prepare(row, !counts || "counted" in table.dataset))));
+  const counted = models.filter((model) => model.counted);
+  const word = counts ? "model" : "row";
+
+  function apply() {
+    const field = (name) => form.elements[name]?.value ?? "";
+    const names = ["search", "access", "least", "most", "received", "released"];
+    const passes = test(Object.fromEntries(names.map((name) => [name, field(name)])));
+    for (const model of models) model.row.hidden = !passes(model);
+    const shown = counted.filter((model) => !model.row.hidden).length;
+    count.textContent = `${shown} of ${counted.length} ${word}${counted.length === 1 ? "" : "s"}`;
+    nothing.hidden = models.some((model) => !model.row.hidden);
+  }
+
+  form.addEventListener("input", apply);
+  form.addEventListener("reset", () => setTimeout(apply));
+  form.addEventListener("submit", (event) => event.preventDefault());
+  filters.open = matchMedia("(min-width: 720px)").matches;
+  filters.hidden = false;
+  apply();
+}
+
+if (filters) startFilters();

@@ -1,0 +1,64 @@
+"""Names of the board's pages: flat, so that links are the same in a service and in a folder of files."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from vcrgen.leaderboard.records import Track
+
+INDEX = "index.html"
+GAP = "gap.html"
+HISTORY = "history.html"
+QUOTED = "quoted.html"
+ABOUT = "about.html"
+SUBMIT = "submit.html"
+COMPARE = "compare.html"
+TABLES = ("board.csv", "board.json")  # all tables as data; they lie beside the pages
+
+_SINGLE = (INDEX, GAP, HISTORY, QUOTED, ABOUT, SUBMIT, COMPARE)
+_ENTRY = "[0-9a-f]{12}"
+# Modes and views hold no hyphen, so the last two parts of a board's name are what follows the set.
+_FORMS = {
+    "board": re.compile(r"board-([a-z0-9-]{1,40})-(easy|hard|mixed|any)-(stacked|tei|strip)\.html"),
+    "model": re.compile(rf"model-({_ENTRY})\.html"),
+    "compare": re.compile(rf"compare-({_ENTRY})-({_ENTRY})\.html"),
+    "submission": re.compile(r"submission-([0-9a-f]{32})\.html"),
+}
+
+
+def board_name(track: Track) -> str:
+    """The page of one table."""
+    return f"board-{track.set}-{track.mode}-{track.view.value}.html"
+
+
+def model_name(entry: str) -> str:
+    """The page of one model."""
+    return f"model-{entry}.html"
+
+
+def compare_name(a: str, b: str) -> str:
+    """The page of two models; in either order it is the same."""
+    first, second = sorted((a, b))
+    return f"compare-{first}-{second}.html"
+
+
+def status_name(submission_id: str) -> str:
+    """The page of one submission, for whoever knows its id."""
+    return f"submission-{submission_id}.html"
+
+
+def parse_name(text: str) -> tuple[str, ...] | None:
+    """What a page's name means.
+
+    Returns:
+        ``("board", set, mode, view)``, ``("model", entry)``, ``("compare", a, b)`` with ``a`` before ``b``,
+        ``("submission", id)``, the stem of one of the single pages such as ``("gap",)``, or None for any other text.
+    """
+    if text in _SINGLE:
+        return (text.removesuffix(".html"),)
+    for kind, form in _FORMS.items():
+        if found := form.fullmatch(text):
+            return None if kind == "compare" and found[1] >= found[2] else (kind, *found.groups())
+    return None

@@ -1,0 +1,240 @@
+"""Records in, whole HTML pages out, with the style, the script and a policy that allows those two and no network."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from vcrgen.leaderboard.facts import MAX_LINK, MAX_NAME, Access
+from vcrgen.leaderboard.quoted import Quoted
+from vcrgen.leaderboard.records import (
+    BoardTable,
+    ComparePage,
+    Event,
+    Gap,
+    ModelCell,
+    ModelPage,
+    Site,
+    State,
+    Submission,
+)
+from vcrgen.leaderboard.site import models, names, tables, texts
+from vcrgen.leaderboard.site.names import board_name, compare_name, model_name
+
+REFRESH_SECONDS = 3
+
+
+class Pages:
+    """The pages of one board.
+
+    Args:
+        site: What stands on all of them.
+    """
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self._models = {facts.entry: facts for facts in site.models}
+
+    def board(self, table: BoardTable) -> str:
+        """One table; the first one is also the index."""
+        track = table.track
+        return self._render(
+            "board.html",
+            f"{track.set}, {texts.track_name(track)}",
+            names.INDEX,
+            heading=texts.track_name(track),
+            track=track,
+            language=texts.language_name(track.language),
+            step=texts.points(track) if track.step else "",
+            view_notes=[texts.VIEW_NOTES[view] for view in texts.VIEW_NOTES if view.label in self._labels(table)],
+            navigation=tables.navigation(self._site, track),
+            columns=tables.columns_of(table),
+            rankings=[tables.board_ranking(table, ranking) for ranking in table.rankings if ranking.rows],
+            quoted=[tables.quoted_row(row) for row in table.quoted],
+            downloads=names.TABLES,
+        )
+
+    def empty(self) -> str:
+        """The index of a board without sets."""
+        return self._render("empty.html", self._site.title, names.INDEX)
+
+    def model(self, page: ModelPage) -> str:
+        """One model with everything that was handed in for it."""
+        entry = page.facts.entry
+        return self._render(
+            "model.html",
+            page.facts.model,
+            "",
+            model=tables.describe(page.facts),
+            entry=entry,
+            runs=[models.run_texts(run) for run in page.runs if run.current and not run.removed],
+            old=models.old_files(page),
+            partners=models.partners(self._site, entry),
+        )
+
+    def compare(self, page: ComparePage) -> str:
+        """Two models side by side."""
+        parts, reach = models.versus_texts(page)
+        return self._render(
+            "compare.html",
+            f"{page.a.model} and {page.b.model}",
+            names.COMPARE,
+            a=tables.describe(page.a),
+            b=tables.describe(page.b),
+            results=parts,
+            reach=reach,
+        )
+
+    def choose(self) -> str:
+        """Which two models to compare: a form in a service, a list of links in a folder of files."""
+        known = self._models
+        pairs = [(known[a], known[b], compare_name(a, b)) for a, b in self._site.compared if {a, b} <= known.keys()]
+        pairs.sort(key=lambda pair: (pair[0].model.casefold(), pair[1].model.casefold(), pair[2]))
+        return self._render("choose.html", "Compare two models", names.COMPARE, pairs=pairs)
+
+    def gap(self, gaps: Sequence[Gap]) -> str:
+        """Models on a public and on a hidden set."""
+        rows = [tables.gap_row(gap) for gap in gaps]
+        return self._render("gap.html", "Public and hidden sets", names.GAP, rows=rows)
+
+    def history(self, events: Sequence[Event]) -> str:
+        """The log, the newest first."""
+        newest_first = sorted(events, key=lambda event: event.number, reverse=True)
+        rows = [(event, texts.minute(event.at), self._models.get(event.subject)) for event in newest_first]
+        return self._render("history.html", "History", names.HISTORY, rows=rows, model_name=model_name)
+
+    def quoted(self, rows: Sequence[Quoted]) -> str:
+        """All rows from publications."""
+        return self._render(
+            "quoted.html", "Quoted from publications", names.QUOTED, quoted=[tables.quoted_row(row) for row in rows]
+        )
+
+    def about(self) -> str:
+        """How to hand in outputs, and how they are scored and ranked."""
+        steps = {track.set: texts.points(track) for track in self._site.tracks if track.step}
+        return self._render("about.html", "About", names.ABOUT, steps=steps, view_notes=texts.VIEW_NOTES.values())
+
+    def submit(self, values: Mapping[str, str], problems: Sequence[str]) -> str:
+        """The form to hand in outputs, with what was filled in before; a token is never filled in again."""
+        fields = ("set", "model", "link", "access", "size", "released")
+        return self._render(
+            "submit.html",
+            "Submit outputs",
+            names.SUBMIT,
+            values={name: values.get(name, "") for name in fields},
+            problems=problems,
+            longest_name=MAX_NAME,
+            longest_link=MAX_LINK,
+            kinds=[access.value for access in Access],
+        )
+
+    def status(self, submission: Submission, waiting: int, cells: Sequence[ModelCell]) -> str:
+        """Where a submission stands.
+
+        Args:
+            submission: The submission.
+            waiting: How many are scored before it.
+            cells: Its scores, once it has been scored.
+        """
+        return self._render(
+            "status.html",
+            "Your submission",
+            names.SUBMIT,
+            submission=submission,
+            model=tables.describe(submission.facts),
+            received=texts.minute(submission.received),
+            size=texts.file_size(submission.bytes),
+            waiting=waiting,
+            cells=[models.cell_texts(cell) for cell in cells],
+            refresh=REFRESH_SECONDS if submission.state in (State.QUEUED, State.SCORING) else 0,
+        )
+
+    def message(self, title: str, text: str) -> str:
+        """A page that only says something: not found, too large, too many requests."""
+        return self._render("message.html", title, "", text=text)
+
+    def _labels(self, table: BoardTable) -> set[str]:
+        return {column.view for column in tables.columns_of(table)}
+
+    def _render(self, template: str, title: str, current: str, **values: Any) -> str:
+        site = self._site
+        both = {track.hidden for track in site.tracks} == {False, True}
+        links = (
+            (names.INDEX, "Leaderboard", True),
+            (names.GAP, "Public and hidden", both),
+            (names.COMPARE, "Compare", site.live or bool(site.compared)),
+            (names.QUOTED, "Quoted", True),
+            (names.HISTORY, "History", True),
+            (names.ABOUT, "About", True),
+            (names.SUBMIT, "Submit", site.live),
+        )
+        return (
+            _environment()
+            .get_template(template)
+            .render(
+                site=site,
+                title=title,
+                current=current,
+                links=[(name, label) for name, label, there in links if there],
+                updated=texts.minute(site.updated) if site.updated else "",
+                contact_link=texts.contact_link(site.contact),
+                policy=policy(header=False),
+                **values,
+            )
+        )
+
+
+@cache
+def policy(*, header: bool = True) -> str:
+    """The content security policy of all pages.
+
+    Args:
+        header: For the HTTP header; else for the ``<meta>`` of a page, where ``frame-ancestors`` has no meaning.
+    """
+    rules = [
+        "default-src 'none'",
+        f"style-src '{_digest('board.css')}'",
+        f"script-src '{_digest('board.js')}'",
+        "img-src data:",
+        "form-action 'self'",
+        "base-uri 'none'",
+        "require-trusted-types-for 'script'",
+        "trusted-types 'none'",
+        *(["frame-ancestors 'none'"] if header else []),
+    ]
+    return "; ".join(rules)
+
+
+@cache
+def _asset(name: str) -> str:
+    return resources.files("vcrgen.leaderboard.site").joinpath(name).read_text("utf-8")
+
+
+def _digest(name: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(_asset(name).encode()).digest()).decode()}"
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("vcrgen.leaderboard.site"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
+    environment.globals |= {
+        "style": Markup(_asset("board.css")),  # noqa: S704 - our own files, whose hash is in the policy
+        "script": Markup(_asset("board.js")),  # noqa: S704
+        "name": {key.lower(): getattr(names, key) for key in ("INDEX", "GAP", "ABOUT", "SUBMIT", "COMPARE", "QUOTED")},
+        "board_name": board_name,
+    }
+    return environment

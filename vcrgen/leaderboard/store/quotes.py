@@ -1,0 +1,34 @@
+"""Rows quoted from publications."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, fields
+
+from sqlalchemy import Connection, insert, select
+
+from vcrgen.leaderboard.facts import Access
+from vcrgen.leaderboard.quoted import Quoted
+from vcrgen.leaderboard.store.schema import quoted as table
+from vcrgen.scorer.records import View
+
+
+def add(connection: Connection, rows: Sequence[Quoted]) -> int:
+    """Add rows that are not there yet; returns how many were new.
+
+    A row that is there with other figures stays as it is, and the new one is added beside it: nothing is replaced.
+    """
+    there = set(all_quoted(connection))
+    new = [row for row in rows if row not in there]
+    if new:
+        connection.execute(
+            insert(table), [{**asdict(row), "view": row.view.value, "access": row.access.value} for row in new]
+        )
+    return len(new)
+
+
+def all_quoted(connection: Connection) -> Sequence[Quoted]:
+    """All rows, in the order in which they were added."""
+    columns = [table.c[field.name] for field in fields(Quoted)]
+    rows = connection.execute(select(*columns).order_by(table.c.number))
+    return [Quoted(**{**row._mapping, "view": View(row.view), "access": Access(row.access)}) for row in rows]

@@ -1,0 +1,139 @@
+"""Scores and ranks. A rank is counted, not stored: how many models are better beyond doubt, how many worse."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, and_, bindparam, insert, select, update
+
+from vcrgen.leaderboard.outcome import Outcome
+from vcrgen.leaderboard.ranking import beaten_by
+from vcrgen.leaderboard.store.log import now
+from vcrgen.leaderboard.store.schema import AnyRow, cells, runs, submissions
+from vcrgen.signature import Signature
+
+
+class CellKey(NamedTuple):
+    """Models with the same four are ranked together."""
+
+    set: str
+    mode: str
+    view: str
+    short: str
+
+
+def add_run(connection: Connection, submission_id: str, set_name: str, outcome: Outcome) -> int:
+    """Store the scores of a submission, not ranked yet; returns the run's number."""
+    short = Signature.parse(outcome.signature).short
+    values = {
+        "submission": submission_id, "scored": now(), "short": short, "signature": outcome.signature,
+        "result": outcome.result,
+    }  # fmt: skip
+    inserted = connection.execute(insert(runs).values(**values)).inserted_primary_key
+    assert inserted is not None
+    run = int(inserted[0])
+    for cell in outcome.cells:
+        connection.execute(
+            insert(cells).values(
+                run=run, set=set_name, short=short, mode=cell.mode, view=cell.view, figures=dict(cell.figures),
+                difference=None if cell.difference is None else dict(cell.difference),
+                exact_means=cell.exact_means, jaccard_means=cell.jaccard_means, hits=cell.hits,
+            )
+        )  # fmt: skip
+    return run
+
+
+def ranked_run(connection: Connection, submission_id: str) -> int | None:
+    """The run of a submission that is ranked, or None."""
+    mine = select(cells.c.run).join(runs, runs.c.id == cells.c.run)
+    mine = mine.where((runs.c.submission == submission_id) & cells.c.better.is_not(None)).limit(1)
+    return connection.execute(mine).scalar_one_or_none()
+
+
+def last_run(connection: Connection, submission_id: str) -> int:
+    """The newest run of a scored submission."""
+    mine = select(runs.c.id).where(runs.c.submission == submission_id).order_by(runs.c.id.desc()).limit(1)
+    return int(connection.execute(mine).scalar_one())
+
+
+def enter(connection: Connection, run: int) -> None:
+    """Rank a run among the others of its signature, and count it in theirs."""
+    for key, means in _cells_of(connection, run):
+        others = _ranked(connection, key)
+        better, worse = beaten_by(means, [other.exact_means for other in others])
+        _count(connection, key, [others[i].run for i in better], "worse", 1)
+        _count(connection, key, [others[i].run for i in worse], "better", 1)
+        _set_counts(connection, run, key, len(better), len(worse))
+
+
+def leave(connection: Connection, run: int) -> None:
+    """Take a run out of the ranks."""
+    for key, means in _cells_of(connection, run):
+        _set_counts(connection, run, key, None, None)
+        others = _ranked(connection, key)
+        better, worse = beaten_by(means, [other.exact_means for other in others])
+        _count(connection, key, [others[i].run for i in better], "worse", -1)
+        _count(connection, key, [others[i].run for i in worse], "better", -1)
+
+
+def board_rows(connection: Connection, *, entry: str | None = None, set_name: str | None = None) -> Sequence[AnyRow]:
+    """Every ranked cell with its model, of one entry or one set or all; without what is large."""
+    columns = [
+        cells.c[name] for name in ("run", "set", "mode", "view", "short", "better", "worse", "figures", "difference")
+    ]
+    facts = [
+        submissions.c[name] for name in ("entry", "team", "model", "link", "access", "size", "released", "received")
+    ]
+    joined = cells.join(runs, runs.c.id == cells.c.run).join(submissions, submissions.c.id == runs.c.submission)
+    wanted = select(*columns, *facts).select_from(joined).where(cells.c.better.is_not(None))
+    if entry is not None:
+        wanted = wanted.where(submissions.c.entry == entry)
+    if set_name is not None:
+        wanted = wanted.where(cells.c.set == set_name)
+    return connection.execute(wanted.order_by(cells.c.run, cells.c.mode, cells.c.view)).all()
+
+
+def signatures(connection: Connection) -> dict[str, tuple[str, Any]]:
+    """Short form of each signature to the whole one and the time it was last used."""
+    wanted = select(runs.c.short, runs.c.signature, runs.c.scored).order_by(runs.c.id)
+    return {row.short: (row.signature, row.scored) for row in connection.execute(wanted)}
+
+
+def runs_of(connection: Connection, entry: str) -> Sequence[AnyRow]:
+    """Every run of a model with its submission, the newest first."""
+    wanted = select(submissions, runs.c.id.label("run"), runs.c.signature, runs.c.result)
+    wanted = wanted.select_from(submissions.join(runs, runs.c.submission == submissions.c.id))
+    return connection.execute(wanted.where(submissions.c.entry == entry).order_by(runs.c.id.desc())).all()
+
+
+def evidence(connection: Connection, run: int) -> dict[CellKey, AnyRow]:
+    """What comparisons need of a run, by cell."""
+    rows = connection.execute(select(cells).where(cells.c.run == run))
+    return {CellKey(row.set, row.mode, row.view, row.short): row for row in rows}
+
+
+def _cells_of(connection: Connection, run: int) -> list[tuple[CellKey, bytes]]:
+    rows = connection.execute(select(cells).where(cells.c.run == run).order_by(cells.c.mode, cells.c.view))
+    return [(CellKey(row.set, row.mode, row.view, row.short), row.exact_means) for row in rows]
+
+
+def _ranked(connection: Connection, key: CellKey) -> Sequence[AnyRow]:
+    wanted = select(cells.c.run, cells.c.exact_means).where(_same(key) & cells.c.better.is_not(None))
+    return connection.execute(wanted.order_by(cells.c.run)).all()
+
+
+def _count(connection: Connection, key: CellKey, others: Sequence[int], column: str, by: int) -> None:
+    if others:
+        which = (cells.c.run == bindparam("other")) & (cells.c.mode == key.mode) & (cells.c.view == key.view)
+        changed = update(cells).where(which).values({column: cells.c[column] + by})
+        connection.execute(changed, [{"other": other} for other in others])
+
+
+def _set_counts(connection: Connection, run: int, key: CellKey, better: int | None, worse: int | None) -> None:
+    which = (cells.c.run == run) & (cells.c.mode == key.mode) & (cells.c.view == key.view)
+    connection.execute(update(cells).where(which).values(better=better, worse=worse))
+
+
+def _same(key: CellKey) -> Any:
+    return and_(*(cells.c[name] == value for name, value in key._asdict().items()))

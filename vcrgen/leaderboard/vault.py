@@ -1,0 +1,111 @@
+"""The files that teams handed in, kept as they came under the SHA-256 of their bytes."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+from uuid import uuid4
+
+from vcrgen.errors import LeaderboardError
+from vcrgen.files import fsync
+
+FOLDER = "files"
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+_BLOCK = 1 << 20
+# Whatever is packed can be small on the way in and huge when it is read. An xlsx file is an archive, too.
+_PACKED = {
+    b"PK": "a zip archive or an xlsx table",
+    b"\x1f\x8b": "compressed with gzip",
+    b"BZh": "compressed with bzip2",
+    b"\xfd7zXZ": "compressed with xz",
+    b"\x28\xb5\x2f\xfd": "compressed with zstd",
+    b"\x04\x22\x4d\x18": "compressed with lz4",
+    b"7z\xbc\xaf": "a 7z archive",
+    b"Rar!": "a rar archive",
+    b"PAR1": "a Parquet file",
+    b"\xd0\xcf\x11\xe0": "an old Excel table",
+    b"\x80": "a pickle",
+}
+_TAR_AT, _TAR = 257, b"ustar"
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A file in the vault."""
+
+    sha256: str
+    bytes: int
+
+
+class Vault:
+    """A folder of files by content; a file is there whole or not at all, and is never written twice.
+
+    Args:
+        board: The board's folder.
+    """
+
+    def __init__(self, board: Path) -> None:
+        self._folder = board / FOLDER
+
+    def path(self, sha256: str) -> Path:
+        """Where a file is, or would be.
+
+        Raises:
+            ValueError: That is no SHA-256 in hex, so no file of ours.
+        """
+        if not _DIGEST.fullmatch(sha256):
+            raise ValueError("not a SHA-256 in hex")
+        return self._folder / sha256[:2] / sha256
+
+    def keep(self, stream: IO[bytes], *, most: int) -> Kept:
+        """Store a file of outputs; on disk when this returns.
+
+        Args:
+            stream: Its bytes.
+            most: Bytes it may have.
+
+        Raises:
+            LeaderboardError: It is empty, too large, or packed.
+        """
+        incoming = self._folder / "incoming"
+        incoming.mkdir(parents=True, exist_ok=True)
+        temporary = incoming / uuid4().hex
+        try:
+            kept = _copy(stream, temporary, most)
+            target = self.path(kept.sha256)
+            if not target.exists():
+                fsync(temporary)
+                target.parent.mkdir(exist_ok=True)
+                temporary.replace(target)
+                fsync(target.parent)
+                fsync(self._folder)
+            return kept
+        finally:
+            temporary.unlink(missing_ok=True)
+
+
+def _copy(stream: IO[bytes], target: Path, most: int) -> Kept:
+    digest, size = hashlib.sha256(), 0
+    with target.open("xb") as out:
+        while block := stream.read(_BLOCK):
+            if not size:
+                _refuse_packed(block)
+            size += len(block)
+            if size > most:
+                raise LeaderboardError(f"The file is larger than {most >> 20} MiB, which is the most this board takes.")
+            digest.update(block)
+            out.write(block)
+    if not size:
+        raise LeaderboardError("The file is empty.")
+    return Kept(digest.hexdigest(), size)
+
+
+def _refuse_packed(start: bytes) -> None:
+    kind = next((kind for magic, kind in _PACKED.items() if start.startswith(magic)), None)
+    if kind is None and start[_TAR_AT : _TAR_AT + len(_TAR)] == _TAR:
+        kind = "a tar archive"
+    if kind is not None:
+        raise LeaderboardError(f"The file is {kind}; boards take plain text only: JSON Lines, JSON, CSV or TSV.")
