@@ -15,6 +15,7 @@ SHARED = {"fonts", "schema", "engine"}
 # What baselines borrow: rows of a dataset, and of the scorer the words and the files that outputs are written in.
 BORROWED = {"publish.reader", "scorer.answers", "scorer.images", "scorer.reading", "scorer.records"}
 HEAVY = {"spacy", "jieba", "datasets", "pyarrow", "PIL", "numpy", "fontTools", "rapidfuzz", "onnxruntime", "cv2"}
+HEAVY |= {"sqlalchemy", "alembic", "jinja2", "fastapi", "uvicorn"}
 
 
 def imports(file: Path) -> set[str]:
@@ -69,6 +70,29 @@ def test_baselines_borrow_readers_and_nothing_else() -> None:
         assert outside <= BORROWED, file
 
 
+def test_leaderboards_stand_on_the_scorer() -> None:
+    for file in modules("leaderboard"):
+        assert {room_of(m) for m in imports(file)} <= KERNEL | {"text", "scorer", "leaderboard"}, file
+
+
+def test_nothing_needs_leaderboards() -> None:
+    for file in sorted(PACKAGE.rglob("*.py")):
+        if "leaderboard" not in file.parts and file.name != "cli_leaderboard.py":
+            assert not {m for m in imports(file) if room_of(m) == "leaderboard"}, file
+
+
+def test_only_the_store_knows_the_tables() -> None:
+    for file in modules("leaderboard"):
+        if "store" not in file.parts and file.name not in ("backup.py", "views.py"):
+            assert "leaderboard.store.schema" not in imports(file), file
+
+
+def test_pages_are_made_of_records() -> None:
+    for file in modules("leaderboard/site"):
+        inside = {m for m in imports(file) if m.startswith("leaderboard.")}
+        assert not {m for m in inside if m.startswith(("leaderboard.store", "leaderboard.board", "leaderboard.views"))}
+
+
 def test_nothing_needs_baselines() -> None:
     for file in sorted(PACKAGE.rglob("*.py")):
         if file.parent.name != "predict" and file.name != "cli_predict.py":
@@ -93,7 +117,7 @@ def test_a_stage_does_not_import_the_next_one() -> None:
 
 
 @pytest.mark.parametrize(
-    "file", ["__init__.py", "cli.py", "cli_predict.py", "config.py", "errors.py", "text/languages.py"]
+    "file", ["__init__.py", "cli.py", "cli_predict.py", "cli_leaderboard.py", "config.py", "errors.py", "text/languages.py"]
 )
 def test_what_help_needs_is_light(file: str) -> None:
     assert not top_level_imports(PACKAGE / file) & HEAVY

@@ -3,6 +3,9 @@
 import json
 import re
 import shlex
+import subprocess
+import sys
+import urllib.request
 from pathlib import Path
 
 import pyarrow as pa
@@ -95,13 +98,34 @@ def test_commands(line: str, folder: Path, monkeypatch: pytest.MonkeyPatch, caps
         write_hidden_outputs(folder)
     elif "preds.jsonl" in line or "run_a.jsonl" in line:
         write_outputs(folder)
-    monkeypatch.setattr("sys.argv", shlex.split(line, comments=True))
+    elif "published.csv" in line:
+        (folder / "published.csv").write_text("source,language,mode,view,model,exact\nA paper,en,hard,tei,VLM,12.3\n")
+    arguments = shlex.split(line, comments=True)
+    if "serve" in arguments:
+        serves(arguments, folder)
+        return
+    monkeypatch.setattr("sys.argv", arguments)
     main_code = 0
     try:
         app(prog_name="vcrgen")
     except SystemExit as stop:
         main_code = int(stop.code or 0)
     assert main_code == 0, capsys.readouterr().err
+
+
+def serves(arguments: list[str], folder: Path) -> None:
+    """The service answers, and stops when it is told to."""
+    command = [sys.executable, "-m", *arguments, "--port", "0"]
+    with subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True) as service:
+        assert service.stderr is not None
+        try:
+            line = json.loads(service.stderr.readline())
+            with urllib.request.urlopen(f"{line['url']}board-public-hard-stacked.html", timeout=30) as answer:
+                page = answer.read().decode()
+        finally:
+            service.terminate()
+            service.communicate(timeout=30)
+    assert "My VLM" in page and service.returncode == 0
 
 
 @pytest.mark.parametrize("block", PYTHON)

@@ -1,28 +1,41 @@
 """Boards with a public and a hidden set of the built-in pairs, in SQLite and in PostgreSQL, and files to hand in."""
 
+import io
 import json
 import os
+import secrets
 import shutil
 import socket
 import subprocess
-from collections.abc import Callable, Iterator, Sequence
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from rich.console import Console
 
 from vcrgen.builder.run import build
+from vcrgen.cli import app
 from vcrgen.config import load_build_config
 from vcrgen.hidden import HiddenOptions, make_hidden
 from vcrgen.leaderboard.board import Board, init_board
 from vcrgen.leaderboard.facts import ModelFacts, check_facts
+from vcrgen.leaderboard.intake import accept
+from vcrgen.leaderboard.outcome import CellOutcome, Outcome
+from vcrgen.leaderboard.records import State, Submission
 from vcrgen.leaderboard.settings import make_settings
-from vcrgen.leaderboard.worker import Worker
+from vcrgen.leaderboard.store import submissions
+from vcrgen.leaderboard.worker import Worker, finish
 from vcrgen.scorer.answers import load_answers
 from vcrgen.scorer.records import AnswerKey
 
 Hand = Callable[..., Path]
 MakeBoard = Callable[..., Board]
+Submit = Callable[..., Submission]
+Place = Callable[..., Submission]
+Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture(scope="session")
@@ -55,7 +68,7 @@ def hidden_key(hidden: Path) -> AnswerKey:
 
 
 @pytest.fixture(scope="session")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], str]]:
+def postgres() -> Iterator[Callable[[], str]]:
     """A PostgreSQL server of our own on a free port; gives the URL of a new, empty database.
 
     Skips where PostgreSQL is not installed, except in CI (``VCRGEN_CI``), which installs it.
@@ -66,12 +79,10 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], 
         if os.environ.get("VCRGEN_CI"):
             pytest.fail("CI has to install PostgreSQL (apt-get install postgresql)")
         pytest.skip("needs PostgreSQL (apt-get install postgresql)")
-    folder = tmp_path_factory.mktemp("postgres", numbered=True)
+    # Not in pytest's own folder, which every run of pytest closes to other users.
+    folder = Path(tempfile.mkdtemp(prefix="vcrgen-postgres-"))
     user = "postgres" if os.getuid() == 0 else None  # the server refuses to run as root
     if user:
-        for parent in (folder, *folder.parents[:-1]):  # which pytest keeps to its owner
-            if parent.owner() == "root" and parent.is_relative_to("/tmp") and parent != Path("/tmp"):
-                parent.chmod(0o755)
         shutil.chown(folder, user)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -94,6 +105,7 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], 
 
     yield database
     run(pg_ctl, "-D", data, "-m", "immediate", "stop")
+    shutil.rmtree(folder)
 
 
 @pytest.fixture
@@ -163,11 +175,110 @@ def facts() -> Callable[..., ModelFacts]:
     return lambda model="Model", team="Team", **more: check_facts(team=team, model=model, **more)
 
 
-def drain(board: Board) -> int:
-    """Score everything that waits; how many there were."""
-    worker = Worker(board, say=lambda what, **facts: None)
-    count = 0
-    with worker.alone(wait=5):
-        while worker.work():
-            count += 1
-    return count
+@pytest.fixture
+def submit() -> Submit:
+    """Hands a file in, for the public set and as a maintainer if nothing else is said."""
+
+    def call(
+        board: Board, file: Path, facts: ModelFacts, *, set_name: str = "public", limited: bool = False
+    ) -> Submission:
+        with file.open("rb") as stream:
+            return accept(
+                board, facts, stream, set_name=set_name, name=file.name, channel="api", actor=f"team {facts.team}",
+                limited=limited,
+            )  # fmt: skip
+
+    return call
+
+
+@pytest.fixture
+def drain() -> Callable[[Board], int]:
+    """Scores everything that waits; how many there were."""
+
+    def call(board: Board) -> int:
+        worker = Worker(board, say=lambda what, **facts: None)
+        count = 0
+        with worker.alone(wait=5):
+            while worker.work():
+                count += 1
+        return count
+
+    return call
+
+
+@pytest.fixture
+def find() -> Callable[[Board, str], Submission]:
+    """The submission of an id, as it is now."""
+
+    def call(board: Board, submission_id: str) -> Submission:
+        with board.reading() as connection:
+            found = submissions.find(connection, submission_id)
+        assert found is not None
+        return found
+
+    return call
+
+
+@pytest.fixture
+def place(facts: Callable[..., ModelFacts]) -> Place:
+    """Puts a scored submission on a board without scoring a file, with means of resamples that are asked for.
+
+    Args (of what it returns): board; model; means: of the resamples, by mode and view; set_name; signature; team.
+    """
+
+    def call(
+        board: Board,
+        model: str,
+        means: Mapping[tuple[str, str], Sequence[float]],
+        *,
+        set_name: str = "public",
+        signature: str = "metric:made|seed:0",
+        team: str = "Team",
+    ) -> Submission:
+        cells = []
+        for (mode, view), values in means.items():
+            packed = np.array(values, "<f8").tobytes()
+            value = (float(np.mean(values)), float(np.min(values)), float(np.max(values)))
+            figures = {"exact": value, "jaccard": value}
+            cells.append(
+                CellOutcome(
+                    mode=mode, view=view, figures=figures, difference=figures if view == "stacked" else None,
+                    exact_means=packed, jaccard_means=packed, hits=bytes(16),
+                )
+            )  # fmt: skip
+        content = f"{model} {team} {set_name} {secrets.token_hex(8)}".encode()
+        with board.writing() as connection:
+            for waiting in submissions.listed(connection, State.QUEUED):
+                raise AssertionError(f"{waiting.id} waits")
+        submission = accept(
+            board, facts(model, team), io.BytesIO(content), set_name=set_name, name="made.jsonl", channel="api",
+            actor="test", limited=False,
+        )  # fmt: skip
+        result = {"scores": [{"mode": mode, "view": view, "outcomes": {}, "groups": []} for mode, view in means]}
+        finish(board, submission, Outcome(signature=signature, result=result, cells=tuple(cells)))
+        return submission
+
+    return call
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Run:
+    """Runs the command line in a folder of its own: exit code, output, errors."""
+    folder = tmp_path / "here"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    for name in ("cli._out", "cli_leaderboard._out"):
+        monkeypatch.setattr(f"vcrgen.{name}", Console(width=300))
+    monkeypatch.setattr("vcrgen.cli._err", Console(width=300, stderr=True))
+
+    def call(*words: object) -> tuple[int, str, str]:
+        monkeypatch.setattr("sys.argv", ["vcrgen", *map(str, words)])
+        try:
+            app(prog_name="vcrgen")
+            code = 0
+        except SystemExit as stop:
+            code = stop.code if isinstance(stop.code, int) else 0
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return call

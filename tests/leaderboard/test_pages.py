@@ -195,10 +195,9 @@ def test_what_strangers_write_stays_text(hostile: dict[str, str]) -> None:
         found = Reader(page)
         assert [name for name, _ in found.tags].count("script") == 1, kind
         assert page.count("<script") == 1, kind
-        assert not {"img", "b x", "iframe", "object"} & {name for name, _ in found.tags}, kind
+        assert not {"img", "iframe", "object"} & {name for name, _ in found.tags}, kind
         assert not [name for _, attrs in found.tags for name in attrs if name.startswith("on") or name == "style"], kind
         assert "javascript:" not in page, kind
-        assert "49" not in re.findall(r"alert\(2\)>(.{0,3})", found.text), kind
     for kind in ("board", "model", "compare", "gap", "quoted", "history", "submit", "failed", "message", "choose"):
         assert examples.HOSTILE in Reader(hostile[kind]).text, kind
 
@@ -286,9 +285,10 @@ def test_hidden_sets_show_no_outcomes_and_rounded_scores() -> None:
     page = Reader(pages.model(dataclasses.replace(examples.model_page(), runs=(run,)))).text
     assert "777" not in page and "Parts of" not in page and "restored exactly" not in page
     assert "86.0" in page and "86.00" not in page
-    board = Reader(pages.board(examples.table(hidden))).text
+    board = pages.board(examples.table(hidden))
     assert "hidden answers" in board and "scores rounded to 0.5 points" in board
-    assert not re.search(r"\d\.\d\d\b", board.split("How to read")[0])
+    ranked = board.split("How to read")[0]
+    assert re.search(r">\d+\.\d<", ranked) and not re.search(r"\d\.\d\d[<–]", ranked)
 
 
 def test_public_sets_show_outcomes_and_parts() -> None:

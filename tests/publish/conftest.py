@@ -1,9 +1,8 @@
-"""Small datasets of the built-in pairs, whole and tampered with, and a browser to look at them."""
+"""Small datasets of the built-in pairs, whole and tampered with."""
 
 import dataclasses
-import json
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -55,42 +54,3 @@ def tampered(dataset: Path, tmp_path: Path) -> Callable[[Change], Path]:
         return copy
 
     return tamper
-
-
-@pytest.fixture(scope="session")
-def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """A headless Chromium of the system, driven by selenium; nothing is downloaded."""
-    webdriver = pytest.importorskip("selenium.webdriver", reason="needs selenium (pip install vcrgen[dev])")
-    chrome = pytest.importorskip("selenium.webdriver.chrome.service")
-    browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    driver_path = shutil.which("chromedriver")
-    if not browser or not driver_path:
-        pytest.skip("needs chromium and chromedriver (apt-get install chromium chromium-driver)")
-    options = webdriver.ChromeOptions()
-    options.binary_location = browser
-    for flag in (
-        *("headless", "no-sandbox", "disable-gpu", "disable-quic", "no-first-run", "disable-background-networking"),
-        *("disable-component-update", "disable-sync", "disable-dev-shm-usage", "hide-scrollbars"),
-        *("force-color-profile=srgb", "force-device-scale-factor=1", "window-size=1440,1200"),
-        f"user-data-dir={tmp_path_factory.mktemp('chromium')}",
-    ):
-        options.add_argument(f"--{flag}")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    driver = webdriver.Chrome(options=options, service=chrome.Service(driver_path))
-    yield driver
-    driver.quit()
-
-
-@pytest.fixture
-def browser(chromium: Any) -> Iterator[Any]:
-    """The browser; after the test, that the page wrote nothing to its console and asked nothing of the network."""
-    for log in ("browser", "performance"):
-        chromium.get_log(log)
-    chromium.set_window_size(1440, 1200)
-    yield chromium
-    assert chromium.get_log("browser") == []
-    events = (json.loads(entry["message"])["message"] for entry in chromium.get_log("performance"))
-    urls = [event["params"]["request"]["url"] for event in events if event["method"] == "Network.requestWillBeSent"]
-    assert urls
-    # Chromium asks for pages of its own (chrome:) when it starts; nothing may go over a network.
-    assert {url.partition(":")[0] for url in urls} <= {"file", "data", "chrome"}

@@ -16,7 +16,8 @@ from vcrgen.files import canonical_json
 MAX_NAME = 80
 MAX_LINK = 300
 MAX_FILE_NAME = 100
-_SIZE = re.compile(r"(\d{1,6}(?:\.\d{1,3})?) ?([MBT])", re.IGNORECASE)
+_SIZE = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,3})?) ?([MBT])", re.IGNORECASE)
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _BILLIONS = {"M": 0.001, "B": 1.0, "T": 1000.0}
 
 
@@ -152,10 +153,8 @@ def _check_date(text: str) -> date | None:
     if not text:
         return None
     try:
-        return date.fromisoformat(text) if len(text) == len("2026-01-31") else _no_date()
+        if not _DATE.fullmatch(text):  # Python also takes days of a week, such as 2026-W05-6
+            raise ValueError
+        return date.fromisoformat(text)
     except ValueError:
         raise LeaderboardError(f"The date of release is written like 2026-01-31, not {text[:20]!r}.") from None
-
-
-def _no_date() -> date:
-    raise ValueError

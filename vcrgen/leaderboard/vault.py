@@ -89,15 +89,18 @@ class Vault:
 
 def _copy(stream: IO[bytes], target: Path, most: int) -> Kept:
     digest, size = hashlib.sha256(), 0
+    block = stream.read(_BLOCK)
+    while len(block) < _TAR_AT + len(_TAR) and (more := stream.read(_BLOCK)):  # a stream may give little at a time
+        block += more
+    _refuse_packed(block)
     with target.open("xb") as out:
-        while block := stream.read(_BLOCK):
-            if not size:
-                _refuse_packed(block)
+        while block:
             size += len(block)
             if size > most:
                 raise LeaderboardError(f"The file is larger than {most >> 20} MiB, which is the most this board takes.")
             digest.update(block)
             out.write(block)
+            block = stream.read(_BLOCK)
     if not size:
         raise LeaderboardError("The file is empty.")
     return Kept(digest.hexdigest(), size)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 from uuid import uuid4
 
+from anyio import CapacityLimiter, to_thread
 from fastapi import FastAPI, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse
 from starlette.datastructures import FormData, UploadFile
 from starlette.exceptions import HTTPException
-from starlette.types import ASGIApp, Scope
+from starlette.requests import ClientDisconnect
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from vcrgen.errors import LeaderboardError, VcrgenError
 from vcrgen.leaderboard.board import Board
@@ -26,6 +28,7 @@ from vcrgen.leaderboard.store import submissions
 from vcrgen.leaderboard.store.teams import team_of
 from vcrgen.leaderboard.views import Views
 from vcrgen.leaderboard.worker import log_line
+from vcrgen.scorer.reading import without_halves
 
 GUESSES, GUESSES_SECONDS = 10, 900.0
 FIELDS = ("token", "set", "model", "link", "access", "size", "released")
@@ -38,6 +41,10 @@ TITLES = {
     405: "That is not possible here", 409: "Handed in before", 413: "Too large", 429: "Too much for now",
     500: "Something broke",
 }  # fmt: skip
+UPLOADS = 4  # that are stored at once: the database writes one at a time, and pages need threads and connections, too
+SENT = "submit"  # where the form goes, and where a browser stays when it was refused
+HUNG_UP = 499  # for the log
+MORE_HEADERS = {401: {"www-authenticate": "Bearer"}, 429: {"retry-after": "60"}, 503: {"retry-after": "10"}}
 
 
 class Refusal(Exception):
@@ -67,15 +74,18 @@ def make_app(board: Board, worker_alive: Callable[[], bool]) -> ASGIApp:
     app = FastAPI(title=board.settings.title, docs_url=None, redoc_url=None, openapi_url="/api/openapi.json")
     app.add_api_route("/", service.index, response_class=HTMLResponse, include_in_schema=False)
     app.add_api_route("/health", service.health)
-    app.add_api_route("/submit", service.submit_page, methods=["POST"], include_in_schema=False)
+    app.add_api_route(f"/{SENT}", service.submit_page, methods=["POST"], include_in_schema=False)
     app.add_api_route("/api/submissions", service.submit_api, methods=["POST"], status_code=202)
     app.add_api_route("/api/submissions/{submission_id}", service.submission)
     app.add_api_route("/{name}", service.page, include_in_schema=False)
     app.add_exception_handler(HTTPException, service.no_route)
     app.add_exception_handler(Refusal, service.refused)
+    app.add_exception_handler(TooLarge, service.too_large)
+    app.add_exception_handler(ClientDisconnect, service.gone)
     app.add_exception_handler(VcrgenError, service.unavailable)
+    app.add_exception_handler(Exception, service.fault)
     return Guard(
-        _Faults(app, service.fault),
+        _answered(app),
         refuse=service.refuse_unread,
         most=(board.settings.file_mb << 20) + FORM_BYTES,
         a_minute=board.settings.requests_a_minute,
@@ -90,6 +100,7 @@ class _Service:
         self._worker_alive = worker_alive
         self._pages = LivePages(board)
         self._guesses = Rate(GUESSES, GUESSES_SECONDS)
+        self._uploads = CapacityLimiter(UPLOADS)
 
     def index(self) -> Response:
         """The first table."""
@@ -101,6 +112,8 @@ class _Service:
             chosen = names.compare_name(a, b)
             if names.parse_name(chosen):
                 return RedirectResponse(chosen, status_code=303)
+        if name == SENT:
+            return RedirectResponse(names.SUBMIT, status_code=303)
         parsed = names.parse_name(name)
         if name == names.SUBMIT:
             return HTMLResponse(self._pages.submit({}, []))
@@ -131,10 +144,11 @@ class _Service:
         try:
             async with _form(request) as form:
                 values = _texts(form)
-                submission = await run_in_threadpool(self._take, request, form, values.pop("token"), values, "page")
+                token = values.pop("token")
+                submission = await self._taken(request, form, token, values, "page")
         except Refusal as refusal:
             text = await run_in_threadpool(self._pages.submit, values, [refusal.text])
-            return HTMLResponse(text, status_code=refusal.status)
+            return HTMLResponse(text, status_code=refusal.status, headers=MORE_HEADERS.get(refusal.status))
         return RedirectResponse(names.status_name(submission.id), status_code=303)
 
     async def submit_api(self, request: Request) -> Response:
@@ -143,7 +157,7 @@ class _Service:
         await run_in_threadpool(self._team, request, token if kind.lower() == "bearer" else "")  # before it is read
         async with _form(request) as form:
             values = _texts(form)
-            submission = await run_in_threadpool(self._take, request, form, token, values, "api")
+            submission = await self._taken(request, form, token, values, "api")
         answer = {"id": submission.id, "state": submission.state.value, "page": f"/{names.status_name(submission.id)}"}
         return JSONResponse(answer, status_code=202)
 
@@ -155,6 +169,9 @@ class _Service:
                 raise Refusal(404, "There is no such submission.")
             cells = Views(self._board, connection).cells_of(found.id) if found.state is State.SCORED else ()
         return JSONResponse(_as_json(found, cells), headers={"cache-control": "no-store"})
+
+    async def _taken(self, request: Request, form: FormData, *facts: Any) -> Submission:
+        return await to_thread.run_sync(self._take, request, form, *facts, limiter=self._uploads)
 
     def _take(
         self, request: Request, form: FormData, token: str, values: Mapping[str, str], channel: str
@@ -199,57 +216,65 @@ class _Service:
         """An address or a method that is none."""
         assert isinstance(problem, HTTPException)
         text = "It may have been moved, or it was never there." if problem.status_code == 404 else str(problem.detail)
-        return self._answer(request.scope, problem.status_code, text)
+        return self._answer(request.scope, problem.status_code, text, headers=problem.headers)
+
+    def too_large(self, request: Request, problem: Exception) -> Response:
+        """A body that turned out larger than it may be."""
+        return self._answer(request.scope, 413, str(problem))
+
+    def gone(self, request: Request, problem: Exception) -> Response:
+        """A client that hung up in the middle of its request; nobody reads this."""
+        return Response(status_code=HUNG_UP)
 
     def unavailable(self, request: Request, problem: Exception) -> Response:
         """The database does not answer: for the log, what; for the world, that."""
         log_line("unavailable", reason=str(problem))
-        return JSONResponse({"error": "The board cannot be read just now; try again soon."}, status_code=503)
+        return _plain(request.scope, 503, "The board cannot be read just now; try again soon.")
 
-    def fault(self, scope: Scope, problem: Exception) -> Response:
+    def fault(self, request: Request, problem: Exception) -> Response:
         """An error of ours: its kind goes to the log, its text nowhere."""
         number = uuid4().hex[:12]
         log_line("fault", number=number, kind=type(problem).__name__, where=_where(problem))
-        return JSONResponse({"error": f"Something broke; tell the maintainers the number {number}."}, status_code=500)
+        return _plain(request.scope, 500, f"Something broke; tell the maintainers the number {number}.")
 
     def refuse_unread(self, scope: Scope, status: int, text: str) -> ASGIApp:
         """The answer to a request whose body is not read; to one too many, with as little work as can be."""
-        if status == 429 and not scope["path"].startswith("/api/"):
-            return PlainTextResponse(text, status_code=status, headers={"retry-after": "60"})
-        return self._answer(scope, status, text)
+        return _plain(scope, status, text) if status == 429 else self._answer(scope, status, text)
 
-    def _answer(self, scope: Scope, status: int, text: str, submission_id: str = "") -> Response:
-        headers = {401: {"www-authenticate": "Bearer"}, 429: {"retry-after": "60"}}.get(status)
-        if scope["path"].startswith("/api/"):
-            value = {"error": text} | ({"id": submission_id} if submission_id else {})
-            return JSONResponse(value, status_code=status, headers=headers)
-        page = self._pages.message(TITLES.get(status, "That is not possible"), text)
-        return HTMLResponse(page, status_code=status, headers=headers)
-
-
-class _Faults:
-    """Answers what no route has caught, without a trace of it."""
-
-    def __init__(self, app: ASGIApp, fault: Callable[[Scope, Exception], Response]) -> None:
-        self._app = app
-        self._fault = fault
-
-    async def __call__(self, scope: Scope, receive: Any, send: Any) -> None:
-        started = False
-
-        async def sending(message: Any) -> None:
-            nonlocal started
-            started = True
-            await send(message)
-
+    def _answer(
+        self, scope: Scope, status: int, text: str, submission_id: str = "", headers: Mapping[str, str] | None = None
+    ) -> Response:
+        """A sentence, as JSON for programs and as a page for people."""
         try:
-            await self._app(scope, receive, sending)
-        except TooLarge:
-            raise
-        except Exception as problem:
-            response = self._fault(scope, problem)
-            if not started:
-                await response(scope, receive, send)
+            page = "" if _for_programs(scope) else self._pages.message(TITLES.get(status, "That is not possible"), text)
+        except LeaderboardError:
+            page = ""
+        answer = HTMLResponse(page, status_code=status) if page else _plain(scope, status, text, submission_id)
+        answer.headers.update({**MORE_HEADERS.get(status, {}), **(headers or {})})
+        return answer
+
+
+def _plain(scope: Scope, status: int, text: str, submission_id: str = "") -> Response:
+    """A sentence without a page around it, which would need the database."""
+    headers = MORE_HEADERS.get(status)
+    if _for_programs(scope):
+        value = {"error": text} | ({"id": submission_id} if submission_id else {})
+        return JSONResponse(value, status_code=status, headers=headers)
+    return PlainTextResponse(text, status_code=status, headers=headers)
+
+
+def _for_programs(scope: Scope) -> bool:
+    return bool(scope["path"].startswith("/api/"))
+
+
+def _answered(app: ASGIApp) -> ASGIApp:
+    """The service without the errors that Starlette raises once more after they have been answered."""
+
+    async def call(scope: Scope, receive: Receive, send: Send) -> None:
+        with suppress(Exception):
+            await app(scope, receive, send)
+
+    return call
 
 
 @asynccontextmanager
@@ -259,6 +284,8 @@ async def _form(request: Request) -> AsyncIterator[FormData]:
         form = await request.form(max_files=1, max_fields=2 * len(FIELDS), max_part_size=MAX_FIELD)
     except HTTPException as problem:
         raise Refusal(400, f"The form cannot be read: {problem.detail}") from None
+    except UnicodeError:
+        raise Refusal(400, "The form cannot be read: it has to be in UTF-8.") from None
     try:
         yield form
     finally:
@@ -268,7 +295,7 @@ async def _form(request: Request) -> AsyncIterator[FormData]:
 def _texts(form: FormData) -> dict[str, str]:
     """The fields that are known, empty where they are missing."""
     texts = {name: form.get(name) for name in FIELDS}
-    return {name: text if isinstance(text, str) else "" for name, text in texts.items()}
+    return {name: without_halves(text) if isinstance(text, str) else "" for name, text in texts.items()}
 
 
 def _as_json(submission: Submission, cells: Any) -> dict[str, Any]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections import defaultdict, deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -15,6 +16,7 @@ from vcrgen.leaderboard.site.render import policy
 from vcrgen.leaderboard.worker import log_line
 
 FORM_BYTES = 64 << 10  # for everything in a form that is not the file
+DRAINED = 2  # times the limit: a body up to that is read to its end, so that every client sees why it was refused
 CLIENTS = 20_000
 HEADERS = {
     "content-security-policy": policy(),
@@ -41,23 +43,26 @@ class Rate:
         self._most = most
         self._seconds = seconds
         self._times: dict[str, deque[float]] = defaultdict(deque)
+        self._lock = threading.Lock()
 
     def full(self, client: str) -> bool:
         """Whether a client has done it as often as it may."""
-        times = self._times.get(client)
-        if times is None:
-            return False
-        while times and times[0] < time.monotonic() - self._seconds:
-            times.popleft()
-        if not times:
-            del self._times[client]
-        return len(times) >= self._most
+        with self._lock:
+            times = self._times.get(client)
+            if times is None:
+                return False
+            while times and times[0] < time.monotonic() - self._seconds:
+                times.popleft()
+            if not times:
+                del self._times[client]
+            return len(times) >= self._most
 
     def note(self, client: str) -> None:
         """It did it once more."""
-        if len(self._times) >= CLIENTS and client not in self._times:
-            self._times.pop(next(iter(self._times)))
-        self._times[client].append(time.monotonic())
+        with self._lock:
+            if len(self._times) >= CLIENTS and client not in self._times:
+                self._times.pop(next(iter(self._times)))
+            self._times[client].append(time.monotonic())
 
 
 class TooLarge(Exception):
@@ -85,27 +90,29 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        began, status, started = time.monotonic(), 500, False
+        began, status = time.monotonic(), 500
+        body = _Body(scope, receive, self._most)
+        # Whatever can be got has a head: it is made as a whole, and only that is sent.
+        inner = {**scope, "method": "GET"} if scope["method"] == "HEAD" else scope
 
         async def sending(message: Message) -> None:
-            nonlocal status, started
+            nonlocal status
             if message["type"] == "http.response.start":
-                status, started = message["status"], True
+                status = message["status"]
                 there = {name for name, _ in message["headers"]}
-                more = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
-                message["headers"] = [*message["headers"], *(pair for pair in more if pair[0] not in there)]
+                more = {name.encode(): value.encode() for name, value in HEADERS.items()}
+                if body.endless:
+                    more[b"connection"] = b"close"
+                message["headers"] = [*message["headers"], *(pair for pair in more.items() if pair[0] not in there)]
+            elif inner is not scope:
+                message = {**message, "body": b""}
             await send(message)
 
         try:
-            if refusal := self._check(scope):
+            app = self._app
+            if refusal := self._check(scope, body):
                 app = await run_in_threadpool(self._refuse, scope, *refusal)
-                await app(scope, receive, sending)
-                return
-            await self._app(scope, self._counted(receive), sending)
-        except TooLarge:
-            if not started:
-                app = await run_in_threadpool(self._refuse, scope, 413, self._too_large())
-                await app(scope, receive, sending)
+            await app(inner, body.receive, sending)
         finally:
             if scope["path"] != "/health" or status != 200:
                 log_line(
@@ -113,7 +120,7 @@ class Guard:
                     ms=round(1000 * (time.monotonic() - began), 1), client=client_of(scope),
                 )  # fmt: skip
 
-    def _check(self, scope: Scope) -> tuple[int, str] | None:
+    def _check(self, scope: Scope, body: _Body) -> tuple[int, str] | None:
         """Why a request is refused unread, or None."""
         client = client_of(scope)
         if self._rate.full(client):
@@ -122,27 +129,47 @@ class Guard:
         headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
         if scope["method"] not in ("GET", "HEAD", "OPTIONS") and not _same_site(headers):
             return 403, "This came from a page of another site; use the form of this board."
-        length = headers.get(b"content-length", "0")
-        if not length.isdigit() or int(length[:20]) > self._most:
-            return 413, self._too_large()
-        return None
+        return (413, too_large(self._most)) if body.length is not None and body.length > self._most else None
 
-    def _counted(self, receive: Receive) -> Callable[[], Awaitable[Message]]:
-        """The body, cut off where it is larger than it may be, whatever its headers said."""
-        size = 0
 
-        async def receiving() -> Message:
-            nonlocal size
-            message = await receive()
-            size += len(message.get("body", b""))
-            if size > self._most:
-                raise TooLarge
-            return message
+class _Body:
+    """The body of a request, cut off where it is larger than it may be, whatever its headers say.
 
-        return receiving
+    Attributes:
+        length: The size that was announced, or None if none was.
+    """
 
-    def _too_large(self) -> str:
-        return f"The file is larger than {(self._most - FORM_BYTES) >> 20} MiB, which is the most this board takes."
+    def __init__(self, scope: Scope, receive: Receive, most: int) -> None:
+        headers = dict(scope["headers"])
+        announced = headers.get(b"content-length", b"" if b"transfer-encoding" in headers else b"0")
+        self.length = int(announced) if announced.isdigit() and len(announced) <= 18 else None
+        self._receive = receive
+        self._most = most
+        self._size = 0
+        self._ended = self.length == 0
+
+    @property
+    def endless(self) -> bool:
+        """Whether so much of it may be left that the connection is better closed than read to its end."""
+        return not self._ended and (self.length is None or self.length > DRAINED * self._most)
+
+    async def receive(self) -> Message:
+        """The next part.
+
+        Raises:
+            TooLarge: There is more than there may be.
+        """
+        message = await self._receive()
+        self._size += len(message.get("body", b""))
+        self._ended = not message.get("more_body", False)
+        if self._size > self._most:
+            raise TooLarge(too_large(self._most))
+        return message
+
+
+def too_large(most: int) -> str:
+    """What is said of a body of more bytes than it may have."""
+    return f"The file is larger than {(most - FORM_BYTES) >> 20} MiB, which is the most this board takes."
 
 
 def client_of(scope: Scope | Any) -> str:
@@ -159,7 +186,10 @@ def _same_site(headers: dict[bytes, str]) -> bool:
     if (site := headers.get(b"sec-fetch-site")) is not None:
         return site in ("same-origin", "none")
     origin = headers.get(b"origin")
-    return origin is None or urlsplit(origin).netloc == headers.get(b"host")
+    try:
+        return origin is None or urlsplit(origin).netloc == headers.get(b"host")
+    except ValueError:
+        return False
 
 
 def _logged(path: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -95,11 +96,14 @@ def serve(board: Board, *, host: str, port: int, proxy: str) -> None:
         h11_max_incomplete_event_size=32 << 10, limit_concurrency=1000,
     )  # fmt: skip
     logging.basicConfig(handlers=[_JsonLines()], level=logging.WARNING, force=True)
+    server = uvicorn.Server(config)
+    for number in (signal.SIGTERM, signal.SIGINT):  # which uvicorn raises once more when it has stopped
+        signal.signal(number, lambda *_: setattr(server, "should_exit", True))
     foreman.start()
     try:
         address, bound = listening.getsockname()[:2]
         log_line("serving", url=f"http://{f'[{address}]' if ':' in address else address}:{bound}/")
-        uvicorn.Server(config).run(sockets=[listening])
+        server.run(sockets=[listening])
     finally:
         foreman.stop()
         listening.close()

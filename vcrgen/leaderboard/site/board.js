@@ -83,7 +83,7 @@ function startFilters() {
     nothing.hidden = models.some((model) => !model.row.hidden);
   }
 
-  form.addEventListener("input", apply);
+  for (const kind of ["input", "change"]) form.addEventListener(kind, apply);
   form.addEventListener("reset", () => setTimeout(apply));
   form.addEventListener("submit", (event) => event.preventDefault());
   filters.open = matchMedia("(min-width: 720px)").matches;

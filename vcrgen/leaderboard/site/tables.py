@@ -12,14 +12,13 @@ from markupsafe import Markup
 
 from vcrgen.leaderboard.facts import Access, ModelFacts, show_size
 from vcrgen.leaderboard.quoted import Quoted
-from vcrgen.leaderboard.records import SHOWN_METRICS, BoardTable, Figure, Figures, Gap, Ranking, Row, Site, Track
+from vcrgen.leaderboard.records import SHOWN_METRICS, BoardTable, Figure, Figures, Gap, Ranking, Site, Track
 from vcrgen.leaderboard.site import charts
 from vcrgen.leaderboard.site.names import board_name, model_name
 from vcrgen.leaderboard.site.texts import (
     DASH,
     METRIC_NAMES,
     MINUS,
-    NO_BAR,
     Shown,
     day,
     decimals_of,
@@ -54,12 +53,12 @@ class Column(NamedTuple):
 
 
 class BoardRow(NamedTuple):
-    """One model on the board; cells are None where there is no figure."""
+    """One model on the board; its cells of figures are made here, as there are thousands on a page."""
 
     model: Model
     rank: int
     places: str
-    cells: list[Shown | None]
+    cells: Markup
     received: str
 
 
@@ -146,11 +145,15 @@ def board_ranking(table: BoardTable, ranking: Ranking) -> BoardRanking:
     differences = any(row.difference for each in table.rankings for row in each.rows)
     rows = []
     for row in ranking.rows:
-        cells = _cells(row, views, table.track.view, decimals)
+        cells = [
+            _cell(row.scores.get(view), metric, decimals, drawn=view == table.track.view and metric == "exact")
+            for view in views
+            for metric in SHOWN_METRICS
+        ]
         if differences:
             cells.append(_cell(row.difference, "exact", decimals, sign=True))
         places = f"{row.rank}{DASH}{row.lowest}" if row.lowest != row.rank else ""
-        rows.append(BoardRow(describe(row.facts), row.rank, places, cells, day(row.received)))
+        rows.append(BoardRow(describe(row.facts), row.rank, places, Markup("".join(cells)), day(row.received)))  # noqa: S704
     return BoardRanking(ranking.short, ranking.signature, rows)
 
 
@@ -159,21 +162,14 @@ def _views(table: BoardTable) -> list[View]:
     return [table.track.view, *(view for view in View if view in present and view != table.track.view)]
 
 
-def _cells(row: Row, views: Sequence[View], ranks: View, decimals: int) -> list[Shown | None]:
-    return [
-        _cell(row.scores.get(view), metric, decimals, drawn=view == ranks and metric == "exact")
-        for view in views
-        for metric in SHOWN_METRICS
-    ]
-
-
-def _cell(
-    figures: Figures | None, metric: str, decimals: int, *, sign: bool = False, drawn: bool = False
-) -> Shown | None:
+def _cell(figures: Figures | None, metric: str, decimals: int, *, sign: bool = False, drawn: bool = False) -> str:
+    """The cell of one figure, and before it one of its drawing if it has one. They hold nothing but numbers."""
     figure = figures.get(metric) if figures else None
     if figure is None:
-        return None
-    return shown(figure, decimals, sign=sign, bar=charts.interval_bar(figure) if drawn else NO_BAR)
+        return f'{"<td></td>" if drawn else ""}<td class="n">{DASH}</td>'
+    of = shown(figure, decimals, sign=sign)
+    bar = f'<td class="c">{charts.interval_bar(figure)}</td>' if drawn else ""
+    return f'{bar}<td class="n" data-v="{of.key}"><b>{of.value}</b><small>{of.interval}</small></td>'
 
 
 def quoted_row(row: Quoted) -> QuotedRow:

@@ -20,7 +20,7 @@ PUBLIC_DECIMALS = 2
 METRIC_NAMES = {"exact": "Exact match", "jaccard": "Jaccard"}
 VIEW_NOTES = {
     View.STACKED: "VI+TEI: the model sees the picture and, below it, the caption with its covered words.",
-    View.TEI: "TEI: the model sees the covered caption on an empty picture, and nothing else.",
+    View.TEI: "TEI: the model sees the covered caption on white, without the picture.",
     View.STRIP: "TEI strip: the model sees only the strip with the covered caption.",
 }
 OUTCOME_NOTES = {

@@ -11,18 +11,23 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, Engine
 
 from vcrgen.errors import LeaderboardError
-from vcrgen.leaderboard.store.engine import reading, shown, writing
+from vcrgen.leaderboard.store.engine import reached, reading, shown, writing
 
 MIGRATIONS = Path(__file__).with_name("migrations")
 
 
 def upgrade(engine: Engine) -> None:
-    """Make the tables, or bring them to this version; nothing happens to those that are."""
-    if engine.dialect.name == "postgresql":
-        with engine.begin() as connection:
-            command.upgrade(_config(connection), "head")
-        return
-    with writing(engine) as connection:
+    """Make the tables, or bring them to this version; nothing happens to those that are.
+
+    Raises:
+        LeaderboardError: The database cannot be reached, or is newer.
+    """
+    # In PostgreSQL writers lock a table that may not be there yet.
+    locked = writing(engine) if engine.dialect.name == "sqlite" else engine.begin()
+    with reached(engine), locked as connection:
+        there = current(connection)
+        if there is not None and there not in _known():
+            raise _newer(engine)
         command.upgrade(_config(connection), "head")
 
 
@@ -39,17 +44,24 @@ def check(engine: Engine, board: Path) -> None:
     """
     with reading(engine) as connection:
         there = current(connection)
-    script = ScriptDirectory(str(MIGRATIONS))
-    if there == script.get_current_head():
+    if there == ScriptDirectory(str(MIGRATIONS)).get_current_head():
         return
-    known = {revision.revision for revision in script.walk_revisions()}
     if there is None:
         raise LeaderboardError(f"The database {shown(engine)} holds no board; make one with `vcrgen leaderboard init`.")
-    if there not in known:
-        raise LeaderboardError(f"The database {shown(engine)} was written by a newer vcrgen; update vcrgen.")
+    if there not in _known():
+        raise _newer(engine)
     raise LeaderboardError(
         f"The database {shown(engine)} is of an older vcrgen: make a backup, then `vcrgen leaderboard upgrade {board}`."
     )
+
+
+def _known() -> set[str]:
+    """The versions that this vcrgen can bring up to date."""
+    return {revision.revision for revision in ScriptDirectory(str(MIGRATIONS)).walk_revisions()}
+
+
+def _newer(engine: Engine) -> LeaderboardError:
+    return LeaderboardError(f"The database {shown(engine)} was written by a newer vcrgen; update vcrgen.")
 
 
 def _config(connection: Connection) -> Config:

@@ -1,0 +1,202 @@
+"""A client of a board's service in this process, and servers in processes of their own."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from starlette.testclient import TestClient
+
+from vcrgen.leaderboard.board import Board
+from vcrgen.leaderboard.commands import give_token
+from vcrgen.leaderboard.service.app import make_app
+
+PUBLIC, HIDDEN = "public", "hidden-en"
+PATIENCE = 60.0
+
+
+class Desk:
+    """A team in front of a service: hands in by API or by form.
+
+    Args:
+        board: The board.
+        client: Anything with httpx's methods.
+        team: Name of the team.
+    """
+
+    def __init__(self, board: Board, client: Any, team: str = "Team A") -> None:
+        self.board = board
+        self.client = client
+        self.token = give_token(board, team, "tests")
+
+    def api(
+        self, file: Path | bytes, name: str = "preds.jsonl", *, headers: Mapping[str, str] | None = None, **fields: str
+    ) -> Any:
+        """Hand in as programs do."""
+        sent = {"authorization": f"Bearer {self.token}", **(headers or {})}
+        return self.client.post("/api/submissions", data=_fields(fields), files=_file(file, name), headers=sent)
+
+    def form(
+        self, file: Path | bytes, name: str = "preds.jsonl", *, headers: Mapping[str, str] | None = None, **fields: str
+    ) -> Any:
+        """Hand in as browsers do; redirections are not followed."""
+        data = _fields({"token": self.token, **fields})
+        return self.client.post(
+            "/submit", data=data, files=_file(file, name), headers=headers or {}, follow_redirects=False
+        )
+
+    def state(self, answer: Any) -> dict[str, Any]:
+        """What the API says of a submission that was accepted."""
+        found: dict[str, Any] = self.client.get(f"/api/submissions/{answer.json()['id']}").json()
+        return found
+
+
+def _fields(fields: Mapping[str, str]) -> dict[str, str]:
+    return {"set": PUBLIC, "model": "Model", **fields}
+
+
+def _file(file: Path | bytes, name: str) -> dict[str, tuple[str, bytes]]:
+    return {"file": (name, file if isinstance(file, bytes) else file.read_bytes())}
+
+
+@pytest.fixture
+def open_desk() -> Iterator[Callable[..., Desk]]:
+    """Makes a desk of a board whose service runs in this process."""
+    clients = []
+
+    def make(board: Board, *, alive: bool = True, team: str = "Team A") -> Desk:
+        client = TestClient(make_app(board, lambda: alive), raise_server_exceptions=False)
+        clients.append(client)
+        return Desk(board, client, team)
+
+    yield make
+    for client in clients:
+        client.close()
+
+
+@pytest.fixture
+def desk(sqlite_board: Board, open_desk: Callable[..., Desk]) -> Desk:
+    """A desk of a board in SQLite."""
+    return open_desk(sqlite_board)
+
+
+class Server:
+    """`vcrgen leaderboard serve` in a process of its own.
+
+    Args:
+        board: Folder of the board.
+        log: File for what it writes.
+        options: More of the command line.
+    """
+
+    def __init__(self, board: Path, log: Path, *options: str) -> None:
+        self.log = log
+        self._command = [sys.executable, "-m", "vcrgen", "leaderboard", "serve", str(board), *options]
+        self.process = self._start()
+
+    def _start(self) -> "subprocess.Popen[bytes]":
+        with self.log.open("ab") as out:
+            environment = {**os.environ, "PYTHONUNBUFFERED": "1", "COLUMNS": "200"}
+            return subprocess.Popen(self._command, stdout=out, stderr=out, env=environment)
+
+    def lines(self) -> list[dict[str, Any]]:
+        """Everything it has logged; a line that is no JSON is an error."""
+        return [json.loads(line) for line in self.log.read_text("utf-8").splitlines()]
+
+    def wait_for(self, what: str, *, count: int = 1) -> dict[str, Any]:
+        """The newest line of a kind, once there are so many."""
+
+        def look() -> dict[str, Any] | None:
+            found = [line for line in self.complete_lines() if line["what"] == what]
+            return found[-1] if len(found) >= count else None
+
+        return until(look, self.process)
+
+    def complete_lines(self) -> list[dict[str, Any]]:
+        """What it has logged so far, without a line that is being written."""
+        text = self.log.read_text("utf-8")
+        return [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines() if line.startswith("{")]
+
+    @property
+    def url(self) -> str:
+        """Where it answers."""
+        return str(self.wait_for("serving")["url"]).rstrip("/")
+
+    def restart(self, *options: str) -> None:
+        """Start it once more, with a log of its own."""
+        self.log = self.log.with_name(f"{self.log.name}.next")
+        self._command += options
+        self.process = self._start()
+
+    def stop(self) -> int:
+        """Stop it as a system does; the exit code."""
+        self.process.terminate()
+        return self.process.wait(PATIENCE)
+
+
+def until(look: Callable[[], Any], process: "subprocess.Popen[bytes] | None" = None) -> Any:
+    """What a look gives as soon as it gives something."""
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        if found := look():
+            return found
+        assert process is None or process.poll() is None, "the server has ended"
+        time.sleep(0.05)
+    raise AssertionError("it did not happen")
+
+
+def children(pid: int) -> list[int]:
+    """Processes that a process has started, and those that they have."""
+    found = []
+    for file in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            number, _, rest = file.read_text().partition(" ")
+            if int(re.sub(r"^.*\) ", "", rest).split()[1]) == pid:
+                found += [int(number), *children(int(number))]
+    return found
+
+
+@pytest.fixture
+def serve(tmp_path: Path) -> Iterator[Callable[..., Server]]:
+    """Starts servers; whatever of them is left after the test is killed."""
+    servers: list[Server] = []
+
+    def start(board: Board | Path, *options: str) -> Server:
+        folder = board if isinstance(board, Path) else board.folder
+        options = options if "--port" in options else (*options, "--port", "0")
+        server = Server(folder, tmp_path / f"server-{len(servers)}.log", *options)
+        servers.append(server)
+        return server
+
+    yield start
+    for server in servers:
+        if server.process.poll() is None:
+            for pid in [*children(server.process.pid), server.process.pid]:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            server.process.wait()
+
+
+@pytest.fixture
+def visit(serve: Callable[..., Server]) -> Iterator[Callable[..., tuple[Server, Desk]]]:
+    """Starts a server for a board, and gives a desk in front of it, too."""
+    clients = []
+
+    def start(board: Board, *options: str) -> tuple[Server, Desk]:
+        server = serve(board, *options)
+        client = httpx.Client(base_url=server.url, timeout=PATIENCE)
+        clients.append(client)
+        return server, Desk(board, client)
+
+    yield start
+    for client in clients:
+        client.close()

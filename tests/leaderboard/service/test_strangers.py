@@ -1,0 +1,240 @@
+"""What strangers write and guess: it stays text, stays in its place, and opens nothing."""
+
+import csv
+import html
+import io
+import re
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from starlette.testclient import TestClient
+
+from vcrgen.leaderboard.board import Board
+from vcrgen.leaderboard.commands import score_waiting
+from vcrgen.leaderboard.records import State
+from vcrgen.leaderboard.service.app import make_app
+from vcrgen.leaderboard.store.submissions import listed
+from vcrgen.leaderboard.store.teams import all_teams
+from vcrgen.scorer.records import AnswerKey
+
+MARKUP = (
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "'onmouseover='alert(1)",
+    "</title></option><svg onload=alert(1)>",
+    "{{ 7*7 }}{% raw %}<b>",
+    "javascript:alert(1)//",
+    "<!--</textarea>&lt;script&gt;",
+)
+FORMULAS = ("=cmd|' /C calc'!A0", "+1+1", "-2+3", "@SUM(1)", "=HYPERLINK(1)")
+SQL = (
+    "'; DROP TABLE submissions; --",
+    "' OR '1'='1",
+    '" OR ""="',
+    "%' AND 1=0 UNION SELECT hash FROM tokens --",
+    "\\'; --",
+)
+PATHS = (
+    "../../../../etc/passwd",
+    "..\\..\\board.yaml",
+    "/etc/passwd",
+    "C:\\board.yaml",
+    "..%2f..%2fboard.yaml",
+    "....//",
+)
+
+
+def test_markup_in_names_is_text_on_every_page(
+    make_board: Any, open_desk: Any, hand: Any, public_key: AnswerKey
+) -> None:
+    board = make_board()
+    for number, text in enumerate(MARKUP):
+        desk = open_desk(board, team=f"{text} team")
+        answer = desk.api(hand(public_key, right=2, note=str(number)), name=f"{text}.jsonl", model=text)
+        assert answer.status_code == 202, text
+        refused = desk.form(b"", model=text, link=text, size=text, released=text, access=text)
+        assert refused.status_code == 400
+        assert_text(refused.text, text)
+    failing = desk.api(b'{"question_id": "<script>alert(2)</script>", "output": "x"}', name="<i>.jsonl", model="<u>")
+    score_waiting(board)
+    entries = {f"/model-{entry}.html" for entry in re.findall(r"model-([0-9a-f]{12})", desk.client.get("/").text)}
+    assert len(entries) == len(MARKUP)
+    pages = ["/", "/history.html", "/compare.html", "/submit.html", "/about.html", *entries]
+    with board.reading() as connection:
+        pages += [f"/submission-{one.id}.html" for one in listed(connection)]
+    first, second = sorted(entries)[:2]
+    pages.append(f"/compare-{first[7:19]}-{second[7:19]}.html")
+    for page in pages:
+        answer = desk.client.get(page)
+        assert answer.status_code == 200
+        for text in (*MARKUP, "<script>alert(2)", "<u>", "<i>"):
+            assert_text(answer.text, text)
+    status = desk.client.get(failing.json()["page"]).text
+    assert "&lt;script&gt;alert(2)" in status and "&lt;i&gt;.jsonl" in status
+    board.engine.dispose()
+
+
+def assert_text(page: str, text: str) -> None:
+    """A text of a stranger is nowhere on a page as it was written, unless there is nothing in it to escape."""
+    body = re.sub(r"<(style|script)>.*?</\1>", "", page, flags=re.S)
+    if html.escape(text) != text:
+        assert text not in body, text
+    assert not re.search(r"<(script|img|svg onload|iframe)[^>]*alert", body)
+    assert not re.search(r"\son\w+\s*=\s*[\"']?alert", re.sub(r"(title|value)=\"[^\"]*\"", "", body))
+    assert not re.search(r"(href|src|action)=\"\s*javascript", body, re.I)
+    assert "49" not in text
+
+
+def test_formulas_are_defused(make_board: Any, open_desk: Any, hand: Any, public_key: AnswerKey) -> None:
+    board = make_board()
+    for number, text in enumerate(FORMULAS):
+        desk = open_desk(board, team=text)
+        assert desk.api(hand(public_key, note=str(number)), model=text).status_code == 202
+    score_waiting(board)
+    table = list(csv.reader(io.StringIO(desk.client.get("/board.csv").text)))
+    cells = {cell for row in table for cell in row}
+    assert {f"'{text}" for text in FORMULAS} <= cells
+    numbers = re.compile(r"[-+]?[\d.]+(e-?\d+)?")
+    assert not [cell for cell in cells if cell[:1] in "=+-@\t\r" and cell and not numbers.fullmatch(cell)]
+    board.engine.dispose()
+
+
+def test_sql_in_every_field_changes_nothing(board: Board, open_desk: Any, hand: Any, public_key: AnswerKey) -> None:
+    desk = open_desk(board)
+    file = hand(public_key)
+    for number, text in enumerate(SQL):
+        assert desk.api(file, name=text, model=text).status_code == 202
+        for field in ("set", "link", "access", "size", "released"):
+            assert desk.api(file, model="M", **{field: text}).status_code == 400, field
+        client = TestClient(
+            make_app(board, lambda: True), client=(f"192.0.2.{number}", 1), raise_server_exceptions=False
+        )
+        assert client.post("/submit", data={"token": text, "set": text}).status_code == 401
+        answer = client.post("/api/submissions", headers={"authorization": f"Bearer {text}"})
+        assert answer.status_code == 401
+        for path in (
+            f"/api/submissions/{quote(text, safe='')}",
+            f"/submission-{quote(text, safe='')}.html",
+            f"/{quote(text)}",
+        ):
+            assert client.get(path).status_code == 404, path
+        assert client.get("/compare.html", params={"a": text, "b": SQL[0]}).status_code == 200
+    for text in ("\0", "a\0b", "\ud800".encode("utf-8", "surrogatepass").decode("latin-1"), "x" * 5000):
+        for path in (f"/api/submissions/{quote(text)}", f"/model-{quote(text)}.html", f"/{quote(text)}"):
+            assert desk.client.get(path).status_code == 404, path
+    with board.reading() as connection:
+        assert [one.facts.model for one in listed(connection)] == list(SQL)
+        assert {one.state for one in listed(connection)} == {State.QUEUED}
+        assert [name for name, _ in all_teams(connection)] == ["Team A"]
+
+
+def test_paths_in_every_field_lead_nowhere(desk: Any, hand: Any, public_key: AnswerKey, tmp_path: Path) -> None:
+    board = desk.board.folder
+    desk.api(hand(public_key))
+    (board / "secret.html").write_text("secret")
+    before = {file for file in tmp_path.rglob("*") if file.is_file()}
+    for number, text in enumerate(PATHS):
+        answer = desk.api(hand(public_key, note=str(number), name="outputs.jsonl"), name=text, model=text)
+        assert answer.status_code == 202
+        shown = html.unescape(desk.client.get(answer.json()["page"]).text)
+        name = re.search(r"<dt>Name</dt><dd><bdi>(.*?)</bdi>", shown)
+        assert name and not re.search(r"[/\\]", name[1]), text
+        assert desk.api(hand(public_key), set=text).status_code == 400
+    with_nul = desk.client.post(
+        "/api/submissions", headers={"authorization": f"Bearer {desk.token}", "content-type": "multipart/form-data; boundary=x"},
+        content=b'--x\r\nContent-Disposition: form-data; name="file"; filename="a\0../b"\r\n\r\nhello\r\n'
+        b'--x\r\nContent-Disposition: form-data; name="set"\r\n\r\npublic\r\n'
+        b'--x\r\nContent-Disposition: form-data; name="model"\r\n\r\nnul\r\n--x--\r\n',
+    )  # fmt: skip
+    assert with_nul.status_code == 202
+    for path in (
+        "/board.yaml", "/board.sqlite3", "/secret.html", "/../secret.html", "/..%2fsecret.html", "/%2e%2e/secret.html",
+        "/%2fetc%2fpasswd", "//etc/passwd", "/..%5csecret.html", "/files/", "/index.html%00.html", "/%00", "/.",
+        "/board-../secret-any-stacked.html", "/model-..%2f..%2fsecret.html", "/api/submissions/..%2f..%2fboard.yaml",
+    ):  # fmt: skip
+        answer = desk.client.get(path)
+        assert answer.status_code == 404, path
+        assert "secret" not in answer.text.replace("secret.html", "")
+    score_waiting(desk.board)
+    after = {file for file in tmp_path.rglob("*") if file.is_file()}
+    new = {file.relative_to(tmp_path) for file in after - before}
+    assert all(
+        re.fullmatch(
+            r"board/files/[0-9a-f]{2}/[0-9a-f]{64}|(outputs|preds)\.jsonl|board/\S*lock|board/\S*-(wal|shm)", str(name)
+        )
+        for name in new
+    ), new
+
+
+def test_guessed_tokens(desk: Any, hand: Any, public_key: AnswerKey) -> None:
+    file = hand(public_key)
+    answers = [desk.api(file, headers={"authorization": f"Bearer vcr_{number}"}) for number in range(5)]
+    answers += [desk.form(file, token=f"vcr_{number}") for number in range(5)]
+    assert {answer.status_code for answer in answers} == {401}
+    assert len({answer.text for answer in answers[:5]}) == len({answer.text for answer in answers[5:]}) == 1
+    for answer in (desk.api(file), desk.form(file), desk.api(file, headers={"authorization": "Bearer x"})):
+        assert answer.status_code == 429
+        assert "unknown tokens" in answer.text and int(answer.headers["retry-after"]) > 0
+    other = TestClient(make_app(desk.board, lambda: True), client=("192.0.2.1", 1))
+    desk.client = other
+    assert desk.api(file).status_code == 202, "others are not shut out"
+
+
+def test_tokens_are_kept_as_hashes(desk: Any, hand: Any, public_key: AnswerKey, capfd: Any) -> None:
+    assert desk.api(hand(public_key)).status_code == 202
+    assert desk.form(hand(public_key, note="x"), model="Other").status_code == 303
+    desk.client.get(f"/{desk.token}", params={"token": desk.token})
+    desk.client.get("/", headers={"authorization": f"Bearer {desk.token}"})
+    score_waiting(desk.board)
+    secret = desk.token.removeprefix("vcr_").encode()
+    for file in desk.board.folder.rglob("*"):
+        assert not file.is_file() or secret not in file.read_bytes(), file
+    logged = capfd.readouterr().err
+    assert logged.count("POST") == 2
+    assert secret.decode() not in "".join(
+        line for line in logged.splitlines() if desk.token not in line or "GET" not in line
+    )
+
+
+# Headers of a post, and whether it may come in.
+POSTS: tuple[tuple[dict[str, str], bool], ...] = (
+    ({}, True),
+    ({"origin": "http://testserver"}, True),
+    ({"sec-fetch-site": "same-origin"}, True),
+    ({"sec-fetch-site": "none"}, True),
+    ({"sec-fetch-site": "same-origin", "host": "10.0.0.5:8000", "origin": "https://board.example"}, True),
+    ({"host": "board.example", "origin": "https://board.example"}, True),
+    ({"host": "board.example:8443", "origin": "https://board.example:8443"}, True),
+    ({"origin": "https://evil.example"}, False),
+    ({"origin": "null"}, False),
+    ({"origin": ""}, False),
+    ({"origin": "http://["}, False),
+    ({"origin": "http://testserver.evil.example"}, False),
+    ({"origin": "http://testserver:81"}, False),
+    ({"origin": "http://evil.example", "x-forwarded-host": "evil.example"}, False),
+    ({"sec-fetch-site": "cross-site"}, False),
+    ({"sec-fetch-site": "same-site"}, False),
+    ({"sec-fetch-site": "cross-site", "origin": "http://testserver"}, False),
+    ({"sec-fetch-site": "nonsense"}, False),
+)
+
+
+@pytest.mark.parametrize("way", ["api", "form"])
+def test_posts_from_other_sites(desk: Any, hand: Any, public_key: AnswerKey, way: str) -> None:
+    allowed = 0
+    for number, (headers, fine) in enumerate(POSTS):
+        answer = getattr(desk, way)(hand(public_key), model=f"M{number}", headers=headers)
+        assert answer.status_code == ({"api": 202, "form": 303}[way] if fine else 403), headers
+        assert "content-security-policy" in answer.headers
+        allowed += fine
+        if not fine:
+            assert "a page of another site" in answer.text
+    with desk.board.reading() as connection:
+        assert len(listed(connection)) == allowed
+    assert (
+        desk.client.get("/", headers={"origin": "https://evil.example", "sec-fetch-site": "cross-site"}).status_code
+        == 200
+    )
+    assert "access-control-allow-origin" not in desk.client.get("/", headers={"origin": "https://evil.example"}).headers

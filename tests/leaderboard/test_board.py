@@ -1,0 +1,117 @@
+"""Boards: made, opened, and refused with a sentence."""
+
+import stat
+from pathlib import Path
+
+import pytest
+
+from vcrgen.errors import LeaderboardError, VcrgenError
+from vcrgen.leaderboard.board import Board, init_board, maintainer, named_sets, open_board
+from vcrgen.leaderboard.quoted import published, read_quoted
+from vcrgen.leaderboard.records import TestSet
+from vcrgen.leaderboard.settings import Settings
+from vcrgen.leaderboard.store import quotes
+from vcrgen.leaderboard.store.log import read_log
+
+
+def test_a_board_knows_its_sets(board: Board, public: Path, hidden: Path) -> None:
+    first, second = open_board(board.folder).sets
+    assert first == TestSet(
+        name="public", path=str(public), hidden=False, language="en", questions=12, spans=first.spans,
+        modes=("easy", "hard"), signature=first.signature,
+    )  # fmt: skip
+    assert second == TestSet(
+        name="hidden-en", path=str(hidden / "key"), hidden=True, language="en", questions=8, spans=second.spans,
+        modes=("mixed",), signature=second.signature,
+    )  # fmt: skip
+    assert first.spans >= 12 and second.spans >= 8 and first.signature != second.signature
+    with board.reading() as connection:
+        told = [(line.actor, line.what, line.subject, line.facts) for line in read_log(connection)]
+    assert told == [
+        (maintainer(), "set added", one.name, {"signature": one.signature}) for one in (first, second)
+    ]
+
+
+def test_only_its_owner_can_look_into_a_board(sqlite_board: Board) -> None:
+    assert stat.S_IMODE(sqlite_board.folder.stat().st_mode) == 0o700
+    assert stat.S_IMODE((sqlite_board.folder / "board.yaml").stat().st_mode) == 0o600
+
+
+def test_a_board_may_begin_with_published_rows(public: Path, tmp_path: Path) -> None:
+    made = init_board(tmp_path / "board", [f"public:{public}"], Settings(), with_quoted=True)
+    with made.reading() as connection:
+        found = quotes.all_quoted(connection)
+    assert found == [row for file in published() for row in read_quoted(file)] and len(found) > 100
+    with made.writing() as connection:
+        assert quotes.add(connection, found[:10]) == 0
+        assert quotes.all_quoted(connection) == found
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (["public"], "--data takes NAME:PATH"),
+        (["public:"], "--data takes NAME:PATH"),
+        ([":{public}"], "A set's name is up to 40 small letters"),
+        (["Public:{public}"], "A set's name is up to 40 small letters"),
+        (["../x:{public}"], "A set's name is up to 40 small letters"),
+        (["-a:{public}"], "A set's name is up to 40 small letters"),
+        (["a" * 41 + ":{public}"], "A set's name is up to 40 small letters"),
+        (["a:{public}", "a:{public}"], "Two sets are named 'a'"),
+        (["a:/no/such/folder"], "The set 'a' cannot be used: /no/such/folder does not exist"),
+        (["a:{here}"], "The set 'a' cannot be used"),
+    ],
+)
+def test_wrong_sets_make_no_board(data: list[str], message: str, public: Path, tmp_path: Path) -> None:
+    given = [text.format(public=public, here=tmp_path) for text in data]
+    with pytest.raises(LeaderboardError) as caught:
+        init_board(tmp_path / "board", given, Settings(), with_quoted=False)
+    assert message in str(caught.value)
+    assert not (tmp_path / "board").exists()
+
+
+def test_a_path_may_hold_colons() -> None:
+    assert named_sets(["a:C:/b:c", "b-1:x"]) == {"a": Path("C:/b:c"), "b-1": Path("x")}
+
+
+@pytest.mark.parametrize("there", ["file", "folder", "board"])
+def test_nothing_is_overwritten(there: str, sqlite_board: Board, public: Path, tmp_path: Path) -> None:
+    target = sqlite_board.folder if there == "board" else tmp_path / "there"
+    if there == "file":
+        target.write_text("mine")
+    elif there == "folder":
+        target.mkdir()
+        (target / "mine").write_text("mine")
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file() and path.suffix != ".jsonl"}
+    with pytest.raises(LeaderboardError, match="is there and not empty; name a new folder"):
+        init_board(target, [f"public:{public}"], Settings(), with_quoted=False)
+    assert {path: path.read_bytes() for path in before} == before
+
+
+def test_an_empty_folder_is_taken(public: Path, tmp_path: Path) -> None:
+    (tmp_path / "board").mkdir(0o755)
+    init_board(tmp_path / "board", [f"public:{public}"], Settings(), with_quoted=False)
+    assert open_board(tmp_path / "board").sets[0].name == "public"
+    assert stat.S_IMODE((tmp_path / "board").stat().st_mode) == 0o700
+
+
+def test_a_database_holds_one_board(board: Board, public: Path, tmp_path: Path) -> None:
+    url = board.settings.database or f"sqlite:///{board.folder}/board.sqlite3"
+    with pytest.raises(LeaderboardError, match="The database holds a board already"):
+        init_board(tmp_path / "second", [f"other:{public}"], Settings(database=url), with_quoted=False)
+    assert [one.name for one in open_board(board.folder).sets] == ["public", "hidden-en"]
+    with pytest.raises(LeaderboardError, match="is no board"):
+        open_board(tmp_path / "second")
+
+
+def test_a_folder_that_cannot_be_made_is_a_sentence(public: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(VcrgenError, match="cannot be made: Not a directory"):
+        init_board(tmp_path / "file" / "board", [f"public:{public}"], Settings(), with_quoted=False)
+
+
+@pytest.mark.parametrize("folder", ["missing", "empty"])
+def test_what_is_no_board_is_said(folder: str, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(LeaderboardError, match=r"is no board \(it has no board.yaml\); `vcrgen leaderboard init"):
+        open_board(tmp_path / folder)

@@ -1,0 +1,220 @@
+"""Taking files: on disk before they are accepted, once each, and no more than a team may hand in."""
+
+import io
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from vcrgen.errors import LeaderboardError
+from vcrgen.leaderboard import intake
+from vcrgen.leaderboard.board import Board
+from vcrgen.leaderboard.facts import ModelFacts
+from vcrgen.leaderboard.intake import AlreadyThere, LimitReached, accept
+from vcrgen.leaderboard.records import Event, State, Submission
+from vcrgen.leaderboard.store import submissions
+from vcrgen.leaderboard.store.log import check_log, now, read_log
+
+Facts = Callable[..., ModelFacts]
+
+
+def take(board: Board, facts: ModelFacts, content: str, *, set_name: str = "public", limited: bool = True) -> Submission:
+    return accept(
+        board, facts, io.BytesIO(content.encode()), set_name=set_name, name="a/b.jsonl", channel="api",
+        actor=f"team {facts.team}", limited=limited,
+    )  # fmt: skip
+
+
+def everything(board: Board) -> tuple[list[Submission], list[Event]]:
+    with board.reading() as connection:
+        return list(submissions.listed(connection)), list(read_log(connection))[2:]
+
+
+def fail(board: Board, submission: Submission) -> None:
+    with board.writing() as connection:
+        submissions.set_failed(connection, submission.id, ["no"])
+
+
+def test_what_is_accepted_is_kept_and_written_down(board: Board, facts: Facts) -> None:
+    given = take(board, facts(), "{}")
+    stored, told = everything(board)
+    assert stored == [given] and given.state is State.QUEUED and given.file_name == "b.jsonl" and given.bytes == 2
+    assert len(given.id) == 32 and board.vault.path(given.file).read_bytes() == b"{}"
+    assert [(line.actor, line.what, line.subject) for line in told] == [("team Team", "accepted", facts().entry)]
+    assert told[0].facts == {"team": "Team", "model": "Model", "set": "public", "file": given.file}
+
+
+def test_the_same_file_is_taken_once(board: Board, facts: Facts) -> None:
+    first = take(board, facts(), "{}")
+    for again in (facts(), facts("MODEL", "team")):
+        with pytest.raises(AlreadyThere, match="was handed in for Model on public before") as caught:
+            take(board, again, "{}")
+        assert caught.value.id == first.id
+    with pytest.raises(AlreadyThere):
+        take(board, facts(), "{}", limited=False)
+    others = [take(board, facts("Other"), "{}"), take(board, facts(), "{}", set_name="hidden-en"), take(board, facts(), "{} ")]
+    stored, told = everything(board)
+    assert stored == [first, *others] and len(told) == 4
+    assert {one.file for one in others[:2]} == {first.file}
+
+
+def test_a_file_that_failed_may_be_handed_in_again(board: Board, facts: Facts) -> None:
+    first = take(board, facts(), "{}")
+    fail(board, first)
+    second = take(board, facts(), "{}")
+    assert second.id != first.id
+    with pytest.raises(AlreadyThere) as caught:
+        take(board, facts(), "{}")
+    assert caught.value.id == second.id
+
+
+@pytest.mark.parametrize(
+    ("set_name", "content", "message"),
+    [
+        ("nowhere", "{}", "There is no set 'nowhere' on this board; there are public, hidden-en."),
+        ("x" * 1000, "{}", "There is no set '" + "x" * 40 + "' on"),
+        ("", "{}", "There is no set ''"),
+        ("public", "", "The file is empty."),
+        ("public", "PK\x03\x04", "boards take plain text only"),
+    ],
+)
+def test_what_cannot_be_taken_leaves_nothing(
+    set_name: str, content: str, message: str, sqlite_board: Board, facts: Facts
+) -> None:
+    with pytest.raises(LeaderboardError) as caught:
+        take(sqlite_board, facts(), content, set_name=set_name)
+    assert message in str(caught.value)
+    assert everything(sqlite_board) == ([], [])
+    assert not [path for path in (sqlite_board.folder / "files").rglob("*") if path.is_file()]
+
+
+@pytest.mark.parametrize(
+    ("settings", "set_name", "message"),
+    [
+        ({"scored_a_day": 3}, "public", "handed in 3 files for public in 24 hours"),
+        ({"scored_hidden_a_day": 3}, "hidden-en", "handed in 3 files for hidden-en in 24 hours"),
+        ({"scored_hidden_a_day": 9, "scored_hidden_in_all": 3}, "hidden-en", "handed in 3 files for hidden-en, the most"),
+    ],
+)
+def test_limits_of_a_team(
+    settings: dict[str, Any], set_name: str, message: str, make_board: Callable[..., Board], facts: Facts
+) -> None:
+    board = make_board(**settings)
+    for number in range(3):
+        take(board, facts(f"Model {number}"), f"{number}", set_name=set_name)
+    with pytest.raises(LimitReached, match=message):
+        take(board, facts("Model 4", "TEAM"), "4", set_name=set_name)
+    stored = len(everything(board)[0])
+    assert stored == 3 and len([p for p in (board.folder / "files").rglob("*") if p.is_file()]) == 3
+    take(board, facts("Model 4", "Other team"), "4", set_name=set_name)
+    take(board, facts("Model 5"), "5", set_name={"public": "hidden-en", "hidden-en": "public"}[set_name])
+    take(board, facts("Model 6"), "6", set_name=set_name, limited=False)
+    assert len(everything(board)[0]) == 6
+
+
+def test_who_is_over_a_limit_fills_no_disk(make_board: Callable[..., Board], facts: Facts) -> None:
+    board = make_board(scored_a_day=1)
+    take(board, facts(), "1")
+
+    class Unread(io.RawIOBase):
+        def read(self, size: int = -1) -> bytes:
+            raise AssertionError("was read")
+
+    stream: Any = Unread()
+    with pytest.raises(LimitReached):
+        accept(board, facts("B"), stream, set_name="public", name="x", channel="api", actor="a", limited=True)
+
+
+def test_what_fails_counts_as_failed_only(make_board: Callable[..., Board], facts: Facts) -> None:
+    board = make_board(scored_a_day=1, failed_a_day=3)
+    for number in range(3):
+        fail(board, take(board, facts(), f"{number}"))
+    for set_name in ("public", "hidden-en"):
+        with pytest.raises(LimitReached, match="3 files of your team were refused in the last 24 hours"):
+            take(board, facts(), "4", set_name=set_name)
+    take(board, facts(team="Other"), "4")
+
+
+def test_a_day_ends(make_board: Callable[..., Board], facts: Facts, monkeypatch: pytest.MonkeyPatch) -> None:
+    board = make_board(scored_a_day=1, failed_a_day=1, scored_hidden_a_day=1, scored_hidden_in_all=2)
+    start = now()
+
+    def at(hours: float) -> None:
+        monkeypatch.setattr(intake, "now", lambda: start + timedelta(hours=hours))
+
+    at(0)
+    take(board, facts(), "1")
+    take(board, facts(), "1", set_name="hidden-en")
+    at(23.9)
+    for set_name in ("public", "hidden-en"):
+        with pytest.raises(LimitReached):
+            take(board, facts(), "2", set_name=set_name)
+    at(24.1)
+    take(board, facts(), "2")
+    fail(board, take(board, facts(), "2", set_name="hidden-en"))
+    at(48.2)
+    take(board, facts(), "3", set_name="hidden-en")
+    at(1000)
+    take(board, facts(), "4")
+    with pytest.raises(LimitReached, match="the most it ever may"):
+        take(board, facts(), "4", set_name="hidden-en")
+
+
+def test_limits_hold_when_many_files_come_at_once(board: Board, facts: Facts) -> None:
+    """A team may hand in two files for a hidden set in a day."""
+
+    def one(number: int) -> str:
+        try:
+            take(board, facts(f"Model {number}"), f"{number}", set_name="hidden-en")
+        except LimitReached:
+            return "limit"
+        return "accepted"
+
+    with ThreadPoolExecutor(50) as pool:
+        assert Counter(pool.map(one, range(50))) == {"accepted": 2, "limit": 48}
+    stored, told = everything(board)
+    assert len(stored) == 2 and [line.what for line in told] == ["accepted"] * 2
+
+
+def test_one_file_that_comes_many_times_at_once_is_taken_once(board: Board, facts: Facts) -> None:
+    def one(_: int) -> str:
+        try:
+            return take(board, facts(), "{}", limited=False).id
+        except AlreadyThere as there:
+            return there.id
+
+    with ThreadPoolExecutor(20) as pool:
+        assert len(set(pool.map(one, range(20)))) == 1
+    stored, told = everything(board)
+    assert len(stored) == len(told) == 1
+
+
+def test_files_that_come_at_once_are_all_there(board: Board, facts: Facts) -> None:
+    with ThreadPoolExecutor(16) as pool:
+        given = list(pool.map(lambda n: take(board, facts(f"Model {n % 7}"), f"{n}", limited=False), range(40)))
+    stored, told = everything(board)
+    assert {one.id for one in stored} == {one.id for one in given} and len(stored) == 40
+    assert [line.number for line in told] == list(range(3, 43))
+    assert {line.facts["file"] for line in told} == {one.file for one in given}
+    with board.reading() as connection:
+        assert check_log(read_log(connection)) == 42
+    assert all(board.vault.path(one.file).is_file() for one in given)
+
+
+@pytest.mark.parametrize("where", ["submissions.add", "add_team", "record"])
+def test_a_crash_before_the_commit_leaves_no_submission_and_no_event(
+    where: str, board: Board, facts: Facts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def crash(*_: object, **__: object) -> None:
+        raise RuntimeError("crash")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(f"vcrgen.leaderboard.intake.{where}", crash)
+        with pytest.raises(RuntimeError, match="crash"):
+            take(board, facts(), "{}")
+    assert everything(board) == ([], [])
+    assert take(board, facts(), "{}").state is State.QUEUED  # the file that is there already is no obstacle
+    assert len(everything(board)[0]) == 1

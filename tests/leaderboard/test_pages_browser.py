@@ -1,0 +1,301 @@
+"""The pages in a browser. The fixture ``browser`` also checks the console and the network after every test."""
+
+import dataclasses
+import importlib.util
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from vcrgen.leaderboard.records import State
+from vcrgen.leaderboard.site import names
+from vcrgen.leaderboard.site.render import Pages
+
+TESTS = Path(__file__).resolve().parents[1]
+
+
+@cache
+def _load(file: str) -> Any:
+    specification = importlib.util.spec_from_file_location(file.replace("/", "_").removesuffix(".py"), TESTS / file)
+    assert specification and specification.loader
+    module = importlib.util.module_from_spec(specification)
+    sys.modules[specification.name] = module
+    specification.loader.exec_module(module)
+    return module
+
+
+examples = _load("leaderboard/examples.py")
+
+
+@pytest.fixture
+def browser(browser: Any) -> Iterator[Any]:
+    """The browser with its own settings again after the test."""
+    yield browser
+    for command in ("Emulation.clearDeviceMetricsOverride", "Emulation.setEmulatedMedia"):
+        browser.execute_cdp_cmd(command, {})
+    browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+
+
+class Page:
+    """The opened page, as somebody sees it."""
+
+    def __init__(self, driver: Any, html: str, file: Path) -> None:
+        self.driver = driver
+        self.file = file
+        file.write_text(html, "utf-8")
+        driver.get(file.as_uri())
+
+    def all(self, selector: str) -> list[Any]:
+        """Elements that are shown."""
+        return [each for each in self.driver.find_elements("css selector", selector) if each.is_displayed()]
+
+    def one(self, selector: str) -> Any:
+        return self.all(selector)[0]
+
+    def press(self, selector: str) -> None:
+        self.driver.execute_script(
+            "arguments[0].scrollIntoView({block: 'center', inline: 'center'})", self.one(selector)
+        )
+        self.one(selector).click()
+
+    def keys(self, text: str) -> None:
+        self.driver.switch_to.active_element.send_keys(text)
+
+    def column(self, number: int, table: str = ".board") -> list[str]:
+        """The first line of each shown cell of a column of the first such table."""
+        script = (
+            "const shown = [...document.querySelector(arguments[0]).tBodies[0].rows].filter((row) => !row.hidden);"
+            "const cells = shown.map((row) => row.cells[arguments[1]]);"
+            "return cells.map((cell) => (cell.querySelector('b, bdi') ?? cell).textContent.trim())"
+        )
+        return list(self.driver.execute_script(script, table, number))
+
+    def head(self, text: str) -> Any:
+        """The button in the head of a column of the first table."""
+        return next(button for button in self.all(".sortable thead button") if button.text.startswith(text))
+
+    def sorted_by(self, table: str = ".sortable") -> list[tuple[str, str]]:
+        heads = self.driver.find_elements("css selector", f"{table} th[aria-sort]")
+        return [(head.text.split("\n")[0].strip(" ↑↓"), head.get_attribute("aria-sort")) for head in heads]
+
+    def fill(self, field: str, value: str) -> None:
+        """Put a value into a filter as typing it would; the form of a typed date goes by the browser's language."""
+        script = (
+            "const field = document.querySelector('.filters form').elements[arguments[0]]; field.value = arguments[1];"
+            "field.dispatchEvent(new Event('input', {bubbles: true}))"
+        )
+        self.driver.execute_script(script, field, value)
+
+    def count(self) -> str:
+        return str(self.one("#count").text)
+
+
+@pytest.fixture
+def pages() -> Pages:
+    return Pages(examples.site())
+
+
+@pytest.fixture
+def board(browser: Any, pages: Pages, tmp_path: Path) -> Page:
+    return Page(browser, pages.board(examples.table()), tmp_path / names.INDEX)
+
+
+EXACT, TEI, MODEL = 3, 5, 1  # columns; the drawing is column 2
+
+
+def shares(column: list[str]) -> list[float]:
+    return [float(text) for text in column if text != "–"]
+
+
+def test_sorting_by_click(board: Page) -> None:
+    ranks = board.column(0)
+    assert ranks == sorted(ranks, key=int) and board.sorted_by(".board")[0] == ("Rank", "ascending")
+    below = board.column(EXACT, ".quoted")
+    board.head("Exact match").click()
+    assert shares(board.column(EXACT)) == sorted(shares(board.column(EXACT)), reverse=True)
+    board.head("Exact match").click()
+    assert shares(board.column(EXACT)) == sorted(shares(board.column(EXACT)))
+    assert board.sorted_by(".board")[0] == ("Exact match", "ascending")
+    assert board.column(EXACT, ".quoted") == below  # a table is sorted by its own heads
+    board.head("Model").click()
+    models = board.column(MODEL)
+    assert models.index("Aurora-VL 7B") < models.index("Aurora-VL 72B") < models.index("Fjord 2 Mini")
+
+
+def test_missing_values_are_last_either_way(board: Page) -> None:
+    head = board.all(".board thead button")[4]
+    assert head.text.startswith("Exact match") and "TEI" in head.text
+    for descending in (True, False):
+        head.click()
+        values = board.column(TEI)
+        assert values.index("–") == len(shares(values)) > 0
+        assert shares(values) == sorted(shares(values), reverse=descending)
+
+
+def test_sorting_is_stable(board: Page) -> None:
+    board.head("Model").click()
+    by_name = board.column(MODEL)
+    board.head("Rank").click()
+    ranks, models = board.column(0), board.column(MODEL)
+    for rank in set(ranks):
+        mine = [model for model, of in zip(models, ranks, strict=True) if of == rank]
+        assert mine == [model for model in by_name if model in mine]
+
+
+def test_sorting_by_keyboard(board: Page) -> None:
+    board.driver.execute_script("document.querySelector('.board thead button').focus()")
+    board.keys("\ue004")  # tab
+    assert board.driver.switch_to.active_element.text.startswith("Model")
+    board.keys("\ue007")  # enter
+    assert board.sorted_by(".board")[0] == ("Model", "ascending")
+    board.keys(" ")
+    assert board.sorted_by(".board")[0] == ("Model", "descending")
+    assert board.driver.switch_to.active_element.text.startswith("Model")
+
+
+def test_the_first_stop_of_the_keyboard_skips_to_the_content(board: Page) -> None:
+    board.driver.find_element("css selector", "body").send_keys("\ue004")
+    link = board.driver.switch_to.active_element
+    assert link.text == "Skip to the content" and link.is_displayed()
+    board.keys("\ue007")
+    assert board.driver.switch_to.active_element.get_attribute("id") == "main"
+
+
+def test_search(board: Page) -> None:
+    assert board.count() == "27 of 27 models"
+    board.one("[name=search]").send_keys("FJORD pro")
+    assert board.count() == "3 of 27 models"
+    assert set(board.column(MODEL)) == {"Fjord 2 Pro", "Fjord 2 Pro v2", "Fjord 2 Pro v3"}
+    board.keys(" nothing like it")
+    assert board.count() == "0 of 27 models"
+    assert board.one("#nothing").text == "No model matches these filters."
+    board.press("[type=reset]")
+    assert board.count() == "27 of 27 models" and not board.all("#nothing")
+
+
+def test_filters(board: Page) -> None:
+    board.press("[name=access] option:nth-child(3)")
+    assert {name.split(" v")[0] for name in board.column(MODEL)} == {"Fjord 2 Pro", "Fjord 2 Mini"}
+    board.press("[type=reset]")
+    board.one("[name=least]").send_keys("7")
+    board.one("[name=most]").send_keys("9")
+    assert {name.split(" v")[0] for name in board.column(MODEL)} == {"Aurora-VL 7B", "观海 9B", "بصر 8B"}
+    board.press("[type=reset]")
+    board.fill("received", "2026-11-01")
+    received = [cell.text for cell in board.all(".board tbody td:last-child")]
+    assert received and min(received) >= "2026-11-01" and len(received) < 27
+    assert not board.all(".quoted tbody tr")  # nobody handed them in
+    board.press("[type=reset]")
+    board.fill("released", "2026-10-01")
+    assert {name.split(" v")[0] for name in board.column(MODEL)} == {"Fjord 2 Pro", "Fjord 2 Mini"}
+
+
+def test_enter_in_a_filter_leaves_the_page_as_it_is(board: Page) -> None:
+    board.one("[name=search]").send_keys("Iris\ue007")
+    assert board.count().endswith("of 27 models") and "search=" not in board.driver.current_url
+
+
+def test_without_scripts_the_page_is_complete(board: Page) -> None:
+    board.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    board.driver.get(board.file.as_uri())
+    rows = board.driver.find_elements("css selector", ".board tbody tr")
+    assert len(rows) == 27 and all(row.is_displayed() for row in rows)
+    assert board.all("button, input, select, output") == []
+    assert board.one("thead th.m").text == "Model"
+    ranks = [cell.text for cell in board.all("[data-counted] td.r b")][:25]
+    assert ranks == sorted(ranks, key=int)
+
+
+def everything(pages: Pages) -> dict[str, str]:
+    hidden = next(track for track in examples.tracks() if track.hidden)
+    hostile = examples.hostile_facts()
+    long = dataclasses.replace(hostile, model="x" * 80, team="W" * 80, link=f"https://example.org/{'y' * 280}")
+    mine = Pages(examples.site(models=[hostile, long], text=examples.HOSTILE))
+    return {
+        "board": pages.board(examples.table()),
+        "hidden": pages.board(examples.table(hidden)),
+        "model": pages.model(examples.model_page()),
+        "compare": pages.compare(examples.compare_page()),
+        "choose": pages.choose(),
+        "gap": pages.gap(examples.gaps()),
+        "history": pages.history(examples.events()),
+        "quoted": pages.quoted(examples.quoted()),
+        "about": pages.about(),
+        "submit": pages.submit({}, ["The token is not known."]),
+        "queued": pages.status(examples.submission(), 1, []),
+        "failed": pages.status(examples.submission(State.FAILED, problems=("z" * 300,)), 0, []),
+        "scored": pages.status(examples.submission(State.SCORED), 0, [examples.cell(hidden)]),
+        "message": pages.message("Not found", "There is no such page."),
+        "long model": mine.model(examples.model_page(long)),
+        "long pair": mine.compare(examples.compare_page(hostile, long)),
+        "long choice": mine.choose(),
+    }
+
+
+@pytest.mark.parametrize("width", [360, 768, 1280])
+def test_no_page_scrolls_sideways(browser: Any, pages: Pages, tmp_path: Path, width: int) -> None:
+    browser.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride", {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False}
+    )
+    for kind, html in everything(pages).items():
+        page = Page(browser, html, tmp_path / f"{kind}.html")
+        browser.execute_script("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+        wide = browser.execute_script("return [document.documentElement.scrollWidth, innerWidth]")
+        assert wide[0] <= wide[1] == width, kind
+        assert page.one("h1").text
+
+
+def test_the_name_stays_while_a_table_scrolls_on_a_phone(browser: Any, board: Page) -> None:
+    browser.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride", {"width": 360, "height": 800, "deviceScaleFactor": 1, "mobile": False}
+    )
+    place = "return document.querySelector('.board tbody th').getBoundingClientRect().x"
+    browser.execute_script("document.querySelector('.wide').scrollLeft = 52")
+    before = browser.execute_script(place)
+    browser.execute_script("document.querySelector('.wide').scrollLeft = 300")
+    assert browser.execute_script("return document.querySelector('.wide').scrollLeft") > 200
+    assert browser.execute_script(place) == pytest.approx(before, abs=1)
+
+
+def test_light_and_dark(browser: Any, board: Page) -> None:
+    ground = "return getComputedStyle(document.body).backgroundColor"
+    for scheme, colour in (("light", "rgb(246, 244, 239)"), ("dark", "rgb(21, 23, 26)")):
+        features = [{"name": "prefers-color-scheme", "value": scheme}]
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+        assert browser.execute_script(ground) == colour
+
+
+def test_hostile_texts_are_shown_as_text(browser: Any, tmp_path: Path) -> None:
+    facts = examples.hostile_facts()
+    table = examples.table(count=3)
+    rankings = tuple(
+        dataclasses.replace(each, rows=tuple(dataclasses.replace(row, facts=facts) for row in each.rows))
+        for each in table.rankings
+    )
+    html = Pages(examples.site(models=[facts], text=examples.HOSTILE)).board(
+        dataclasses.replace(table, rankings=rankings)
+    )
+    page = Page(browser, html, tmp_path / "board.html")
+    page.head("Model").click()
+    page.one("[name=search]").send_keys("<script>")
+    assert page.count() == "5 of 5 models"
+    assert page.column(MODEL)[0] == facts.model
+    assert page.one(".brand > span").text == examples.HOSTILE
+    assert browser.find_elements("css selector", "img, iframe") == []
+    assert len(browser.find_elements("css selector", "script")) == 1
+
+
+def test_links_between_files_work(browser: Any, tmp_path: Path) -> None:
+    pages = Pages(examples.site(live=False))
+    model = examples.facts(2)
+    (tmp_path / names.model_name(model.entry)).write_text(pages.model(examples.model_page(model)), "utf-8")
+    (tmp_path / names.ABOUT).write_text(pages.about(), "utf-8")
+    page = Page(browser, pages.board(examples.table()), tmp_path / names.INDEX)
+    page.press(".board tbody th a")
+    assert page.one("h1").text == model.model
+    page.press(f"nav a[href='{names.ABOUT}']")
+    assert page.one("h1").text == "About this board"
+    assert page.one("nav [aria-current=page]").text == "About"

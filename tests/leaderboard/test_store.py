@@ -1,0 +1,220 @@
+"""The database under load and with wrong addresses: nothing is lost, and no message holds a password."""
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, date, datetime, timedelta, timezone
+from pathlib import Path
+
+import pytest
+from sqlalchemy import insert, select
+from sqlalchemy.exc import SQLAlchemyError
+
+from vcrgen.errors import LeaderboardError
+from vcrgen.leaderboard.board import Board, init_board, open_board
+from vcrgen.leaderboard.facts import ModelFacts, check_facts
+from vcrgen.leaderboard.records import State, Submission
+from vcrgen.leaderboard.settings import make_settings
+from vcrgen.leaderboard.store import submissions, teams
+from vcrgen.leaderboard.store.engine import open_engine, shown, writing
+from vcrgen.leaderboard.store.log import check_log, read_log, record
+from vcrgen.leaderboard.store.schema import quoted as quotes
+
+Facts = Callable[..., ModelFacts]
+WORD = "open-sesame"
+
+
+def submission(number: int, facts: ModelFacts, **more: object) -> Submission:
+    values: dict[str, object] = {
+        "id": f"{number:032x}", "set": "public", "facts": facts, "file": f"{number:064x}", "file_name": "p.jsonl",
+        "bytes": 10, "channel": "api", "received": datetime(2026, 11, 1, tzinfo=UTC) + timedelta(minutes=number),
+    }  # fmt: skip
+    return Submission(**{**values, **more})  # type: ignore[arg-type]
+
+
+def test_writers_at_once_lose_nothing(board: Board) -> None:
+    def work(writer: int) -> None:
+        for number in range(5):
+            with board.writing() as connection:
+                record(connection, actor=f"writer {writer}", what="wrote", subject=str(number), facts={})
+
+    with ThreadPoolExecutor(12) as pool:
+        list(pool.map(work, range(12)))
+    with board.reading() as connection:
+        lines = list(read_log(connection))
+    assert check_log(iter(lines)) == 2 + 60
+    written = [(line.actor, int(line.subject)) for line in lines if line.what == "wrote"]
+    assert sorted(written) == sorted((f"writer {writer}", number) for writer in range(12) for number in range(5))
+    for writer in range(12):
+        assert [number for actor, number in written if actor == f"writer {writer}"] == list(range(5))
+
+
+def test_a_reader_sees_one_state(board: Board) -> None:
+    """Whatever is written meanwhile."""
+    with board.reading() as connection:
+        before = len(list(read_log(connection)))
+        with board.writing() as other:
+            record(other, actor="a", what="b", subject="c", facts={})
+        assert len(list(read_log(connection))) == before
+    with board.reading() as connection:
+        assert len(list(read_log(connection))) == before + 1
+
+
+def test_readers_do_not_wait_for_a_writer(board: Board) -> None:
+    done = threading.Event()
+
+    def read() -> None:
+        with board.reading() as connection:
+            list(read_log(connection))
+        done.set()
+
+    with board.writing() as connection:
+        record(connection, actor="a", what="b", subject="c", facts={})
+        thread = threading.Thread(target=read)
+        thread.start()
+        assert done.wait(30)
+    thread.join()
+
+
+def test_a_reader_cannot_write_where_the_database_can_hold_it_to_that(board: Board) -> None:
+    if board.engine.dialect.name != "postgresql":
+        pytest.skip("SQLite does not know")
+    with pytest.raises(LeaderboardError, match="read-only"), board.reading() as connection:
+        record(connection, actor="a", what="b", subject="c", facts={})
+    with board.writing() as connection:  # the same connection of the pool
+        record(connection, actor="a", what="b", subject="c", facts={})
+
+
+def test_a_submission_comes_back_as_it_was_stored(board: Board, facts: Facts) -> None:
+    zone = timezone(timedelta(hours=-7))
+    stored = submission(
+        1,
+        facts("观海 🜁 'x'", "Ünïon", link="https://a.example", access="open", size="1.3B", released="2026-01-31"),
+        received=datetime(2026, 3, 1, 23, 59, 59, 999999, tzinfo=zone),
+        problems=("a\0b", "\ud800", '"\\'),
+        bytes=2**31 - 1,
+    )
+    with board.writing() as connection:
+        submissions.add(connection, stored)
+    with board.reading() as connection:
+        found = submissions.find(connection, stored.id)
+        assert found == stored and submissions.find(connection, "0" * 32) is None
+    assert found is not None and found.received.utcoffset() == timedelta() and found.facts.released == date(2026, 1, 31)
+
+
+def test_claims_come_in_order_and_skip_what_they_are_told_to(board: Board, facts: Facts) -> None:
+    with board.writing() as connection:
+        for number in (3, 1, 2):
+            submissions.add(connection, submission(number, facts(), set="hidden-en" if number == 1 else "public"))
+        assert submissions.claim(connection, skip={"public", "hidden-en"}) is None
+        order = []
+        while claimed := submissions.claim(connection, skip={"hidden-en"}):
+            order.append(int(claimed.id, 16))
+        assert order == [2, 3]
+        first = submissions.claim(connection)
+        assert first is not None and int(first.id, 16) == 1 and first.attempts == 0
+        assert submissions.put_back(connection, first.id, tried=False) == 1
+        again = submissions.claim(connection)
+        assert again is not None and again.attempts == 0
+        assert submissions.put_back(connection, tried=True) == 3
+        tried = submissions.claim(connection)
+        assert tried is not None and tried.attempts == 1
+
+
+def test_counts(board: Board) -> None:
+    start = datetime(2026, 11, 1, tzinfo=UTC)
+    rows = [("A", "public", State.SCORED), ("a", "public", State.FAILED), ("A", "hidden-en", State.QUEUED)]
+    with board.writing() as connection:
+        for number, (team, set_name, state) in enumerate(rows):
+            one = submission(number, check_facts(team=team, model="M"), set=set_name, state=state)
+            submissions.add(connection, one)
+
+        def count(states: tuple[State, ...] = tuple(State), **more: object) -> int:
+            return submissions.count(connection, states=states, **more)  # type: ignore[arg-type]
+
+        assert count() == 3 and count(team="A") == 3 and count(team="B") == 0
+        assert count(set_name="public") == 2 and count((State.FAILED,)) == 1
+        assert count(since=start + timedelta(minutes=1)) == 2 and count(before=start + timedelta(minutes=1)) == 1
+        assert count(submissions.TAKEN, team="a", set_name="public") == 1
+
+
+def test_tokens(board: Board) -> None:
+    with board.writing() as connection:
+        first = teams.make_token(connection, "Lab", "laptop")
+        second = teams.make_token(connection, "LAB", "server")
+        other = teams.make_token(connection, "Other", "")
+        assert len({first, second, other}) == 3
+        assert [teams.team_of(connection, token) for token in (first, second, other)] == ["Lab", "Lab", "Other"]
+        for wrong in ("", first[:-1], first + "x", first.swapcase(), "vcr_", "x" * 10**6, "\ud800", "' OR 1=1 --"):
+            assert teams.team_of(connection, wrong) is None
+        assert teams.all_teams(connection) == [("Lab", 2), ("Other", 1)]
+        assert teams.revoke_tokens(connection, "lab") == 2 and teams.revoke_tokens(connection, "lab") == 0
+        assert [teams.team_of(connection, token) for token in (first, second, other)] == [None, None, "Other"]
+        assert teams.all_teams(connection) == [("Lab", 0), ("Other", 1)]
+        stored = [row for table in (teams.teams, teams.tokens) for row in connection.execute(select(table))]
+    for token in (first, second, other):
+        assert token not in repr(stored) and token.removeprefix(teams.PREFIX) not in repr(stored)
+
+
+@pytest.mark.parametrize(
+    ("url", "message"),
+    [
+        ("rubbish", "is no URL like postgresql"),
+        (f"postgresql+nothing://u:{WORD}@h/n", "is no URL like postgresql"),
+        (f"postgresql+psycopg://u:{WORD}@h:port/n", "is no URL like postgresql"),
+        (f"postgresql+psycopg://u:{WORD}@[h/n", "cannot be used"),
+        (f"mysql://u:{WORD}@h/n", "SQLite or PostgreSQL, not 'mysql'"),
+        ("oracle://h/n", "SQLite or PostgreSQL, not 'oracle'"),
+        (f"postgresql+psycopg://u:{WORD}@127.0.0.1:1/n", "cannot be used"),
+        (f"postgresql://u:{WORD}@127.0.0.1:1/n", "cannot be used"),
+        (f"postgresql+psycopg://u@127.0.0.1:1/n?password={WORD}", "cannot be used"),
+        (f"postgresql+psycopg://u:{WORD}@127.0.0.1:1/n?no_such_option={WORD}", "cannot be used"),
+        ("sqlite:////no/such/folder/board.sqlite3", "cannot be used"),
+    ],
+)
+def test_a_wrong_database_is_a_sentence_without_the_password(url: str, message: str, public: Path, tmp_path: Path) -> None:
+    settings = make_settings(database=url)
+    with pytest.raises(LeaderboardError) as caught:
+        init_board(tmp_path / "board", [f"public:{public}"], settings, with_quoted=False)
+    assert message in str(caught.value)
+    assert WORD not in str(caught.value) and "\n" not in str(caught.value)
+    with pytest.raises(LeaderboardError, match="is no board"):
+        open_board(tmp_path / "board")
+
+
+def test_a_lost_database_is_a_sentence(postgres: Callable[[], str], tmp_path: Path) -> None:
+    url = postgres().replace("vcr@", f"nobody:{WORD}@")
+    with pytest.raises(LeaderboardError, match="cannot be used") as caught, writing(open_engine(tmp_path, url)):
+        pass
+    assert WORD not in str(caught.value) and WORD not in shown(open_engine(tmp_path, url))
+
+
+def test_values_are_not_in_what_a_database_complains_of(board: Board) -> None:
+    """What is written may be the scores of a hidden set, and complaints end up in the log of a server."""
+    row = {column.name: WORD for column in quotes.columns if column.name not in ("number", "source")}
+    with pytest.raises(LeaderboardError) as caught, board.writing() as connection:
+        connection.execute(insert(quotes).values({**row, "items": 1, "size": 1.0, "exact": 1.0, "exact_sd": 1.0,
+                                                  "jaccard": 1.0, "jaccard_sd": 1.0, "released": None}))  # fmt: skip
+    cause = caught.value.__cause__
+    assert isinstance(cause, SQLAlchemyError)
+    assert WORD not in str(caught.value) and f"'{WORD}'" not in str(cause)
+
+
+def test_a_damaged_file_is_a_sentence(sqlite_board: Board) -> None:
+    sqlite_board.engine.dispose()
+    for file in sqlite_board.folder.glob("board.sqlite3*"):
+        file.write_bytes(b"this is no database" * 1000)
+    with pytest.raises(LeaderboardError, match="cannot be used: file is not a database"):
+        open_board(sqlite_board.folder)
+
+
+def test_what_was_acknowledged_is_on_disk(sqlite_board: Board) -> None:
+    with sqlite_board.writing() as connection:
+        names = ("synchronous", "journal_mode", "foreign_keys")
+        found = {name: connection.exec_driver_sql(f"PRAGMA {name}").scalar() for name in names}
+    assert found == {"synchronous": 2, "journal_mode": "wal", "foreign_keys": 1}
+
+
+def test_a_submission_to_no_set_is_refused_by_the_database(board: Board, facts: Facts) -> None:
+    with pytest.raises(LeaderboardError, match="cannot be used"), board.writing() as connection:
+        submissions.add(connection, submission(1, facts(), set="no-such-set"))
