@@ -117,7 +117,8 @@ def test_a_stage_does_not_import_the_next_one() -> None:
 
 
 @pytest.mark.parametrize(
-    "file", ["__init__.py", "cli.py", "cli_predict.py", "cli_leaderboard.py", "config.py", "errors.py", "text/languages.py"]
+    "file",
+    ["__init__.py", "cli.py", "cli_predict.py", "cli_leaderboard.py", "config.py", "errors.py", "text/languages.py"],
 )
 def test_what_help_needs_is_light(file: str) -> None:
     assert not top_level_imports(PACKAGE / file) & HEAVY

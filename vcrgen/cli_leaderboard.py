@@ -160,7 +160,7 @@ def export(
         raise LeaderboardError(f"Unknown form {to!r}; known: {', '.join(KINDS)}.")
     opened = open_board(board)
     if to == SITE:
-        folder = out or board.with_name(f"{board.name}-site")
+        folder = out or board.absolute().with_name(f"{board.absolute().name}-site")
         count = export_site(opened, folder)
         _out.print(f"[bold]{escape(str(folder))}[/]: {count:,} files; open index.html.", soft_wrap=True)
         return
@@ -169,7 +169,7 @@ def export(
         typer.echo(text, nl=False)
         return
     try:
-        write_text(out, text)
+        write_text(out.absolute(), text)
     except OSError as problem:
         raise OutputError(f"{out} cannot be written: {problem.strerror or problem}.") from None
     _out.print(f"Written: {escape(str(out))}", soft_wrap=True)

@@ -213,11 +213,20 @@ def _write_temporary() -> str:
     return f"writable, {shutil.disk_usage(tempfile.gettempdir()).free / (1 << 30):.1f} GiB free"
 
 
+EXTRAS = {
+    "openpyxl": ("predictions in .xlsx files", "xlsx"),
+    "rapidocr-onnxruntime": ("`vcrgen baseline ocr`", "ocr"),
+    "uvicorn": ("`vcrgen leaderboard serve`", "serve"),
+    "fastapi": ("`vcrgen leaderboard serve`", "serve"),
+    "psycopg": ("leaderboards in PostgreSQL", "postgres"),
+}
+"""Package to what it is for, and the extra it comes with."""
+
+
 def _extras(group: str) -> Iterator[Finding]:
-    hint = "only for predictions in .xlsx files: pip install openpyxl"
-    yield _probe(group, "openpyxl", partial(version, "openpyxl"), hint=hint, optional=True)
-    hint = 'only for `vcrgen baseline ocr`: pip install "vcrgen[ocr]"'
-    yield _probe(group, "rapidocr-onnxruntime", partial(version, "rapidocr-onnxruntime"), hint=hint, optional=True)
+    for package, (use, extra) in EXTRAS.items():
+        hint = f'only for {use}: pip install "vcrgen[{extra}]"'
+        yield _probe(group, package, partial(version, package), hint=hint, optional=True)
 
 
 _CHECKS: dict[str, Callable[[str], Iterator[Finding]]] = {

@@ -262,7 +262,7 @@ def place(facts: Callable[..., ModelFacts]) -> Place:
 
 
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Run:
+def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path) -> Run:
     """Runs the command line in a folder of its own: exit code, output, errors."""
     folder = tmp_path / "here"
     folder.mkdir()
@@ -278,7 +278,7 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp
             code = 0
         except SystemExit as stop:
             code = stop.code if isinstance(stop.code, int) else 0
-        captured = capsys.readouterr()
+        captured = capfd.readouterr()
         return code, captured.out, captured.err
 
     return call

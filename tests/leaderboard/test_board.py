@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from vcrgen.errors import LeaderboardError, VcrgenError
+from vcrgen.leaderboard import records
 from vcrgen.leaderboard.board import Board, init_board, maintainer, named_sets, open_board
 from vcrgen.leaderboard.quoted import published, read_quoted
-from vcrgen.leaderboard.records import TestSet
 from vcrgen.leaderboard.settings import Settings
 from vcrgen.leaderboard.store import quotes
 from vcrgen.leaderboard.store.log import read_log
@@ -16,20 +16,18 @@ from vcrgen.leaderboard.store.log import read_log
 
 def test_a_board_knows_its_sets(board: Board, public: Path, hidden: Path) -> None:
     first, second = open_board(board.folder).sets
-    assert first == TestSet(
+    assert first == records.TestSet(
         name="public", path=str(public), hidden=False, language="en", questions=12, spans=first.spans,
         modes=("easy", "hard"), signature=first.signature,
     )  # fmt: skip
-    assert second == TestSet(
+    assert second == records.TestSet(
         name="hidden-en", path=str(hidden / "key"), hidden=True, language="en", questions=8, spans=second.spans,
         modes=("mixed",), signature=second.signature,
     )  # fmt: skip
     assert first.spans >= 12 and second.spans >= 8 and first.signature != second.signature
     with board.reading() as connection:
         told = [(line.actor, line.what, line.subject, line.facts) for line in read_log(connection)]
-    assert told == [
-        (maintainer(), "set added", one.name, {"signature": one.signature}) for one in (first, second)
-    ]
+    assert told == [(maintainer(), "set added", one.name, {"signature": one.signature}) for one in (first, second)]
 
 
 def test_only_its_owner_can_look_into_a_board(sqlite_board: Board) -> None:

@@ -21,7 +21,9 @@ from vcrgen.leaderboard.store.log import check_log, now, read_log
 Facts = Callable[..., ModelFacts]
 
 
-def take(board: Board, facts: ModelFacts, content: str, *, set_name: str = "public", limited: bool = True) -> Submission:
+def take(
+    board: Board, facts: ModelFacts, content: str, *, set_name: str = "public", limited: bool = True
+) -> Submission:
     return accept(
         board, facts, io.BytesIO(content.encode()), set_name=set_name, name="a/b.jsonl", channel="api",
         actor=f"team {facts.team}", limited=limited,
@@ -55,7 +57,11 @@ def test_the_same_file_is_taken_once(board: Board, facts: Facts) -> None:
         assert caught.value.id == first.id
     with pytest.raises(AlreadyThere):
         take(board, facts(), "{}", limited=False)
-    others = [take(board, facts("Other"), "{}"), take(board, facts(), "{}", set_name="hidden-en"), take(board, facts(), "{} ")]
+    others = [
+        take(board, facts("Other"), "{}"),
+        take(board, facts(), "{}", set_name="hidden-en"),
+        take(board, facts(), "{} "),
+    ]
     stored, told = everything(board)
     assert stored == [first, *others] and len(told) == 4
     assert {one.file for one in others[:2]} == {first.file}
@@ -96,7 +102,11 @@ def test_what_cannot_be_taken_leaves_nothing(
     [
         ({"scored_a_day": 3}, "public", "handed in 3 files for public in 24 hours"),
         ({"scored_hidden_a_day": 3}, "hidden-en", "handed in 3 files for hidden-en in 24 hours"),
-        ({"scored_hidden_a_day": 9, "scored_hidden_in_all": 3}, "hidden-en", "handed in 3 files for hidden-en, the most"),
+        (
+            {"scored_hidden_a_day": 9, "scored_hidden_in_all": 3},
+            "hidden-en",
+            "handed in 3 files for hidden-en, the most",
+        ),
     ],
 )
 def test_limits_of_a_team(

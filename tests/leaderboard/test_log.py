@@ -19,7 +19,7 @@ from vcrgen.leaderboard.store.schema import events
 def write(board: Board, count: int) -> None:
     for number in range(count):
         with board.writing() as connection:
-            facts = {"model": f"观海 {number}", "reason": "\"quoted\"\n\u2028"}
+            facts = {"model": f"观海 {number}", "reason": '"quoted"\n\u2028'}
             record(connection, actor="team 视觉实验室", what="accepted", subject=f"entry {number}", facts=facts)
 
 
@@ -34,7 +34,7 @@ def test_lines_are_numbered_and_chained(board: Board) -> None:
     told = lines(board)
     assert [line.number for line in told] == [1, 2, 3, 4, 5]
     assert [(line.what, line.subject) for line in told[:2]] == [("set added", "public"), ("set added", "hidden-en")]
-    assert told[2].facts == {"model": "观海 0", "reason": "\"quoted\"\n\u2028"}
+    assert told[2].facts == {"model": "观海 0", "reason": '"quoted"\n\u2028'}
     assert all(before <= line.at <= datetime.now(UTC) and line.at.tzinfo is not None for line in told[2:])
     assert check_log(iter(told)) == 5
     with board.reading() as connection:
@@ -91,7 +91,7 @@ def test_a_line_of_a_transaction_that_fails_is_not_there(board: Board) -> None:
         {"what": "scored"},
         {"subject": "entry 7"},
         {"facts": {"model": "观海 0"}},
-        {"facts": {"model": "观海 0", "reason": "\"quoted\"\n\u2028", "more": ""}},
+        {"facts": {"model": "观海 0", "reason": '"quoted"\n\u2028', "more": ""}},
         {"at": datetime(2026, 1, 1, tzinfo=UTC)},
         {"chain": "0" * 64},
     ],
@@ -102,7 +102,7 @@ def test_a_changed_line_shows(change: dict[str, Any], sqlite_board: Board) -> No
     with sqlite_board.engine.begin() as connection:
         connection.execute(text("DROP TRIGGER events_stay_UPDATE"))
         connection.execute(update(events).where(events.c.number == 3).values(**change))
-    with pytest.raises(LeaderboardError, match="Line [34] of the log was changed"):
+    with pytest.raises(LeaderboardError, match=r"Line [34] of the log was changed"):
         check_log(iter(lines(sqlite_board)))
 
 

@@ -172,7 +172,9 @@ def test_tokens(board: Board) -> None:
         ("sqlite:////no/such/folder/board.sqlite3", "cannot be used"),
     ],
 )
-def test_a_wrong_database_is_a_sentence_without_the_password(url: str, message: str, public: Path, tmp_path: Path) -> None:
+def test_a_wrong_database_is_a_sentence_without_the_password(
+    url: str, message: str, public: Path, tmp_path: Path
+) -> None:
     settings = make_settings(database=url)
     with pytest.raises(LeaderboardError) as caught:
         init_board(tmp_path / "board", [f"public:{public}"], settings, with_quoted=False)

@@ -157,9 +157,21 @@ def test_nothing_from_a_file_is_markup(run: Run, write_lines: Any, tmp_path: Pat
     assert "\x1b[31m" not in run("score", file, "--data", key, "--explain", evil)
 
 
-def test_a_model_name_is_no_formula(run: Run, key: Path, write_lines: Any) -> None:
-    file = write_lines("p.jsonl", [{"question_id": "a", "output": "x", "model": "=1+1"}])
-    assert ",'=1+1," in run("score", file, "--data", key, "--format", "csv")
+@pytest.mark.parametrize("name", ["=1+1", " =1+1", "＝1+1", "x;=1+1"])
+def test_a_model_name_is_no_formula(run: Run, key: Path, write_lines: Any, name: str) -> None:
+    file = write_lines("p.jsonl", [{"question_id": "a", "output": "x", "model": name}])
+    text = run("score", file, "--data", key, "--format", "csv")
+    assert ("x;'=1+1," if ";" in name else f",'{name},") in text
+    assert ",-," in text  # a mode that nobody states is no formula
+
+
+@pytest.mark.parametrize(
+    ("name", "form", "shown"),
+    [("---|<script>", "md", "| ---\\|&lt;script&gt; |"), ("[2em]x", "latex", "\n{}[2em]x & ")],
+)
+def test_a_model_name_is_no_markup(run: Run, key: Path, write_lines: Any, name: str, form: str, shown: str) -> None:
+    file = write_lines("p.jsonl", [{"question_id": "a", "output": "x", "model": name}])
+    assert shown in run("score", file, "--data", key, "--format", form)
 
 
 def test_refusals_are_sentences(run: Run, key: Path, perfect: Path, tmp_path: Path) -> None:

@@ -6,12 +6,15 @@ import io
 import json
 import re
 import tarfile
+import zlib
 from base64 import b64decode, b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
 from sqlalchemy import Connection, Date, DateTime, LargeBinary, Table, func, insert, select, text
 
 from vcrgen.errors import LeaderboardError, OutputError
@@ -48,7 +51,8 @@ def backup(board: Board, target: Path) -> int:
         with board.reading() as connection, atomic_path(target) as temporary:
             temporary.touch(mode=0o600)
             with tarfile.open(temporary, "w:gz", format=tarfile.PAX_FORMAT, compresslevel=3) as archive:
-                head = {"format": FORMAT, "schema": current(connection), "settings": board.settings.model_dump()}
+                settings = board.settings.model_dump(exclude={"database"})  # which may hold a password
+                head = {"format": FORMAT, "schema": current(connection), "settings": settings}
                 _add(archive, _HEAD, canonical_json(head).encode())
                 for table in metadata.sorted_tables:
                     _add(archive, f"tables/{table.name}.jsonl", b"".join(_lines(connection, table)))
@@ -77,35 +81,48 @@ def restore(source: Path, folder: Path, *, database: str, data: Sequence[str]) -
     try:
         with tarfile.open(source, "r:gz") as archive:
             return _restore(archive, source, folder, database, moved)
-    except (tarfile.TarError, EOFError, OSError) as problem:
+    except (tarfile.TarError, EOFError, OSError, zlib.error) as problem:
         raise LeaderboardError(f"{source} cannot be read as a backup: {problem}.") from None
 
 
 def _restore(archive: tarfile.TarFile, source: Path, folder: Path, database: str, moved: Mapping[str, Path]) -> Board:
     head = _head(archive, source)
-    settings = Settings.model_validate({**head["settings"], "database": database})
+    try:
+        settings = Settings.model_validate({**head["settings"], "database": database})
+    except (ValidationError, KeyError, TypeError):
+        raise LeaderboardError(f"{source} is damaged: its settings are none.") from None
     folder.mkdir(parents=True, exist_ok=True)
     folder.chmod(0o700)
     engine = open_engine(folder, database)
     upgrade(engine)
     board = Board(folder, settings, engine, Vault(folder))
     tables = {table.name: table for table in metadata.sorted_tables}
+    missing = set(tables)
     with board.writing() as connection:
-        if current(connection) != head["schema"]:
+        if current(connection) != head.get("schema"):
             raise LeaderboardError(f"{source} is of another version of vcrgen; restore it with that one, then upgrade.")
         if all_sets(connection):
             raise LeaderboardError("The database holds a board already; name an empty one.")
-        for member in archive:
+        for member in islice(archive, 1, None):  # behind the head
             name = _MEMBER.fullmatch(member.name)
             content = archive.extractfile(member) if member.isreg() else None
             if name is None or content is None or (name[2] and name[2] not in tables):
                 raise LeaderboardError(f"{source} holds {member.name[:100]!r}, which no backup does.")
             if name[2]:
                 _fill(connection, tables[name[2]], content)
+                missing.discard(name[2])
             elif board.vault.keep(content, most=member.size).sha256 != name[1]:
                 raise LeaderboardError(f"{source} is damaged: the file {name[1]} is not what its name says.")
+        assert archive.fileobj is not None
+        while archive.fileobj.read(MAX_HEAD):  # to the end, where the checksum is
+            pass
+        if missing:
+            raise LeaderboardError(f"{source} is damaged: the table {min(missing)} is missing.")
         _check(connection, board, source)
+        known = [one.name for one in all_sets(connection)]
         for name_, path in moved.items():
+            if name_ not in known:
+                raise LeaderboardError(f"In {source} there is no set {name_[:40]!r}; there are {', '.join(known)}.")
             change_set(connection, describe_set(name_, path))
         record(connection, actor=maintainer(), what="restored", subject="board", facts={"from": source.name[:100]})
     write_settings(folder, settings)

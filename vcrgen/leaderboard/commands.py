@@ -153,16 +153,27 @@ def quote(board: Board, files: Sequence[Path]) -> int:
 
 
 def _scored(board: Board, submission_id: str) -> Submission:
-    """Score it here if nobody else does, or wait for the one who does."""
+    """Score it here if nobody else does, or wait for the one who does.
+
+    Raises:
+        LeaderboardError: Its set cannot be read; the submission waits until it can be.
+    """
     while True:
+        ours = True
         try:
             score_waiting(board)
         except LeaderboardError as problem:
             if problem.__cause__ is not None:
                 raise
+            ours = False
             time.sleep(POLL_SECONDS)
         with board.reading() as connection:
             found = submissions.find(connection, submission_id)
         assert found is not None
         if found.state not in (State.QUEUED, State.SCORING):
             return found
+        if ours and found.state is State.QUEUED:
+            raise LeaderboardError(
+                f"The file is accepted and waits, as the set {found.set!r} cannot be read; see that its data is there, "
+                "then start the service or add another file."
+            )

@@ -39,6 +39,7 @@ def export_site(board: Board, folder: Path) -> int:
     Raises:
         OutputError: The folder holds something else, or cannot be written.
     """
+    folder = folder.absolute()  # also . has a name then
     if folder.exists() and (not folder.is_dir() or (any(folder.iterdir()) and not (folder / MARK).is_file())):
         raise OutputError(f"{folder} is there and holds something else than an exported board; name a new folder.")
     temporary = folder.with_name(f".{folder.name}.{uuid4().hex}.tmp")

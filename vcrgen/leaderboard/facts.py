@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import re
 import unicodedata
@@ -55,6 +56,7 @@ class ModelFacts:
         return entry_of(self.team, self.model)
 
 
+@functools.lru_cache(maxsize=4096)
 def entry_of(team: str, model: str) -> str:
     """The entry of a team's model; names that differ in case only are the same."""
     return hashlib.sha256(canonical_json([team.casefold(), model.casefold()]).encode()).hexdigest()[:12]
@@ -144,7 +146,7 @@ def check_link(link: str) -> str:
         fine = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.username is None
     except ValueError:
         fine = False
-    if not fine or len(link) > MAX_LINK or not link.isascii() or re.search(r"[\s\"'<>\\`{}|^]", link):
+    if not fine or len(link) > MAX_LINK or not link.isascii() or re.search(r"[\x00-\x20\x7f\"'<>\\`{}|^]", link):
         raise LeaderboardError(f"The link has to be an http or https address of at most {MAX_LINK} plain characters.")
     return link
 

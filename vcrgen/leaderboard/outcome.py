@@ -60,12 +60,24 @@ class Outcome:
     def from_bytes(cls, data: bytes) -> Outcome:
         """The inverse of :meth:`to_bytes`."""
         values = json.loads(data)
-        cells = tuple(
-            CellOutcome(
-                **{**cell, **{name: b64decode(cell[name]) for name in ("exact_means", "jaccard_means", "hits")}}
-            )
-            for cell in values["cells"]
-        )
         outputs = values["outputs"]
         decoded = None if outputs is None else b64decode(outputs)
+        cells = tuple(map(_cell, values["cells"]))
         return cls(**{**values, "problems": tuple(values["problems"]), "cells": cells, "outputs": decoded})
+
+
+def _cell(values: Mapping[str, Any]) -> CellOutcome:
+    packed = {name: b64decode(values[name]) for name in ("exact_means", "jaccard_means", "hits")}
+    difference = values["difference"]
+    return CellOutcome(
+        **{
+            **values,
+            **packed,
+            "figures": _triples(values["figures"]),
+            "difference": None if difference is None else _triples(difference),
+        }
+    )
+
+
+def _triples(values: Mapping[str, list[float]]) -> dict[str, Triple]:
+    return {metric: (value, low, high) for metric, (value, low, high) in values.items()}

@@ -38,13 +38,15 @@ def score_file(session: Session, file: Path, *, shown_as: str, earlier: Sequence
         if outputs is not None and any(near_copy(outputs, other) for other in earlier):
             return Outcome(
                 problems=(
-                    f"More than {NEAR_COPY:.0%} of the outputs are those of a file that your team handed in before. "
-                    "A hidden set does not score near copies, as the differences would tell the answers.",
+                    f"More than {NEAR_COPY:.0%} of the outputs of a view are those of a file that your team handed in "
+                    "before. A hidden set does not score near copies, as the differences would tell the answers.",
                 )
             )
         result = session.score(file)
     except PredictionError as problem:
-        return Outcome(problems=(str(problem).replace(str(file), shown_as),))
+        text = str(problem).replace(str(file), shown_as)
+        # It may quote the file, and goes to pages, to JSON and to maintainers' terminals.
+        return Outcome(problems=("".join(char if char.isprintable() else "\ufffd" for char in text),))
     if problems := tuple(_flaws(session, result)):
         return Outcome(problems=problems)
     return Outcome(
@@ -68,14 +70,15 @@ def fingerprint(session: Session, file: Path) -> bytes:
 
 
 def near_copy(a: bytes, b: bytes) -> bool:
-    """Whether more than nine tenths of the outputs in two fingerprints are the same."""
+    """Whether in one view more than nine tenths of the outputs in two fingerprints are the same."""
     import numpy as np
 
-    ours, theirs = np.frombuffer(a, "<u8"), np.frombuffer(b, "<u8")
-    if len(ours) != len(theirs):  # the set has other questions now
+    if len(a) != len(b):  # the set has other questions now
         return False
+    ours, theirs = (np.frombuffer(marks, "<u8").reshape(len(View), -1) for marks in (a, b))
     there = (ours != 0) | (theirs != 0)
-    return bool((ours == theirs)[there].mean() > NEAR_COPY) if there.any() else False
+    same = ((ours == theirs) & there).sum(axis=1)
+    return bool((same > NEAR_COPY * there.sum(axis=1)).any())
 
 
 def _flaws(session: Session, result: RunResult) -> Iterator[str]:
@@ -83,7 +86,7 @@ def _flaws(session: Session, result: RunResult) -> Iterator[str]:
     for kind in STRICT:
         if kind in result.problems:
             count, places = result.problems[kind]
-            head = PROBLEMS[kind].split(" (")[0]
+            head = PROBLEMS[kind].rpartition(" (")[0]
             more = ", …" if count > len(places) else ""
             yield f"{head[0].upper()}{head[1:]}: {count} ({', '.join(places)}{more})."
     if len(session.key.modes) > 1 and any(cell.mode == UNSTATED for cell in result.cells):

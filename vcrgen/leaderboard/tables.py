@@ -19,7 +19,7 @@ from vcrgen.leaderboard.facts import Access, show_size
 from vcrgen.leaderboard.quoted import Quoted
 from vcrgen.leaderboard.records import SHOWN_METRICS, BoardTable, Figure, Figures, Ranking, Row, Track
 from vcrgen.scorer.records import View
-from vcrgen.scorer.report.plain import escape_latex, escape_markdown
+from vcrgen.scorer.report.plain import escape_formula, escape_latex, escape_markdown
 from vcrgen.scorer.report.tables import DASH, MINUS, percent
 
 SCHEMA = "vcrgen-board-1"
@@ -30,9 +30,6 @@ CSV_COLUMNS = (
 )  # fmt: skip
 # What GitHub makes a link of even though nothing marks it as one.
 _BARE_LINK = re.compile(r":(?=//)|(?<=www)\.", re.IGNORECASE)
-# Where a spreadsheet begins a cell, and what it may take for a formula there: the signs, their wide and small forms,
-# behind white space or quotes. Where people write decimals with a comma, a semicolon begins a cell, too.
-_FORMULA = re.compile(r"(?:^|(?<=[;\t\r\n]))(?=[\s\"]*[=+\-@＝＋－＠﹦﹢﹣﹫−])|^(?=[\t\r])")
 
 
 def as_markdown(tables: Sequence[BoardTable]) -> str:
@@ -54,7 +51,7 @@ def as_csv(tables: Sequence[BoardTable]) -> str:
     rows = [row for table in tables for ranking in table.rankings for row in _ranked_rows(table.track, ranking)]
     rows += [_quoted_row(quoted) for quoted in dict.fromkeys(quoted for table in tables for quoted in table.quoted)]
     for row in rows:
-        writer.writerow({name: _FORMULA.sub("'", v) if isinstance(v, str) else v for name, v in row.items()})
+        writer.writerow({name: escape_formula(v) if isinstance(v, str) else v for name, v in row.items()})
     return out.getvalue()
 
 

@@ -100,7 +100,8 @@ class Views:
             modes = one.modes or (NO_MODE,)
             names = {(mode, View.STACKED.value) for mode in modes}
             names |= {(mode, view) for name, mode, view in self._cells if name == one.name}
-            order = [*modes, NO_MODE]
+            # Last the modes of scores from before the set was changed.
+            order = list(dict.fromkeys([*modes, NO_MODE, *sorted(mode for mode, _ in names)]))
             for mode, view in sorted(names, key=lambda name: (order.index(name[0]), VIEWS.index(View(name[1])))):
                 tracks.append(self._track(one, mode, View(view)))
         return tracks

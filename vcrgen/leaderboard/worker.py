@@ -13,18 +13,18 @@ import signal
 import sys
 import threading
 import time
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection as Pipe
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 from filelock import FileLock, Timeout
 from sqlalchemy import Connection
 
-from vcrgen.errors import LeaderboardError
+from vcrgen.errors import LeaderboardError, VcrgenError
 from vcrgen.leaderboard.board import Board, open_board, open_session, set_of
 from vcrgen.leaderboard.outcome import Outcome
 from vcrgen.leaderboard.records import State, Submission, TestSet
@@ -37,6 +37,7 @@ from vcrgen.scorer.run import Session
 LOCK = ".worker.lock"
 ATTEMPTS = 3
 POLL_SECONDS = 0.2
+ID_SHOWN = 8  # digits in the log: a whole id is the key to a submission's page
 BROKEN_SECONDS = 60.0  # until a set that could not be read is tried again
 ACTOR = "worker"
 
@@ -51,6 +52,10 @@ def log_line(what: str, **facts: Any) -> None:
     line = {"at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "what": what, **facts}
     sys.stderr.write(json.dumps(line, ensure_ascii=True) + "\n")
     sys.stderr.flush()
+
+
+class Stopped(Exception):
+    """The worker was asked to stop while it was scoring."""
 
 
 class Worker:
@@ -87,11 +92,14 @@ class Worker:
         finally:
             lock.release()
 
-    def work(self, *, parent: int | None = None) -> bool:
+    def work(self, *, stop: Callable[[], bool] = lambda: False) -> bool:
         """Score one submission; False if none waits.
 
         Args:
-            parent: Stop half-way when this process is no longer the parent.
+            stop: Asked now and then; when it says so, the submission that is being scored waits again.
+
+        Raises:
+            Stopped: It said so.
         """
         self._broken = {name: until for name, until in self._broken.items() if until > time.monotonic()}
         with self._board.writing() as connection:
@@ -99,14 +107,14 @@ class Worker:
         if submission is None:
             return False
         try:
-            self._score(submission, parent)
+            self._score(submission, stop)
         except BaseException:  # a stop or a fault of ours: not the submission's
             with self._board.writing() as connection:
                 submissions.put_back(connection, submission.id, tried=False)
             raise
         return True
 
-    def _score(self, submission: Submission, parent: int | None) -> None:
+    def _score(self, submission: Submission, stop: Callable[[], bool]) -> None:
         try:
             known, session = self._set(submission.set)
         except LeaderboardError as problem:
@@ -122,9 +130,9 @@ class Worker:
             set=known, file=self._board.vault.path(submission.file), shown_as=submission.file_name,
             earlier=tuple(earlier), memory=self._board.settings.memory_mb << 20,
         )  # fmt: skip
-        outcome = run_apart(job, seconds=self._board.settings.seconds, parent=parent)
+        outcome = run_apart(job, seconds=self._board.settings.seconds, stop=stop)
         if outcome is None and submission.attempts + 1 < ATTEMPTS:
-            self._say("scoring broke off", submission=submission.id, attempt=submission.attempts + 1)
+            self._say("scoring broke off", submission=submission.id[:ID_SHOWN], attempt=submission.attempts + 1)
             with self._board.writing() as connection:
                 submissions.put_back(connection, submission.id, tried=True)
             return
@@ -132,7 +140,12 @@ class Worker:
             outcome = Outcome(problems=(f"Scoring broke off {ATTEMPTS} times; please tell the maintainers.",))
         finish(self._board, submission, outcome)
         state = State.FAILED if outcome.problems else State.SCORED
-        self._say(state.value, submission=submission.id, set=submission.set, seconds=round(time.monotonic() - began, 3))
+        self._say(
+            state.value,
+            submission=submission.id[:ID_SHOWN],
+            set=submission.set,
+            seconds=round(time.monotonic() - began, 3),
+        )
 
     def _set(self, name: str) -> tuple[TestSet, Session]:
         """A set and its session; that the set has changed since it was read last is written down."""
@@ -195,16 +208,19 @@ class _Job:
     memory: int
 
 
-def run_apart(job: _Job, *, seconds: float, parent: int | None = None) -> Outcome | None:
+def run_apart(job: _Job, *, seconds: float, stop: Callable[[], bool] = lambda: False) -> Outcome | None:
     """Score a file in another process.
 
     Args:
         job: What to score.
         seconds: Time it may take.
-        parent: Stop when this process is no longer the parent of ours.
+        stop: Asked now and then whether to give it up.
 
     Returns:
         The outcome; None if the process broke off.
+
+    Raises:
+        Stopped: It was given up.
     """
     # Windows has no fork: there each process reads the answers for itself.
     context: Any = mp.get_context("fork" if "fork" in mp.get_all_start_methods() else "spawn")
@@ -217,10 +233,10 @@ def run_apart(job: _Job, *, seconds: float, parent: int | None = None) -> Outcom
         while not ours.poll(min(POLL_SECONDS, max(until - time.monotonic(), 0))):
             if time.monotonic() >= until:
                 return Outcome(problems=(f"Scoring took longer than {seconds:g} seconds, the most this board gives.",))
-            if parent is not None and os.getppid() != parent:
-                raise KeyboardInterrupt
+            if stop():
+                raise Stopped
         return Outcome.from_bytes(ours.recv_bytes())
-    except EOFError:
+    except (EOFError, OSError):  # it died before it had answered, or while it did
         return None
     finally:
         process.kill()
@@ -239,6 +255,10 @@ def _score_apart(job: _Job, pipe: Pipe, parent: int) -> None:
         outcome = score_file(session, job.file, shown_as=job.shown_as, earlier=job.earlier)
     except MemoryError:
         outcome = Outcome(problems=("Scoring this file takes more memory than this board gives.",))
+    except Exception as fault:  # its text could quote an answer: say what and where, and break off
+        places = [f"{frame.filename}:{frame.lineno}" for frame in traceback.extract_tb(fault.__traceback__)]
+        log_line("fault in scoring", kind=type(fault).__name__, places=places)
+        os._exit(1)
     pipe.send_bytes(outcome.to_bytes())
 
 
@@ -264,19 +284,25 @@ def _limit_memory(more: int) -> None:
 
 def serve(board: Board, *, parent: int) -> None:
     """Score what comes until the parent is gone or asks to stop."""
-
-    def stop(_: int, __: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    signal.signal(signal.SIGTERM, stop)
+    asked: list[int] = []
+    # Only noted: an exception from here could come between a claim and what puts it back.
+    signal.signal(signal.SIGTERM, lambda number, _: asked.append(number))
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the service tells us when to stop
+
+    def stop() -> bool:
+        return bool(asked) or os.getppid() != parent
+
     worker = Worker(board)
-    with suppress(KeyboardInterrupt), worker.alone(wait=30):
+    with suppress(Stopped), worker.alone(wait=30):
         log_line("worker ready")
-        while os.getppid() == parent:
-            if not worker.work(parent=parent):
+        while not stop():
+            if not worker.work(stop=stop):
                 time.sleep(POLL_SECONDS)
 
 
 if __name__ == "__main__":
-    serve(open_board(Path(sys.argv[1])), parent=int(sys.argv[2]))
+    try:
+        serve(open_board(Path(sys.argv[1])), parent=int(sys.argv[2]))
+    except VcrgenError as problem:
+        log_line("worker stops", reason=str(problem))
+        sys.exit(1)

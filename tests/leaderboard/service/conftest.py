@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -119,7 +118,8 @@ class Server:
             found = [line for line in self.complete_lines() if line["what"] == what]
             return found[-1] if len(found) >= count else None
 
-        return until(look, self.process)
+        found: dict[str, Any] = self.until(look)
+        return found
 
     def complete_lines(self) -> list[dict[str, Any]]:
         """What it has logged so far, without a line that is being written."""
@@ -131,6 +131,24 @@ class Server:
         """Where it answers."""
         return str(self.wait_for("serving")["url"]).rstrip("/")
 
+    def until(self, look: Callable[[], Any], seconds: float = PATIENCE) -> Any:
+        """What a look gives as soon as it gives something."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            if found := look():
+                return found
+            time.sleep(0.05)
+        raise AssertionError(f"it did not happen; the log ends with {self.log.read_text('utf-8')[-1000:]}")
+
+    def children(self) -> list[int]:
+        """Processes that it has started."""
+        found = []
+        for file in Path("/proc").glob("[0-9]*/stat"):
+            with suppress(OSError):
+                if int(file.read_text().rpartition(") ")[2].split()[1]) == self.process.pid:
+                    found.append(int(file.parent.name))
+        return found
+
     def restart(self, *options: str) -> None:
         """Start it once more, with a log of its own."""
         self.log = self.log.with_name(f"{self.log.name}.next")
@@ -141,28 +159,6 @@ class Server:
         """Stop it as a system does; the exit code."""
         self.process.terminate()
         return self.process.wait(PATIENCE)
-
-
-def until(look: Callable[[], Any], process: "subprocess.Popen[bytes] | None" = None) -> Any:
-    """What a look gives as soon as it gives something."""
-    end = time.monotonic() + PATIENCE
-    while time.monotonic() < end:
-        if found := look():
-            return found
-        assert process is None or process.poll() is None, "the server has ended"
-        time.sleep(0.05)
-    raise AssertionError("it did not happen")
-
-
-def children(pid: int) -> list[int]:
-    """Processes that a process has started, and those that they have."""
-    found = []
-    for file in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError):
-            number, _, rest = file.read_text().partition(" ")
-            if int(re.sub(r"^.*\) ", "", rest).split()[1]) == pid:
-                found += [int(number), *children(int(number))]
-    return found
 
 
 @pytest.fixture
@@ -180,7 +176,7 @@ def serve(tmp_path: Path) -> Iterator[Callable[..., Server]]:
     yield start
     for server in servers:
         if server.process.poll() is None:
-            for pid in [*children(server.process.pid), server.process.pid]:
+            for pid in [*server.children(), server.process.pid]:
                 with suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
             server.process.wait()

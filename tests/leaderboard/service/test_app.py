@@ -40,7 +40,7 @@ PAGES = (
     ("/api/openapi.json", JSON, None),
 )
 NOT_FOUND = (
-    "/nothing", "/nothing.html", "/board.txt", "/board.", "/board-public-easy-stacked", "/robots.txt", "/static/board.css",
+    "/nothing", "/nothing.html", "/board.txt", "/board.", "/board-public-easy-stacked", "/robots.txt",
     "/board-other-easy-stacked.html", "/board-public-any-strip.html", "/model-0123456789ab.html", "/model-.html",
     "/compare-000000000000-000000000001.html", "/compare-000000000001-000000000000.html", f"/submission-{UNKNOWN}.html",
     "/submission-1.html", f"/api/submissions/{UNKNOWN}", "/api/submissions/1", "/api/nothing", "/docs", "/redoc",
@@ -319,7 +319,7 @@ def test_health_of_worker_and_database(board: Board, open_desk: Callable[..., An
     answer = desk.client.get("/health")
     assert (answer.status_code, answer.json()) == (503, {"status": "database cannot be reached"})
     assert_guarded(answer)
-    for path in ("/", "/about.html", "/nothing", "/submit.html", "/api/submissions/1", "/board.json"):
+    for path in ("/", "/about.html", "/nothing", "/submit.html", f"/api/submissions/{UNKNOWN}", "/board.json"):
         assert_error(desk.client.get(path), 404 if path == "/nothing" else 503)
     for sent in (desk.api(b"x"), desk.form(b"x")):
         assert_error(sent, 503)

@@ -75,6 +75,10 @@ def line(**values: Any) -> bytes:
     return json.dumps({"question_id": "x", **values}).encode()
 
 
+def many(*lines: Any) -> bytes:
+    return b"\n".join(json.dumps(each).encode() for each in lines)
+
+
 def cases(key: AnswerKey) -> dict[str, tuple[bytes, str]]:
     """Content and a part of the sentence, by name."""
     one = key.questions[0].question_id
@@ -92,7 +96,7 @@ def cases(key: AnswerKey) -> dict[str, tuple[bytes, str]]:
         "a huge integer as output": (b'{"question_id": "x", "output": ' + b"9" * 10_000 + b"}", "too long"),
         "a huge exponent": (b'{"question_id": 1e999, "output": "x"}', "no `question_id`"),
         "NaN as id": (b'{"question_id": NaN, "output": "x"}', "no `question_id`"),
-        "NaN as output": (f'{{"question_id": "{one}", "output": NaN}}'.encode(), "No value: 1 (line 1)"),
+        "NaN as output": (f'{{"question_id": "{one}", "output": NaN}}'.encode(), "No value"),
         "Infinity as output": (f'{{"question_id": "{one}", "output": -Infinity}}'.encode(), "Questions without"),
         "an object as output": (line(output={"a": 1}), "the output is an object"),
         "true as output": (line(output=True), "the output is true or false"),
@@ -108,14 +112,14 @@ def cases(key: AnswerKey) -> dict[str, tuple[bytes, str]]:
         "UTF-16": (json.dumps(good).encode("utf-16"), "not UTF-8"),
         "Latin-1": ('{"question_id": "é", "output": "é"}'.encode("latin-1"), "not UTF-8"),
         "10 MB in one line": (line(output="a " * (5 << 20)), "fits"),
-        "10 MB without an end": (b'{"question_id": "x", "output": "' + b"a" * (10 << 20), "not JSON"),
-        "10 MB of nothing": (b"a" * (10 << 20), "not JSON and not a table"),
-        "10 MB of line ends": (b"\n" * (10 << 20), "is empty"),
+        "a long line without an end": (b'{"question_id": "x", "output": "' + b"a" * (1 << 20), "not JSON"),
+        "a long line of nothing": (b"a" * (1 << 20), "not JSON and not a table"),
+        "a million line ends": (b"\n" * (1 << 20), "is empty"),
         "a long id": (line(question_id="a" * (1 << 20), output="x"), "fits"),
-        "a million keys": (b'{"question_id": "x", ' + b", ".join(b'"%d": 1' % n for n in range(100_000)) + b"}", "no `output`"),
-        "duplicates": ((json.dumps(good).encode() + b"\n") * 10, "Further outputs for a question that had one: 9"),
-        "unknown ids": (json.dumps(good).encode() + b"\n" + line(output="x") * 1, "Ids that the dataset does not have: 1"),
-        "two models": (line(output="x", model="a") + b"\n" + line(output="x", model="b"), "holds outputs of 'a' and 'b'"),
+        "100,000 keys": (many({"question_id": "x", **dict.fromkeys(map(str, range(100_000)))}), "no `output`"),
+        "duplicates": (many(*[good] * 10), "Further outputs for a question that had one: 9"),
+        "unknown ids": (many(good, {**good, "question_id": "x"}), "Ids that the dataset does not have: 1"),
+        "two models": (many({**good, "model": "a"}, {**good, "model": "b"}), "holds outputs of 'a' and 'b'"),
         "a list": (b"[1, 2, 3]", "no known form"),
         "null": (b"null", "not JSON and not a table"),
         "an empty object": (b"{}", "no known form|no `question_id`"),
@@ -126,7 +130,7 @@ def cases(key: AnswerKey) -> dict[str, tuple[bytes, str]]:
         "CSV with too many cells": (header + b"1,2,3,4\n", "4 cells under 3 columns"),
         "CSV with an open quote": (header + b'1,x,"' + b"a\n" * 10_000, "Ids|fits|not a table"),
         "CSV with NUL": (header + b"1,\0,\0\n", "fits"),
-        "CSV with a carriage return": (b"index,prediction\r1,a\r2,b\r", "not a table|fits|not UTF-8|Questions without"),
+        "CSV with a carriage return": (b"index,prediction\r1,a\r2,b\r", "needs the columns|Questions without"),
         "CSV with a code as answer": (
             b'index,prediction,answer\n999,x,"[__import__(\'os\').system(\'touch /tmp/owned\')]"\n', "fits"
         ),
@@ -135,7 +139,7 @@ def cases(key: AnswerKey) -> dict[str, tuple[bytes, str]]:
         "CSV with an empty index": (header + b",x,y\n", "`index` is empty"),
         "CSV of nothing but its head": (header, "holds no outputs"),
         "CSV with a wide head": (header[:-1] + b",a" * 100_000 + b"\n1,2,3\n", "3 cells under"),
-        "TSV with a long cell": (b"index\tprediction\n1\t" + b"a" * (10 << 20) + b"\n", "Questions without|fits"),
+        "TSV with a long cell": (b"index\tprediction\n1\t" + b"a" * (1 << 20) + b"\n", "Questions without|fits"),
         "TSV with other columns": (b"index\tanswer\n1\t2\n", "needs the columns"),
     }  # fmt: skip
 
@@ -150,13 +154,14 @@ def test_the_worker_outlives_every_file(make_board: Any, open_desk: Any, public_
     wrong = []
     for name, answer in sent.items():
         found = desk.state(answer)
-        told = " ".join(found["problems"])
-        fine = found["state"] == "failed" and any(part in told for part in table[name][1].split("|"))
+        told = " ".join(found.get("problems", ()))
+        fine = found.get("state") == "failed" and any(part in told for part in table[name][1].split("|"))
         fine = fine and len(told) < 2000 and "Traceback" not in told and str(board.folder) not in told
         if not fine or "broke off" in told:
             wrong.append((name, told[:300]))
         page = desk.client.get(answer.json()["page"])
-        assert page.status_code == 200 and "<h1>Not scored</h1>" in page.text, name
+        if page.status_code != 200 or "<h1>Not scored</h1>" not in page.text:
+            wrong.append((name, page.text[:100]))
     assert wrong == []
     for path in ("/", "/history.html", "/board.csv", "/board.json"):
         assert desk.client.get(path).status_code == 200

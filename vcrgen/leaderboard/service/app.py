@@ -30,7 +30,8 @@ from vcrgen.leaderboard.views import Views
 from vcrgen.leaderboard.worker import log_line
 from vcrgen.scorer.reading import without_halves
 
-GUESSES, GUESSES_SECONDS = 10, 900.0
+GUESSES, GUESSES_SECONDS = 10, 900
+LIMIT_SECONDS = 3600  # a team's limits are of a day, and free again bit by bit
 FIELDS = ("token", "set", "model", "link", "access", "size", "released")
 MAX_FIELD = 2000
 TYPES = {
@@ -54,13 +55,15 @@ class Refusal(Exception):
         status: The HTTP status.
         text: The sentence.
         submission_id: The submission that it is about, if there is one.
+        seconds: After which it is worth another try, where that is known.
     """
 
-    def __init__(self, status: int, text: str, submission_id: str = "") -> None:
+    def __init__(self, status: int, text: str, submission_id: str = "", seconds: int | None = None) -> None:
         super().__init__(text)
         self.status = status
         self.text = text
         self.submission_id = submission_id
+        self.headers = MORE_HEADERS.get(status, {}) | ({} if seconds is None else {"retry-after": str(seconds)})
 
 
 def make_app(board: Board, worker_alive: Callable[[], bool]) -> ASGIApp:
@@ -119,7 +122,7 @@ class _Service:
             return HTMLResponse(self._pages.submit({}, []))
         if parsed is not None and parsed[0] == "submission":
             text = self._pages.status(parsed[1])
-            body = None if text is None else text.encode()
+            body = None if text is None else without_halves(text).encode()  # a problem can quote what no page can hold
             headers = {"cache-control": "no-store"}
         else:
             body, headers = self._pages.get(name), {"cache-control": "no-cache"}
@@ -148,7 +151,7 @@ class _Service:
                 submission = await self._taken(request, form, token, values, "page")
         except Refusal as refusal:
             text = await run_in_threadpool(self._pages.submit, values, [refusal.text])
-            return HTMLResponse(text, status_code=refusal.status, headers=MORE_HEADERS.get(refusal.status))
+            return HTMLResponse(text, status_code=refusal.status, headers=refusal.headers)
         return RedirectResponse(names.status_name(submission.id), status_code=303)
 
     async def submit_api(self, request: Request) -> Response:
@@ -158,11 +161,17 @@ class _Service:
         async with _form(request) as form:
             values = _texts(form)
             submission = await self._taken(request, form, token, values, "api")
-        answer = {"id": submission.id, "state": submission.state.value, "page": f"/{names.status_name(submission.id)}"}
+        answer = {
+            "id": submission.id,
+            "state": submission.state.value,
+            "page": f"../{names.status_name(submission.id)}",
+        }
         return JSONResponse(answer, status_code=202)
 
     def submission(self, submission_id: str) -> Response:
         """Where a submission stands: its problems, or its scores."""
+        if names.parse_name(names.status_name(submission_id)) is None:
+            raise Refusal(404, "There is no such submission.")
         with self._board.reading() as connection:
             found = submissions.find(connection, submission_id)
             if found is None:
@@ -189,7 +198,7 @@ class _Service:
         except AlreadyThere as problem:
             raise Refusal(409, str(problem), problem.id) from None
         except LimitReached as problem:
-            raise Refusal(429, str(problem)) from None
+            raise Refusal(429, str(problem), seconds=LIMIT_SECONDS) from None
         except LeaderboardError as problem:
             if problem.__cause__ is not None:  # the database, not the team
                 raise
@@ -199,7 +208,8 @@ class _Service:
         """The team of a token; whoever guesses has to wait soon."""
         client = client_of(request.scope)
         if self._guesses.full(client):
-            raise Refusal(429, "Too many unknown tokens from your address; wait a quarter of an hour.")
+            text = "Too many unknown tokens from your address; wait a quarter of an hour."
+            raise Refusal(429, text, seconds=GUESSES_SECONDS)
         with self._board.reading() as connection:
             team = team_of(connection, token)
         if team is None:
@@ -210,7 +220,7 @@ class _Service:
     def refused(self, request: Request, refusal: Exception) -> Response:
         """A sentence, as JSON for programs and as a page for people."""
         assert isinstance(refusal, Refusal)
-        return self._answer(request.scope, refusal.status, refusal.text, refusal.submission_id)
+        return self._answer(request.scope, refusal.status, refusal.text, refusal.submission_id, headers=refusal.headers)
 
     def no_route(self, request: Request, problem: Exception) -> Response:
         """An address or a method that is none."""
@@ -314,7 +324,7 @@ def _as_json(submission: Submission, cells: Any) -> dict[str, Any]:
         "state": submission.state.value,
         "received": submission.received.isoformat(),
         "finished": submission.finished.isoformat() if submission.finished else None,
-        "problems": list(submission.problems),
+        "problems": [without_halves(problem) for problem in submission.problems],
         "scores": [shown(cell) for cell in cells],
     }
 

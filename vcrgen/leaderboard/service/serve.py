@@ -10,15 +10,19 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import uvicorn
+from filelock import FileLock, Timeout
 
 from vcrgen.errors import LeaderboardError
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.service.app import make_app
-from vcrgen.leaderboard.worker import Worker, log_line
+from vcrgen.leaderboard.worker import log_line
 
+LOCK = ".service.lock"
 PATIENCE_SECONDS = 10.0  # for a worker to stop
 BACKOFF_SECONDS = 2.0  # before a worker that died is started again
 # One thread each for the libraries that would take all cores: the other core answers requests.
@@ -84,10 +88,24 @@ def serve(board: Board, *, host: str, port: int, proxy: str) -> None:
         proxy: Addresses of proxies, by commas, whose X-Forwarded-For is believed; empty for none.
 
     Raises:
-        LeaderboardError: The port is taken, or another process scores for the board.
+        LeaderboardError: The port is taken, or the board is served already.
     """
-    with Worker(board).alone(wait=5):
-        _sweep(board.folder)
+    with _alone(board.folder):
+        _serve(board, host=host, port=port, proxy=proxy)
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """One service for a board at a time, as there is one worker."""
+    try:
+        with FileLock(folder / LOCK, timeout=1):
+            yield
+    except Timeout:
+        raise LeaderboardError(f"Another service serves {folder} already; stop it first.") from None
+
+
+def _serve(board: Board, *, host: str, port: int, proxy: str) -> None:
+    _sweep(board.folder)
     listening = _listen(host, port)
     foreman = Foreman(board.folder)
     config = uvicorn.Config(
@@ -121,8 +139,9 @@ class _JsonLines(logging.Handler):
 
 def _listen(host: str, port: int) -> socket.socket:
     try:
-        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-        listening = socket.socket(family)
+        family, kind, protocol, *_ = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        # With its protocol named, asyncio sends at once (TCP_NODELAY); else answers wait 40 ms for a packet to fill.
+        listening = socket.socket(family, kind, protocol)
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((host, port))
         listening.listen(512)

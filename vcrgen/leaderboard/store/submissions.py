@@ -119,8 +119,8 @@ def set_failed(connection: Connection, submission_id: str, problems: Sequence[st
 
 
 def set_removed(connection: Connection, submission_id: str, reason: str) -> None:
-    """A maintainer took it off the board."""
-    values = {"state": State.REMOVED.value, "removed": reason, "current": False}
+    """A maintainer took it off the board; the caller sees to it that it is no longer ranked."""
+    values = {"state": State.REMOVED.value, "removed": reason}
     connection.execute(update(table).where(table.c.id == submission_id).values(**values))
 
 

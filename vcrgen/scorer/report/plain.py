@@ -21,6 +21,9 @@ _LATEX = {
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\N{MINUS SIGN}": "$-$", "\N{EN DASH}": "--",
 }  # fmt: skip
 _LATEX_SPECIAL = re.compile("|".join(map(re.escape, _LATEX)))
+# Where a spreadsheet begins a cell, and what it may take for a formula there: the signs, their wide and small forms,
+# behind white space or quotes. Where people write decimals with a comma, a semicolon begins a cell, too.
+_FORMULA = re.compile(r"(?:^|(?<=[;\t\r\n]))(?=[\s\"]*[=+\-@＝＋－＠﹦﹢﹣﹫−])|^(?=[\t\r])")
 CSV_COLUMNS = (
     "run", "model", "mode", "view", "group", "value", "metric", "percent", "sd_spans", "sd_images", "low", "high",
     "spans", "images", "signature",
@@ -32,8 +35,9 @@ def as_markdown(results: Sequence[RunResult], comparisons: Sequence[Comparison])
     parts = []
     for table in report_tables(results, comparisons):
         rule = ["---"] * table.labels + ["---:"] * (len(table.columns) - table.labels)
-        lines = [table.columns, rule, *table.rows]
-        parts.append(f"**{table.title}**\n\n" + "\n".join(_markdown_row(line) for line in lines))
+        head, *rows = (" | ".join(map(escape_markdown, cells)) for cells in (table.columns, *table.rows))
+        lines = "\n".join(f"| {line} |" for line in (head, " | ".join(rule), *rows))
+        parts.append(f"**{table.title}**\n\n{lines}")
     sentences = [*remarks(results), *(item.conclusion for item in comparisons)]
     if sentences:
         parts.append("\n".join(f"- {escape_markdown(text)}" for text in sentences))
@@ -55,7 +59,7 @@ def as_csv(results: Sequence[RunResult], comparisons: Sequence[Comparison]) -> s
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(CSV_COLUMNS)
     for row in _csv_rows(results, comparisons):
-        writer.writerow([_cell(value) for value in row])
+        writer.writerow([escape_formula(value) if isinstance(value, str) else value for value in row])
     return out.getvalue()
 
 
@@ -77,16 +81,17 @@ def escape_latex(text: str) -> str:
     return _LATEX_SPECIAL.sub(lambda m: _LATEX[m[0]], _one_line(text))
 
 
+def escape_formula(text: str) -> str:
+    """A text that a spreadsheet would run as a formula, with an apostrophe before it."""
+    return _FORMULA.sub("'", text) if len(text) > 1 else text  # "-" stands for nothing in many tables
+
+
 def _one_line(text: str) -> str:
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())
 
 
 def _escaped(match: re.Match[str]) -> str:
     return _ENTITIES.get(match[1], f"\\{match[1]}")
-
-
-def _markdown_row(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(escape_markdown(c) if c[:3] != "---" else c for c in cells) + " |"
 
 
 def _latex_table(table: Table) -> str:
@@ -97,7 +102,8 @@ def _latex_table(table: Table) -> str:
 
 
 def _latex_row(cells: Sequence[str]) -> str:
-    return " & ".join(escape_latex(cell) for cell in cells) + r" \\"
+    # After a line's end, LaTeX takes "[" or "*" for an argument of it; the braces keep it from that.
+    return "{}" + " & ".join(escape_latex(cell) for cell in cells) + r" \\"
 
 
 def _csv_rows(results: Sequence[RunResult], comparisons: Sequence[Comparison]) -> Iterator[tuple[Any, ...]]:
@@ -125,8 +131,3 @@ def _csv_rows(results: Sequence[RunResult], comparisons: Sequence[Comparison]) -
 def _numbers(estimate: Estimate) -> tuple[float | str, ...]:
     values = (estimate.value, estimate.sd_spans, estimate.sd_images, estimate.low, estimate.high)
     return tuple("" if value is None else 100 * value for value in values)
-
-
-def _cell(value: Any) -> Any:
-    """A text that a spreadsheet would run as a formula gets an apostrophe."""
-    return f"'{value}" if isinstance(value, str) and value[:1] in tuple("=+-@\t\r") and len(value) > 1 else value

@@ -1,0 +1,274 @@
+"""A leaderboard under load, with ratios to yardsticks measured in the same run.
+
+    python scripts/bench_leaderboard.py [--clients 50] [--submissions 500] [--items 500] [--database URL]
+
+Clients hand in submissions at once to a real server, while a reader fetches the index, tables, models' pages and pages
+of submissions one after another, until everything is scored. Each file is another model's and holds an output for each
+item of a synthetic set. The yardsticks: the same reader on the same board when nothing happens, and scoring one file
+in a process that does nothing else.
+
+The exit code is 1 if a submission was lost or scored twice, an answer was 5xx, or the 95th percentile of reading while
+it scores is above 200 ms. Use an empty PostgreSQL database with --database.
+"""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import json
+import multiprocessing as mp
+import random
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from sqlalchemy import text
+
+from vcrgen.leaderboard.board import Board, init_board
+from vcrgen.leaderboard.commands import give_token
+from vcrgen.leaderboard.settings import make_settings
+from vcrgen.leaderboard.store.log import check_log, read_log
+from vcrgen.leaderboard.store.submissions import listed
+from vcrgen.scorer.run import Options, Session
+
+MOST_MS = 200.0
+PATIENCE = 1800.0
+SET = "bench"
+TEXT = (
+    "the river station quiet museum train garden bridge light market children winter harbour between village paper "
+    "stone evening yellow school window of in a with on under over early morning large small wooden old two three"
+)
+WORDS = TEXT.split()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--clients", type=int, default=50, help="that hand in at once")
+    parser.add_argument("--submissions", type=int, default=500, help="by all of them")
+    parser.add_argument("--items", type=int, default=500, help="outputs in each file")
+    parser.add_argument("--database", default="", help="URL of an empty PostgreSQL database; SQLite without")
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="bench-leaderboard-") as folder:
+        bench = Bench(Path(folder), args.clients, args.submissions, args.items, args.database)
+        return bench.run()
+
+
+@dataclass
+class Fetched:
+    """What a reader saw."""
+
+    times: list[float] = field(default_factory=list)
+    statuses: Counter[int] = field(default_factory=Counter)
+    by_kind: dict[str, list[float]] = field(default_factory=dict)
+
+    def add(self, path: str, status: int, seconds: float) -> None:
+        """A page that was fetched."""
+        self.times.append(1000 * seconds)
+        self.statuses[status] += 1
+        self.by_kind.setdefault(re.split(r"[-.]", path.lstrip("/"))[0], []).append(1000 * seconds)
+
+    def percentile(self, share: float) -> float:
+        """Milliseconds that so many of the pages took at most."""
+        return percentile(self.times, share)
+
+
+def percentile(values: list[float], share: float) -> float:
+    return sorted(values)[min(len(values) - 1, int(share * len(values)))]
+
+
+class Bench:
+    """A board with its server, its clients and its reader."""
+
+    def __init__(self, folder: Path, clients: int, count: int, items: int, database: str) -> None:
+        self.folder, self.clients, self.count = folder, clients, count
+        rng = random.Random(0)
+        self.answers = [" ".join(rng.choices(WORDS, k=rng.randint(4, 7))) for _ in range(items)]
+        self.key = folder / "key.jsonl"
+        lines = ({"question_id": f"q{n}", "crossed_text": [a], "language": "en"} for n, a in enumerate(self.answers))
+        self.key.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+        settings = make_settings(title="Bench", database=database).model_copy(
+            update={"scored_a_day": 10**6, "failed_a_day": 10**6, "requests_a_minute": 10**9}
+        )
+        self.board: Board = init_board(folder / "board", [f"{SET}:{self.key}"], settings, with_quoted=True)
+        self.tokens = [give_token(self.board, f"Team {n}", "bench") for n in range(clients)]
+
+    def run(self) -> int:
+        """Everything; the exit code."""
+        alone = self.scoring_alone()
+        with self.server() as url:
+            fetch(connect(url), "/index.html")
+            queue: Any = mp.get_context("spawn").Queue()
+            sent = mp.get_context("spawn").Process(
+                target=hand_in, args=(url, self.tokens, self.count, self.answers, queue)
+            )
+            sent.start()
+            start, busy, stop = time.monotonic(), Fetched(), threading.Event()
+            reader = threading.Thread(target=self.read, args=(url, busy, stop))
+            reader.start()
+            ids, failures, accepting = queue.get(timeout=PATIENCE)
+            sent.join()
+            while self.waiting() and time.monotonic() - start < PATIENCE:
+                time.sleep(0.5)
+            scoring = time.monotonic() - start
+            stop.set()
+            reader.join()
+            idle = Fetched()
+            self.read(url, idle, threading.Event(), most=max(200, min(len(busy.times), 1000)))
+        return self.report(ids, failures, accepting, scoring, busy, idle, alone)
+
+    @contextmanager
+    def server(self) -> Iterator[str]:
+        """A server of the board; gives its address."""
+        command = [sys.executable, "-m", "vcrgen", "leaderboard", "serve", str(self.board.folder), "--port", "0"]
+        log = self.folder / "log"
+        with log.open("wb") as out:
+            process = subprocess.Popen(command, stderr=out)
+        try:
+            while not (found := re.search(r'"url": "([^"]+)"', log.read_text("utf-8"))):
+                if process.poll() is not None:
+                    sys.exit(log.read_text("utf-8"))
+                time.sleep(0.1)
+            yield found[1].rstrip("/")
+        finally:
+            process.terminate()
+            process.wait()
+
+    def waiting(self) -> int:
+        """Submissions that are not scored yet."""
+        with self.board.reading() as connection:
+            return sum(one.finished is None for one in listed(connection))
+
+    def scoring_alone(self) -> float:
+        """Seconds for one file, of the fastest of five runs."""
+        file = self.folder / "preds.jsonl"
+        file.write_bytes(outputs(self.answers, 0))
+        session = Session(self.key, Options())
+        seconds = []
+        for _ in range(5):
+            start = time.perf_counter()
+            session.score(file)
+            seconds.append(time.perf_counter() - start)
+        return min(seconds)
+
+    def read(self, url: str, into: Fetched, stop: threading.Event, most: int = 10**9) -> None:
+        """Fetch pages one after another, as a visitor does who never rests."""
+        connection, rng = connect(url), random.Random(1)
+        paths = ["/index.html", "/history.html", "/compare.html", "/about.html", "/board.csv"]
+        models: list[str] = []
+        pages: list[str] = []
+        for number in range(most):
+            if stop.is_set():
+                return
+            if number % 100 == 0:
+                with self.board.reading() as reading:
+                    found = listed(reading)
+                models = [f"/model-{one.facts.entry}.html" for one in found if one.finished]
+                pages = [f"/submission-{one.id}.html" for one in found]
+            kind = rng.choice(("single", "model", "status"))
+            path = rng.choice({"single": paths, "model": models or paths, "status": pages or paths}[kind])
+            start = time.perf_counter()
+            status = fetch(connection, path)
+            into.add(path, status, time.perf_counter() - start)
+
+    def report(
+        self, ids: list[str], failures: Counter[int], accepting: float, scoring: float, busy: Fetched, idle: Fetched,
+        alone: float,
+    ) -> int:  # fmt: skip
+        """Print the figures; the exit code."""
+        with self.board.reading() as connection:
+            states = {one.id: one.state.value for one in listed(connection)}
+            runs = Counter(connection.execute(text("SELECT submission FROM runs")).scalars())
+            log = list(read_log(connection))
+        check_log(iter(log))
+        lines = Counter(line.subject for line in log if line.what == "scored")
+        scored = sum(state == "scored" for state in states.values())
+        twice = sum(count > 1 for count in runs.values()) + sum(count > 1 for count in lines.values())
+        lost = self.count - len(ids) + sum(states.get(one) != "scored" for one in ids)
+        faults = sum(count for status, count in (failures + busy.statuses + idle.statuses).items() if status >= 500)
+        print(f"accepted {len(ids)} of {self.count}, scored {scored}, scored twice {twice}, lost {lost}, 5xx {faults}")
+        print(f"answers that were not 202: {dict(failures) or 'none'}; pages: {dict(busy.statuses)}")
+        print(f"accepted in {accepting:.1f} s, {len(ids) / accepting:.1f} a second, by {self.clients} clients")
+        rate = scored / scoring
+        print(
+            f"scored in {scoring:.1f} s, {rate:.2f} a second; one file alone, in a process that is warm: "
+            f"{1000 * alone:.0f} ms, so {1 / alone:.2f} a second: ratio {rate * alone:.2f}"
+        )
+        for name, seen in (("while it scores", busy), ("idle, same rows", idle)):
+            figures = ", ".join(f"p{round(100 * share)} {seen.percentile(share):.0f}" for share in (0.5, 0.95, 0.99))
+            kinds = ", ".join(f"{kind} {percentile(times, 0.95):.0f}" for kind, times in sorted(seen.by_kind.items()))
+            mean = statistics.mean(seen.times)
+            print(f"reading, {name}: {len(seen.times)} pages, ms: {figures}, mean {mean:.0f}; p95 by kind: {kinds}")
+        slow = busy.percentile(0.95)
+        print(f"p95 while it scores is {slow / idle.percentile(0.95):.1f} times that of the idle service")
+        return int(bool(lost or twice or faults or slow > MOST_MS))
+
+
+def outputs(answers: list[str], seed: int) -> bytes:
+    """A file: some outputs right, some nearly, some wrong; no two files are the same."""
+    rng = random.Random(seed)
+    skill = rng.uniform(0.2, 0.9)
+    lines = []
+    for number, answer in enumerate(answers):
+        words = [word if rng.random() < skill else rng.choice(WORDS) for word in answer.split()]
+        lines.append(json.dumps({"question_id": f"q{number}", "output": " ".join(words)}))
+    return "\n".join(lines).encode()
+
+
+def hand_in(url: str, tokens: list[str], count: int, answers: list[str], queue: Any) -> None:
+    """In a process of its own: every client hands in its share, one file after another."""
+    bodies = [form({"set": SET, "model": f"Model {n}", "size": "7B"}, outputs(answers, n)) for n in range(count)]
+    ids: list[str] = []
+    failures: Counter[int] = Counter()
+
+    def client(number: int) -> None:
+        connection = connect(url)
+        kind = {"content-type": "multipart/form-data; boundary=bench", "authorization": f"Bearer {tokens[number]}"}
+        for body in bodies[number :: len(tokens)]:
+            connection.request("POST", "/api/submissions", body, kind)
+            answer = connection.getresponse()
+            content = answer.read()
+            if answer.status == 202:
+                ids.append(json.loads(content)["id"])
+            else:
+                failures[answer.status] += 1
+
+    threads = [threading.Thread(target=client, args=(number,)) for number in range(len(tokens))]
+    start = time.monotonic()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    queue.put((ids, failures, time.monotonic() - start))
+
+
+def form(fields: dict[str, str], file: bytes) -> bytes:
+    parts = [f'--bench\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{v}\r\n' for name, v in fields.items()]
+    head = '--bench\r\nContent-Disposition: form-data; name="file"; filename="preds.jsonl"\r\n\r\n'
+    return "".join([*parts, head]).encode() + file + b"\r\n--bench--\r\n"
+
+
+def connect(url: str) -> http.client.HTTPConnection:
+    parts = urlsplit(url)
+    return http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=PATIENCE)
+
+
+def fetch(connection: http.client.HTTPConnection, path: str) -> int:
+    connection.request("GET", path)
+    answer = connection.getresponse()
+    answer.read()
+    return answer.status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

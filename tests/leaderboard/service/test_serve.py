@@ -1,0 +1,412 @@
+"""The service as it runs: a server, its worker, and what becomes of them when something is killed."""
+
+import contextlib
+import hashlib
+import io
+import json
+import os
+import random
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from filelock import FileLock
+from sqlalchemy import text
+
+from vcrgen.leaderboard.board import Board
+from vcrgen.leaderboard.intake import accept
+from vcrgen.leaderboard.records import State
+from vcrgen.leaderboard.store.log import check_log, read_log
+from vcrgen.leaderboard.store.submissions import listed
+from vcrgen.leaderboard.worker import LOCK, Worker
+from vcrgen.scorer.records import AnswerKey
+
+Visit = Callable[..., tuple[Any, Any]]
+MIB = 1 << 20
+
+
+def gone(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0] == "Z"
+    except OSError:
+        return True
+
+
+def states(board: Board) -> Counter[str]:
+    with board.reading() as connection:
+        return Counter(one.state.value for one in listed(connection))
+
+
+def lock_is_free(board: Board) -> bool:
+    lock = FileLock(board.folder / LOCK)
+    with contextlib.suppress(TimeoutError), lock.acquire(timeout=0):
+        return True
+    return False
+
+
+def temporary_files(pid: int) -> list[str]:
+    """Deleted files that a process holds open: bodies of requests that are being read."""
+    names = []
+    for file in Path(f"/proc/{pid}/fd").iterdir():
+        with contextlib.suppress(OSError):
+            names.append(str(file.readlink()))
+    return [name for name in names if "(deleted)" in name]
+
+
+def peak(pid: int) -> int:
+    status = Path(f"/proc/{pid}/status").read_text()
+    return int(re.search(r"VmHWM:\s+(\d+)", status)[1]) << 10  # type: ignore[index]
+
+
+class Raw:
+    """A connection of which every byte is counted."""
+
+    def __init__(self, url: str, head: str, *lines: str) -> None:
+        host, port = url.removeprefix("http://").split(":")
+        self.socket = socket.create_connection((host, int(port)), timeout=30)
+        self.sent = 0
+        self.send("\r\n".join((head, "Host: board", *lines, "", "")).encode())
+
+    def send(self, data: bytes) -> None:
+        self.socket.sendall(data)
+        self.sent += len(data)
+
+    def pour(self, part: bytes, most: int) -> None:
+        """Send until the server hangs up or has been sent so much."""
+        with contextlib.suppress(ConnectionError, TimeoutError):
+            self.socket.settimeout(5)
+            while self.sent < most:
+                self.send(part)
+
+    def answer(self) -> str:
+        received = b""
+        with contextlib.suppress(ConnectionError, TimeoutError):
+            while part := self.socket.recv(65536):
+                received += part
+        self.socket.close()
+        return received.decode("utf-8", "replace")
+
+
+def upload_head(desk: Any, size: int) -> bytes:
+    fields = {"set": "public", "model": "M", "token": desk.token}
+    head = "".join(
+        f'--x\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n' for name, value in fields.items()
+    )
+    return (head + '--x\r\nContent-Disposition: form-data; name="file"; filename="f"\r\n\r\n').encode() + b"a" * size
+
+
+MULTIPART = "Content-Type: multipart/form-data; boundary=x"
+
+
+@pytest.fixture
+def small(make_board: Any) -> Iterator[Board]:
+    board = make_board(file_mb=1, scored_a_day=1000, failed_a_day=1000, requests_a_minute=10_000)
+    yield board
+    board.engine.dispose()
+
+
+def test_bodies_without_end(small: Board, visit: Visit) -> None:
+    """1 GB announced, and 1 GB that comes in chunks: little of it is read, and nothing is left of it."""
+    server, desk = visit(small)
+    pid, part = server.process.pid, b"b" * 65536
+    desk.client.get("/about.html")
+    before = peak(pid)
+    limit = 1 << 30
+    for path, bearer in (("/submit", []), ("/api/submissions", [f"Authorization: Bearer {desk.token}"])):
+        announced = Raw(server.url, f"POST {path} HTTP/1.1", MULTIPART, f"Content-Length: {limit}", *bearer)
+        refused_at = announced.sent
+        answer = announced.answer()
+        assert answer.startswith("HTTP/1.1 413 ") and refused_at < 1000, "refused before a byte of it was sent"
+        assert "larger than 1 MiB" in answer and "connection: close" in answer.lower()
+        pushed = Raw(server.url, f"POST {path} HTTP/1.1", MULTIPART, f"Content-Length: {limit}", *bearer)
+        pushed.pour(part, 64 * MIB)
+        assert pushed.sent < 16 * MIB, "the rest is between two sockets"
+        pushed.answer()
+
+        chunked = Raw(server.url, f"POST {path} HTTP/1.1", MULTIPART, "Transfer-Encoding: chunked", *bearer)
+        head = upload_head(desk, 0)
+        chunked.send(b"%x\r\n%s\r\n" % (len(head), head))
+        chunked.pour(b"%x\r\n%s\r\n" % (len(part), part), 64 * MIB)
+        assert chunked.sent < 16 * MIB
+        answer = chunked.answer()
+        assert answer == "" or answer.startswith("HTTP/1.1 413 "), answer[:200]
+        exact = Raw(server.url, f"POST {path} HTTP/1.1", MULTIPART, "Transfer-Encoding: chunked", *bearer)
+        exact.send(b"%x\r\n%s\r\n" % (len(head), head))
+        for _ in range(18):
+            exact.send(b"%x\r\n%s\r\n" % (len(part), part))
+        answer = exact.answer()
+        assert answer.startswith("HTTP/1.1 413 ") and "larger than 1 MiB" in answer
+    slightly = desk.api(b"a" * (MIB + 100_000))
+    assert slightly.status_code == 413 and "larger than 1 MiB" in slightly.json()["error"]
+    within = desk.api(b"a" * (MIB + 1))
+    assert within.status_code == 400 and "larger than 1 MiB" in within.json()["error"], (
+        "the form fits, the file does not"
+    )
+    assert desk.api(b"a" * MIB).status_code == 202
+    assert peak(pid) - before < 32 * MIB
+    assert temporary_files(pid) == []
+    assert not list((small.folder / "files" / "incoming").glob("*"))
+    kinds = {line["what"] for line in server.lines()}
+    assert not kinds & {"fault", "library", "unavailable"}, kinds
+
+
+def test_uploads_that_break_off(small: Board, visit: Visit) -> None:
+    server, desk = visit(small)
+    for cut in (0, 100, 300_000):
+        raw = Raw(server.url, "POST /submit HTTP/1.1", MULTIPART, "Content-Length: 900000")
+        raw.send(upload_head(desk, cut)[: cut or 10])
+        raw.socket.close()
+    server.until(lambda: sum(line.get("status") == 499 for line in server.complete_lines()) == 3)
+    assert temporary_files(server.process.pid) == []
+    assert not {line["what"] for line in server.lines()} & {"fault", "library"}
+    assert states(small) == {}
+
+
+def send_all(desk: Any, url: str, files: list[bytes], accepted: dict[str, str], stop: threading.Event) -> None:
+    """Hand in every file until it is accepted, whatever happens to the server."""
+
+    def send(number: int) -> None:
+        data = {"set": "public", "model": f"M{number}"}
+        headers = {"authorization": f"Bearer {desk.token}"}
+        while not stop.is_set():
+            with contextlib.suppress(httpx.TransportError):
+                files_sent = {"file": ("preds.jsonl", files[number])}
+                answer = httpx.post(f"{url}/api/submissions", data=data, files=files_sent, headers=headers, timeout=30)
+                if answer.status_code in (202, 409):
+                    accepted[answer.json()["id"]] = f"M{number}"
+                    return
+                assert answer.status_code in (500, 502, 503), answer.text
+            time.sleep(0.1)
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(send, range(len(files))))
+
+
+@pytest.mark.parametrize(("database", "kills"), [("sqlite", 2), ("postgresql", 1)])
+def test_killed_at_any_moment(
+    database: str,
+    kills: int,
+    request: pytest.FixtureRequest,
+    make_board: Any,
+    visit: Visit,
+    hand: Any,
+    public_key: AnswerKey,
+) -> None:
+    """What was answered with 202 is scored once, and the vault holds whole files."""
+    url = request.getfixturevalue("postgres")() if database == "postgresql" else ""
+    board = make_board(database=url, scored_a_day=1000, requests_a_minute=100_000)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    server, desk = visit(board, "--port", str(port))
+    files = [hand(public_key, right=2, note=f"n{number}").read_bytes() for number in range(20)]
+    accepted: dict[str, str] = {}
+    stop = threading.Event()
+    thread = threading.Thread(target=send_all, args=(desk, server.url, files, accepted, stop))
+    thread.start()
+    rng = random.Random(database)
+    try:
+        for _ in range(kills):
+            time.sleep(rng.uniform(0.05, 1.2))
+            server.process.kill()
+            server.process.wait()
+            server.restart()
+            server.wait_for("serving")
+        thread.join(60)
+        assert not thread.is_alive()
+    finally:
+        stop.set()
+        thread.join()
+    assert len(accepted) == 20
+    server.until(lambda: states(board)[State.SCORED.value] >= 20)
+    assert server.stop() == 0
+
+    assert states(board) == {State.SCORED.value: 20}
+    with board.reading() as connection:
+        runs = Counter(connection.execute(text("SELECT submission FROM runs")).scalars())
+        log = list(read_log(connection))
+        models = {one.id: one.facts.model for one in listed(connection)}
+        waiting = [one.file for one in listed(connection)]
+        cells = Counter(connection.execute(text("SELECT better + worse FROM cells WHERE better IS NOT NULL")).scalars())
+    assert runs == dict.fromkeys(accepted, 1)
+    assert models == accepted
+    for what in ("accepted", "scored"):
+        assert Counter(line.facts["model"] for line in log if line.what == what) == {f"M{n}": 1 for n in range(20)}
+    assert check_log(iter(log)) == len(log)
+    assert sum(cells.values()) == 80
+    kept = list((board.folder / "files").glob("??/*"))
+    assert {file.name for file in kept} >= set(waiting)
+    for file in kept:
+        assert hashlib.sha256(file.read_bytes()).hexdigest() == file.name
+    board.engine.dispose()
+
+
+def test_stopping(small: Board, visit: Visit) -> None:
+    """Asked to stop, it finishes an upload that is on its way, and leaves nothing behind."""
+    server, desk = visit(small)
+    server.wait_for("worker ready")
+    worker = server.children()
+    assert len(worker) == 1
+    body = upload_head(desk, 200_000) + b"\r\n--x--\r\n"
+    raw = Raw(server.url, "POST /submit HTTP/1.1", MULTIPART, f"Content-Length: {len(body)}", "Connection: close")
+    raw.send(body[:100_000])
+    time.sleep(0.3)
+    server.process.terminate()
+    time.sleep(0.3)
+    with pytest.raises(OSError):
+        socket.create_connection(raw.socket.getpeername(), timeout=5).recv(1)
+    raw.send(body[100_000:])
+    answer = raw.answer()
+    assert answer.startswith("HTTP/1.1 303 "), answer[:300]
+    assert server.process.wait(30) == 0
+    assert server.lines()[-1]["what"] == "stopped"
+    server.until(lambda: gone(worker[0]), 5)
+    assert lock_is_free(small)
+    assert states(small)[State.QUEUED.value] + states(small)[State.FAILED.value] == 1
+
+
+def test_ctrl_c_while_it_scores(small: Board, visit: Visit, hand: Any, public_key: AnswerKey) -> None:
+    server, desk = visit(small)
+    for n in range(5):
+        assert desk.api(hand(public_key, note=f"n{n}"), model=f"M{n}").status_code == 202
+    server.wait_for("scored")
+    family = server.children()
+    server.process.send_signal(signal.SIGINT)
+    assert server.process.wait(30) == 0
+    server.until(lambda: all(map(gone, family)), 5)
+    assert lock_is_free(small)
+    assert states(small)[State.SCORING.value] == 0
+    assert not [line for line in server.lines() if line["what"] in ("library", "fault", "worker died")]
+
+
+def test_a_killed_worker_is_started_again(small: Board, visit: Visit, hand: Any, public_key: AnswerKey) -> None:
+    server, desk = visit(small)
+    server.wait_for("worker ready")
+    assert desk.client.get("/health").status_code == 200
+    os.kill(server.children()[0], signal.SIGKILL)
+    died = server.until(lambda: (answer := desk.client.get("/health")).status_code == 503 and answer, 5)
+    assert died.json()["status"] == "nothing is scored: the worker is not there"
+    answer = desk.api(hand(public_key))
+    assert answer.status_code == 202, "handing in goes on"
+    server.wait_for("worker ready", count=2)
+    assert desk.client.get("/health").json()["status"] == "ok"
+    server.until(lambda: desk.state(answer)["state"] == "scored")
+    assert [line["code"] for line in server.lines() if line["what"] == "worker died"] == [-signal.SIGKILL]
+
+
+def test_one_service_a_board_and_a_port(small: Board, make_board: Any, visit: Visit, serve: Any) -> None:
+    server, _ = visit(small)
+    server.wait_for("worker ready")
+    port = server.url.rpartition(":")[2]
+    second = serve(small)
+    other = make_board("other")
+    third = serve(other, "--port", port)
+    assert third.process.wait(60) == 2
+    assert f"Port {port} of 127.0.0.1 cannot be listened on" in third.log.read_text()
+    assert second.process.wait(60) == 2
+    assert "Another service serves" in second.log.read_text()
+    for log in (second.log, third.log):
+        assert "Traceback" not in log.read_text()
+    assert server.process.poll() is None
+    other.engine.dispose()
+
+
+@pytest.mark.parametrize("options", [(), ("--proxy", "127.0.0.1")], ids=["alone", "proxy"])
+def test_addresses_behind_a_proxy(make_board: Any, visit: Visit, options: tuple[str, ...]) -> None:
+    board = make_board(requests_a_minute=10)
+    server, desk = visit(board, *options)
+    seen = [
+        desk.client.get("/about.html", headers={"x-forwarded-for": f"192.0.2.{number}", "x-forwarded-proto": "https"})
+        for number in range(15)
+    ]
+    clients = {line["client"] for line in server.complete_lines() if line["what"] == "request"}
+    if options:
+        assert {answer.status_code for answer in seen} == {200}
+        assert clients == {f"192.0.2.{number}" for number in range(15)}
+    else:
+        assert [answer.status_code for answer in seen] == [200] * 10 + [429] * 5
+        assert clients == {"127.0.0.1"}
+    board.engine.dispose()
+
+
+def secret_visit(server: Any, desk: Any, hand: Any, key: AnswerKey) -> dict[str, str]:
+    """Everything that a log could hold too much of; gives what it must not."""
+    sent = desk.api(
+        hand(key, right=2, note="unheard-of output"), name="unheard-of name.jsonl", model="Unheard-of model"
+    )
+    number = sent.json()["id"]
+    broken = desk.api(b'{"question_id": "unheard-of output"', model="Broken").json()["id"]
+    server.until(lambda: desk.state(sent)["state"] == "scored")
+    for path in (f"/submission-{number}.html", f"/api/submissions/{number}", f"/api/submissions/{number}x", "/x%0ay"):
+        desk.client.get(path)
+    desk.form(b"\x80", token=desk.token + "x")
+    desk.client.get("/", params={"token": desk.token})
+    return {"token": desk.token, "output": "unheard-of output", "submission": number, "broken": broken}
+
+
+def test_the_log(small: Board, visit: Visit, hand: Any, public_key: AnswerKey) -> None:
+    """JSON lines, of which requests name no token, no output and no whole id."""
+    server, desk = visit(small)
+    secrets = secret_visit(server, desk, hand, public_key)
+    assert server.stop() == 0
+    lines = server.lines()
+    assert {line["what"] for line in lines} == {"serving", "worker ready", "request", "scored", "failed", "stopped"}
+    for line in lines:
+        assert line["at"] and isinstance(line["what"], str)
+        whole = json.dumps(line)
+        assert secrets["token"] not in whole and secrets["output"] not in whole
+        if line["what"] == "request":
+            assert line.keys() == {"at", "what", "method", "path", "status", "ms", "client"}
+            assert secrets["submission"] not in whole and secrets["broken"] not in whole
+    assert not [line for line in lines if line.get("path") == "/health"]
+
+
+def test_the_worker_logs_no_whole_id(small: Board, facts: Any) -> None:
+    sent = accept(small, facts(), io.BytesIO(b"{"), set_name="public", name="x", channel="api", actor="x", limited=True)
+    said: list[Any] = []
+    worker = Worker(small, say=lambda what, **more: said.append((what, more)))
+    with worker.alone(wait=5):
+        assert worker.work()
+    assert "failed" in str(said) and sent.id not in str(said)
+
+
+def test_without_its_database(small: Board, visit: Visit) -> None:
+    """The service says so, the log stays JSON, and both recover."""
+    server, desk = visit(small)
+    server.wait_for("worker ready")
+    with small.engine.connect() as connection:
+        for name in ("events", "submissions"):
+            connection.exec_driver_sql(f"ALTER TABLE {name} RENAME TO {name}_elsewhere")
+        connection.exec_driver_sql("COMMIT")
+    assert desk.client.get("/health").status_code == 503
+    assert desk.client.get("/").status_code == 503
+    assert desk.api(b"x").status_code == 503
+    server.wait_for("worker died")
+    with small.engine.connect() as connection:
+        for name in ("events", "submissions"):
+            connection.exec_driver_sql(f"ALTER TABLE {name}_elsewhere RENAME TO {name}")
+        connection.exec_driver_sql("COMMIT")
+    server.until(lambda: desk.client.get("/health").status_code == 200)
+    assert desk.client.get("/").status_code == 200
+
+
+def test_a_fault_of_the_worker_is_a_line(small: Board) -> None:
+    with small.engine.connect() as connection:
+        connection.exec_driver_sql("ALTER TABLE submissions RENAME TO elsewhere")
+        connection.exec_driver_sql("COMMIT")
+    command = [sys.executable, "-m", "vcrgen.leaderboard.worker", str(small.folder), str(os.getpid())]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode != 0 and done.stderr
+    for line in done.stderr.splitlines():
+        json.loads(line)

@@ -1,0 +1,292 @@
+"""A board as one file, and back: between databases, whole or not at all."""
+
+import gzip
+import io
+import json
+import shutil
+import stat
+import tarfile
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from vcrgen.errors import LeaderboardError, OutputError
+from vcrgen.leaderboard.backup import backup, restore
+from vcrgen.leaderboard.board import Board, open_board
+from vcrgen.leaderboard.commands import give_token, remove
+from vcrgen.leaderboard.export import export_tables
+from vcrgen.leaderboard.facts import ModelFacts
+from vcrgen.leaderboard.quoted import Quoted
+from vcrgen.leaderboard.records import Submission
+from vcrgen.leaderboard.store import quotes, submissions, teams
+from vcrgen.leaderboard.store.log import check_log, read_log
+from vcrgen.leaderboard.store.schema import metadata
+from vcrgen.leaderboard.views import Views
+from vcrgen.scorer.records import AnswerKey, View
+
+Facts = Callable[..., ModelFacts]
+Hand = Callable[..., Path]
+Submit = Callable[..., Submission]
+Place = Callable[..., Submission]
+Drain = Callable[[Board], int]
+Members = list[tuple[tarfile.TarInfo, bytes]]
+EASY = ("easy", "stacked")
+
+
+def rows(board: Board) -> dict[str, list[Any]]:
+    with board.reading() as connection:
+        return {
+            table.name: [tuple(row) for row in connection.execute(table.select().order_by(*table.primary_key.columns))]
+            for table in metadata.sorted_tables
+        }
+
+
+@pytest.mark.parametrize(("source", "target"), [("sqlite", "sqlite"), ("sqlite", "pg"), ("pg", "sqlite"), ("pg", "pg")])
+def test_a_board_moves_from_one_database_to_another(
+    source: str, target: str, make_board: Callable[..., Board], request: pytest.FixtureRequest, hand: Hand, facts: Facts,  # noqa: E501
+    submit: Submit, drain: Drain, public_key: AnswerKey, hidden_key: AnswerKey, tmp_path: Path,
+) -> None:  # fmt: skip
+    def database(kind: str) -> str:
+        return request.getfixturevalue("postgres")() if kind == "pg" else ""
+
+    board = make_board(database=database(source), with_quoted=True, scored_a_day=7)
+    half = submit(board, hand(public_key, right=2), facts("观海 🜁", "Lab", size="7B", released="2026-01-31"))
+    submit(board, hand(public_key, right=1), facts("Right"))
+    submit(board, hand(hidden_key, right=2), facts("Right"), set_name="hidden-en")
+    submit(board, hand(public_key, right=2, note="same"), facts("Removed"))
+    bad = tmp_path / "bad.jsonl"
+    bad.write_text('{"question_id": "nobody", "output": "\\u0000"}\n')
+    submit(board, bad, facts("Failed"))
+    assert drain(board) == 5
+    with board.reading() as connection:
+        (gone,) = [one for one in submissions.listed(connection) if one.facts.model == "Removed"]
+    remove(board, gone.id, "a reason")
+    token = give_token(board, "Lab", "label")
+    submit(board, hand(public_key, right=3), facts("Waiting"))
+
+    backup(board, tmp_path / "board.tar.gz")
+    moved = restore(tmp_path / "board.tar.gz", tmp_path / "moved", database=database(target), data=[])
+    before, after = rows(board), rows(moved)
+    events = after.pop("events")
+    assert (
+        events[:-1] == before.pop("events")
+        and (events[-1].what if hasattr(events[-1], "what") else events[-1][3]) == "restored"
+    )
+    assert after == before
+    for form in ("md", "csv", "json", "latex"):
+        assert export_tables(moved, form) == export_tables(board, form)
+    with board.reading() as one, moved.reading() as other:
+        assert check_log(read_log(other)) == len(events)
+        for entry in (half.facts.entry, gone.facts.entry):
+            assert Views(moved, other).model(entry) == Views(board, one).model(entry)
+        assert replace(Views(moved, other).site(live=True), updated=None) == replace(
+            Views(board, one).site(live=True), updated=None
+        )
+        assert teams.team_of(other, token) == "Lab"
+    assert moved.settings.model_dump(exclude={"database"}) == board.settings.model_dump(exclude={"database"})
+    assert open_board(tmp_path / "moved").sets == board.sets
+    for path in (board.folder / "files").rglob("*"):
+        if path.is_file():
+            assert (moved.folder / path.relative_to(board.folder)).read_bytes() == path.read_bytes()
+
+    # and life goes on: what waited is scored, and new numbers follow the old ones
+    submit(moved, hand(public_key, right=4), facts("New"))
+    assert drain(moved) == 2
+    with moved.writing() as connection:
+        quotes.add(connection, [Quoted(source="P", language="en", mode="easy", view=View.TEI, model="Q", exact=0.5)])
+    new = rows(moved)
+    for table in ("runs", "quoted"):
+        assert [row[0] for row in new[table]] == list(range(1, len(new[table]) + 1))
+    assert len(new["runs"]) == len(before["runs"]) + 2
+    with moved.reading() as connection:
+        assert check_log(read_log(connection)) == len(events) + 3
+
+
+@pytest.fixture
+def made(sqlite_board: Board, place: Place, tmp_path: Path) -> Path:
+    """The backup of a board with two scored submissions."""
+    for model, value in (("A", 0.5), ("B", 0.75)):
+        place(sqlite_board, model, {EASY: [value] * 20})
+    backup(sqlite_board, tmp_path / "board.tar.gz")
+    return tmp_path / "board.tar.gz"
+
+
+def test_only_its_owner_can_read_a_backup_and_what_is_made_of_it(made: Path, tmp_path: Path) -> None:
+    restored = restore(made, tmp_path / "new", database="", data=[])
+    modes = [stat.S_IMODE(path.stat().st_mode) for path in (made, restored.folder, restored.folder / "board.yaml")]
+    assert modes == [0o600, 0o700, 0o600]
+
+
+def test_nothing_is_overwritten(made: Path, sqlite_board: Board, tmp_path: Path) -> None:
+    content = made.read_bytes()
+    with pytest.raises(OutputError, match="is there already; name a new file"):
+        backup(sqlite_board, made)
+    assert made.read_bytes() == content
+    before = rows(sqlite_board)
+    with pytest.raises(LeaderboardError, match="is there and not empty; name a new folder"):
+        restore(made, sqlite_board.folder, database="", data=[])
+    assert rows(sqlite_board) == before
+    with pytest.raises(OutputError, match="cannot be written: No such file or directory"):
+        backup(sqlite_board, tmp_path / "nowhere" / "b.tar.gz")
+    with pytest.raises(LeaderboardError, match="The database holds a board already"):
+        restore(made, tmp_path / "new", database=f"sqlite:///{sqlite_board.folder}/board.sqlite3", data=[])
+    assert rows(sqlite_board) == before
+
+
+def test_a_backup_holds_no_password(
+    postgres: Callable[[], str], make_board: Callable[..., Board], tmp_path: Path
+) -> None:
+    board = make_board(database=postgres().replace("vcr@", "vcr:open-sesame@"))
+    backup(board, tmp_path / "b.tar.gz")
+    assert b"open-sesame" not in gzip.decompress((tmp_path / "b.tar.gz").read_bytes())
+
+
+def test_a_set_may_be_elsewhere(made: Path, public: Path, tmp_path: Path) -> None:
+    shutil.copytree(public, tmp_path / "copy")
+    restored = restore(made, tmp_path / "new", database="", data=[f"public:{tmp_path / 'copy'}"])
+    assert restored.sets[0].path == str(tmp_path / "copy")
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (["public"], "--data takes NAME:PATH"),
+        (["public:/no/such/folder"], "The set 'public' cannot be used"),
+        (["publik:{public}"], "there is no set 'publik'"),
+    ],
+)
+def test_a_wrong_place_of_a_set_is_said(
+    data: list[str], message: str, made: Path, public: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(LeaderboardError, match=message):
+        restore(made, tmp_path / "new", database="", data=[text.format(public=public) for text in data])
+    with pytest.raises(LeaderboardError, match="is no board"):
+        open_board(tmp_path / "new")
+
+
+def read_members(file: Path) -> Members:
+    with tarfile.open(file, "r:gz") as archive:
+        found = []
+        for member in archive:
+            content = archive.extractfile(member)
+            assert content is not None
+            found.append((member, content.read()))
+        return found
+
+
+def write_members(file: Path, members: Members) -> None:
+    with tarfile.open(file, "w:gz") as archive:
+        for member, content in members:
+            if member.isreg():
+                member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+
+
+def member(name: str, kind: bytes = tarfile.REGTYPE, link: str = "") -> tarfile.TarInfo:
+    info = tarfile.TarInfo(name)
+    info.type, info.linkname = kind, link
+    return info
+
+
+def edited(members: Members, name: str, change: Callable[[bytes], bytes]) -> Members:
+    assert [info for info, _ in members if info.name == name]
+    return [(info, change(content) if info.name == name else content) for info, content in members]
+
+
+def with_head(**more: Any) -> Callable[[Members], Members]:
+    return lambda members: edited(
+        members, "backup.json", lambda content: json.dumps({**json.loads(content), **more}).encode()
+    )
+
+
+def in_file(members: Members) -> Members:
+    name = next(info.name for info, _ in members if info.name.startswith("files/"))
+    return edited(members, name, lambda content: content + b" ")
+
+
+CHANGES: dict[str, tuple[Callable[[Members], Members], str]] = {
+    "no head": (lambda members: members[1:], "is no backup of a board"),
+    "another order": (lambda members: members[::-1], "is no backup of a board"),
+    "another format": (with_head(format="other"), "is no backup of a board"),
+    "a head of rubbish": (lambda m: edited(m, "backup.json", lambda _: b"{"), "is no backup of a board"),
+    "a head that nests": (lambda m: edited(m, "backup.json", lambda _: b"[" * 100_000), "is no backup of a board"),
+    "a head that is a list": (lambda m: edited(m, "backup.json", lambda _: b"[]"), "is no backup of a board"),
+    "no settings": (with_head(settings=None), "is damaged"),
+    "wrong settings": (with_head(settings={"file_mb": -1}), "is damaged"),
+    "settings that are unknown": (with_head(settings={"no_such_key": 1}), "is damaged"),
+    "another version": (with_head(schema="9999"), "is of another version of vcrgen"),
+    "a way out": (lambda m: [*m, (member("../out"), b"x")], "holds '../out', which no backup does"),
+    "a way out below": (lambda m: [*m, (member("files/../../out"), b"x")], "which no backup does"),
+    "an absolute path": (lambda m: [*m, (member("/tmp/out"), b"x")], "which no backup does"),
+    "a table that is none": (lambda m: [*m, (member("tables/other.jsonl"), b"")], "which no backup does"),
+    "a link": (lambda m: [*m, (member("files/" + "0" * 64, tarfile.SYMTYPE, "/etc/passwd"), b"")], "which no backup does"),  # noqa: E501
+    "a hard link": (lambda m: [*m, (member("files/" + "0" * 64, tarfile.LNKTYPE, "backup.json"), b"")], "which no backup"),  # noqa: E501
+    "a folder": (lambda m: [*m, (member("files", tarfile.DIRTYPE), b"")], "which no backup does"),
+    "a device": (lambda m: [*m, (member("files/" + "0" * 64, tarfile.CHRTYPE), b"")], "which no backup does"),
+    "another name": (lambda m: [*m, (member("files/" + "0" * 64), b"x")], "is not what its name says"),
+    "a changed file": (in_file, "is not what its name says"),
+    "a missing file": (lambda m: [one for one in m if not one[0].name.startswith("files/")], "is missing"),
+    "a missing table": (lambda m: [one for one in m if one[0].name != "tables/cells.jsonl"], "the table cells is missing"),  # noqa: E501
+    "nothing but a head": (lambda m: m[:1], "is missing"),
+    "a changed event": (
+        lambda m: edited(m, "tables/events.jsonl", lambda content: content.replace(b'"accepted"', b'"refused"')),
+        "of the log was changed",
+    ),
+    "a missing event": (
+        lambda m: edited(m, "tables/events.jsonl", lambda content: content.split(b"\n", 1)[1]), "of the log was changed",  # noqa: E501
+    ),
+    "a row of rubbish": (lambda m: edited(m, "tables/runs.jsonl", lambda content: b"{\n"), "is damaged: table runs"),
+    "a row that is a list": (lambda m: edited(m, "tables/runs.jsonl", lambda content: b"[]\n"), "is damaged: table runs"),  # noqa: E501
+    "a row without a column": (lambda m: edited(m, "tables/runs.jsonl", lambda _: b'{"id": 1}\n'), "is damaged: table runs"),  # noqa: E501
+    "a row twice": (lambda m: edited(m, "tables/sets.jsonl", lambda content: content * 2), "cannot be used"),
+    "rows of nothing": (
+        lambda m: edited(m, "tables/cells.jsonl", lambda content: content.replace(b'"run":1,', b'"run":77,')),
+        "cannot be used",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_changed_backup_is_refused_and_makes_no_board(change: str, made: Path, tmp_path: Path) -> None:
+    how, message = CHANGES[change]
+    write_members(tmp_path / "changed.tar.gz", how(read_members(made)))
+    with pytest.raises(LeaderboardError) as caught:
+        restore(tmp_path / "changed.tar.gz", tmp_path / "a" / "new", database="", data=[])
+    assert message in str(caught.value) and "\n" not in str(caught.value)
+    assert not (tmp_path / "out").exists() and not (tmp_path / "a" / "out").exists()
+    with pytest.raises(LeaderboardError, match="is no board"):
+        open_board(tmp_path / "a" / "new")
+
+
+def test_an_unchanged_backup_that_was_packed_anew_is_taken(made: Path, tmp_path: Path) -> None:
+    write_members(tmp_path / "same.tar.gz", read_members(made))
+    assert len(restore(tmp_path / "same.tar.gz", tmp_path / "new", database="", data=[]).sets) == 2
+
+
+@pytest.mark.parametrize("kind", ["empty", "text", "gzip of text", "png", "missing", "folder"])
+def test_what_is_no_archive_is_said(kind: str, tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    contents = {"empty": b"", "text": b"hello", "gzip of text": gzip.compress(b"hello" * 1000), "png": b"\x89PNG\r\n"}
+    if kind in contents:
+        file.write_bytes(contents[kind])
+    elif kind == "folder":
+        file.mkdir()
+    with pytest.raises(LeaderboardError, match=r"cannot be read as a backup|is no backup of a board"):
+        restore(file, tmp_path / "new", database="", data=[])
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize("share", [0.02, 0.3, 0.5, 0.7, 0.9, 0.999])
+@pytest.mark.parametrize("how", ["truncated", "overwritten"])
+def test_a_damaged_backup_is_a_sentence(how: str, share: float, made: Path, tmp_path: Path) -> None:
+    content = made.read_bytes()
+    at = int(len(content) * share)
+    made.write_bytes(content[:at] if how == "truncated" else content[:at] + bytes(40) + content[at + 40 :])
+    with pytest.raises(LeaderboardError) as caught:
+        restore(made, tmp_path / "new", database="", data=[])
+    assert "\n" not in str(caught.value)
+    with pytest.raises(LeaderboardError, match="is no board"):
+        open_board(tmp_path / "new")

@@ -1,0 +1,240 @@
+"""``vcrgen leaderboard``: every command as its help shows it, and one sentence for every mistake."""
+
+import re
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import typer
+
+from vcrgen.cli_leaderboard import leaderboard
+from vcrgen.leaderboard.board import Board, open_board
+from vcrgen.leaderboard.facts import ModelFacts
+from vcrgen.leaderboard.records import Submission
+from vcrgen.leaderboard.store import submissions
+from vcrgen.scorer.records import AnswerKey
+
+Run = Callable[..., tuple[int, str, str]]
+Hand = Callable[..., Path]
+Facts = Callable[..., ModelFacts]
+Place = Callable[..., Submission]
+
+COMMANDS = [
+    "init", "serve", "add", "export", "import", "token", "list", "remove", "rescore", "log", "backup", "restore", "upgrade",  # noqa: E501
+]  # fmt: skip
+
+
+def examples(command: str) -> list[list[str]]:
+    (found,) = [one for one in leaderboard.registered_commands if (one.name or one.callback.__name__) == command]  # type: ignore[union-attr]
+    assert found.epilog is not None
+    return [shlex.split(line)[2:] for line in found.epilog.splitlines() if line.startswith("  vcrgen leaderboard ")]
+
+
+def test_every_command_is_tested() -> None:
+    group = typer.main.get_command(leaderboard)
+    assert sorted(group.commands) == sorted(COMMANDS)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_shows_an_example(command: str, run: Run) -> None:
+    code, out, _ = run("leaderboard", command, "--help")
+    assert code == 0 and f"vcrgen leaderboard {command} " in out
+    assert all(example[0] == command for example in examples(command))
+
+
+def test_a_board_from_beginning_to_end(
+    run: Run, hand: Hand, public: Path, hidden: Path, public_key: AnswerKey, tmp_path: Path
+) -> None:
+    """With the words of the help."""
+
+    def example(command: str, number: int = 0) -> list[str]:
+        return examples(command)[number]
+
+    def succeed(words: list[str]) -> str:
+        code, out, err = run("leaderboard", *words)
+        assert code == 0, err
+        return out
+
+    Path("data").mkdir()
+    Path("data/my-vcr").symlink_to(public)
+    Path("hidden-2026").symlink_to(hidden)
+    out = succeed(example("init"))
+    assert "board is a board" in out and "hidden-en" in out and "vcrgen leaderboard serve board" in out
+    hand(public_key, right=2).rename("preds.jsonl")
+    out = succeed(example("add"))
+    assert "is on the board" in out and out.count("public") == 4 and "VI+TEI" in out
+    (tmp_path / "published.csv").write_text("source,language,mode,view,model,exact\nP,en,easy,stacked,M,50\n")
+    (tmp_path / "published.csv").rename("published.csv")
+    assert succeed(example("import")) == "1 new rows.\n" and succeed(example("import")) == "0 new rows.\n"
+    code, out, err = run("leaderboard", *example("token"))
+    assert code == 0 and re.fullmatch(r"vcr_[\w-]{43}\n", out) and "only time it is shown" in err
+    assert "Team A" in succeed(["token", "board"]) and "1 tokens are void now" in succeed(example("token", 1))
+    assert succeed(example("list")) == ""
+    listed = succeed(["list", "board"])
+    assert re.fullmatch(r"[0-9a-f]{12}  \d{4}-\d\d-\d\d \d\d:\d\d  scored    public  My VLM, Team A\n", listed)
+    assert "files; open index.html" in succeed(example("export")) and Path("site/index.html").is_file()
+    latex, command = " ".join(example("export", 1)).split(" > ")
+    assert command == "table.tex" and r"\begin{table}" in succeed(latex.split())
+    assert "1 submissions wait to be scored again" in succeed(example("rescore"))
+    assert "queued" in succeed(["list", "board"])
+    assert "Keep it private" in succeed(example("backup"))
+    out = succeed(["restore", "board-2026-11-21.tar.gz", "moved"])
+    assert "moved is restored; sets: public, hidden-en" in out
+    assert example("restore") == ["restore", "board-2026-11-21.tar.gz", "board"]
+    assert succeed(example("upgrade")) == "The database is up to date.\n"
+    told = succeed(example("log"))
+    assert "the chain is whole" in told and "accepted" in told and "tokens revoked Team A" in told
+    hand(public_key, right=1).rename("second.jsonl")
+    succeed(["add", "board", "second.jsonl", "--model", "Second", "--team", "Team A"])
+    assert {line.split()[3] for line in succeed(["list", "board"]).splitlines()} == {"scored"}
+    code, _, err = run("leaderboard", *example("remove"))
+    assert code == 2 and "0 submissions have an id that begins with '5f2c81d0'" in err
+    one = listed.split()[0]
+    assert "is removed" in succeed(["remove", "board", one, *example("remove")[3:]])
+    assert f"{one}  " in succeed(["list", "board", "--state", "removed"])
+
+
+def test_where_one_is_may_be_the_board(run: Run, sqlite_board: Board, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(sqlite_board.folder)
+    code, out, err = run("leaderboard", "export", ".", "--to", "site")
+    assert code == 0, err
+    assert (sqlite_board.folder.with_name("board-site") / "index.html").is_file() and "board-site" in out
+
+
+def test_a_file_that_is_refused_is_exit_code_1(
+    run: Run, sqlite_board: Board, hand: Hand, public_key: AnswerKey
+) -> None:
+    file = hand(public_key)
+    file.write_text("".join(file.read_text().splitlines(keepends=True)[:-3]))
+    code, out, err = run("leaderboard", "add", sqlite_board.folder, file, "--model", "[bold]M", "--team", "T")
+    assert code == 1 and err == ""
+    assert "preds.jsonl is refused:" in out and "Questions without an output: 3 (" in out
+    code, out, _ = run("leaderboard", "list", sqlite_board.folder, "--state", "failed")
+    assert code == 0 and "[bold]M, T" in out and "Questions without an output: 3 (" in out
+
+
+MISTAKES: dict[str, tuple[str, str]] = {
+    "no set": ("init new", "Name the sets that the board scores with --data NAME:PATH"),
+    "data without a name": ("init new --data {public}", "cannot be used|takes NAME:PATH|A set's name"),
+    "data that is not there": ("init new --data a:nowhere", "The set 'a' cannot be used: nowhere does not exist"),
+    "data that is none": ("init new --data a:.", "The set 'a' cannot be used"),
+    "a name that is none": ("init new --data A_B:{public}", "A set's name is up to 40 small letters"),
+    "one name twice": ("init new --data a:{public} --data a:{public}", "Two sets are named 'a'"),
+    "a folder that is not empty": ("init {board} --data a:{public}", "is there and not empty; name a new folder"),
+    "a database of rubbish": ("init new --data a:{public} --database rubbish", "is no URL like postgresql"),
+    "another database": ("init new --data a:{public} --database mysql://h/n", "SQLite or PostgreSQL, not 'mysql'"),
+    "no database": (
+        "init new --data a:{public} --database postgresql+psycopg://u:open-sesame@127.0.0.1:1/n", "cannot be used",
+    ),
+    "a long title": ("init new --data a:{public} --title " + "x" * 200, "title: "),
+    "no model": ("add {board} {png} --model ' ' --team T", "The name of the model is missing"),
+    "a link that is none": ("add {board} {png} --model M --team T --link javascript:x", "The link has to be"),
+    "a size that is none": ("add {board} {png} --model M --team T --size large", "The size is written like 7B"),
+    "an unknown set": ("add {board} {good} --model M --team T --set nowhere", "There is no set 'nowhere'"),
+    "a picture": ("add {board} {png} --model M --team T", "p.png, line 1: not UTF-8"),
+    "an archive": ("add {board} {zip} --model M --team T --set public", "boards take plain text only"),
+    "a missing file": ("add {board} nothing.jsonl --model M --team T", "nothing.jsonl cannot be read"),
+    "a missing file of a set": ("add {board} nothing.jsonl --model M --team T --set public", "nothing.jsonl cannot be read"),  # noqa: E501
+    "a folder for a file": ("add {board} . --model M --team T --set public", "cannot be read: Is a directory"),
+    "a file of other ids": ("add {board} {other} --model M --team T", "none of its 1 outputs fits"),
+    "an unknown form": ("export {board} --to pdf", "Unknown form 'pdf'; known: site, md, csv, latex, json"),
+    "a site over something else": ("export {board} --to site --out {board}", "holds something else than an exported board"),  # noqa: E501
+    "a table over a folder": ("export {board} --to md --out .", r"\. cannot be written"),
+    "a table in no folder": ("export {board} --to md --out no/table.md", "no/table.md cannot be written"),
+    "an unknown state": ("list {board} --state done", "Unknown state 'done'; known: queued, scoring"),
+    "no match": ("remove {board} ffff --reason r", "submissions have an id that begins with 'ffff'"),
+    "no reason": ("remove {board} {id} --reason ' '", "Say why with --reason"),
+    "no token": ("token {board} --team Nobody --revoke", "The team 'Nobody' has no valid token"),
+    "no team": ("token {board} --revoke", "Name the team whose tokens are to be void"),
+    "a team that cannot be seen": ("token {board} --team \u200b", "holds the invisible character U.200B"),
+    "a table that is not there": ("import {board} nothing.csv", "nothing.csv is not a file"),
+    "a table that is none": ("import {board} {png}", "not UTF-8"),
+    "a backup over a file": ("backup {board} {png}", "is there already; name a new file"),
+    "a backup in no folder": ("backup {board} no/b.tar.gz", "cannot be written"),
+    "no backup": ("restore {png} new", "cannot be read as a backup"),
+    "a missing backup": ("restore nothing.tar.gz new", "cannot be read as a backup"),
+    "a backup over a board": ("restore {png} {board}", "is there and not empty"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_is_one_sentence(
+    mistake: str,
+    run: Run,
+    sqlite_board: Board,
+    place: Place,
+    hand: Hand,
+    public: Path,
+    public_key: AnswerKey,
+    tmp_path: Path,
+) -> None:
+    files = {
+        "png": b"\x89PNG\r\n\x1a\n" + b"\xff" * 50,
+        "zip": b"PK\x03\x04",
+        "other": b'{"question_id": "n", "output": ""}',
+    }
+    paths = {name: tmp_path / f"{name[0]}.{name}" for name in files}
+    for name, content in files.items():
+        paths[name].write_bytes(content)
+    one = place(sqlite_board, "A", {("easy", "stacked"): [0.5] * 20})
+    words, message = MISTAKES[mistake]
+    good = hand(public_key)
+    given = words.format(board=sqlite_board.folder, public=public, good=good, id=one.id, **paths)
+    code, out, err = run("leaderboard", *shlex.split(given))
+    assert code == 2 and out == ""
+    assert re.search(message, err), err
+    assert err.startswith("Error: ") and err.count("\n") == 1 and "Traceback" not in err and "open-sesame" not in err
+    assert not (Path("new") / "board.yaml").exists()
+    with sqlite_board.reading() as connection:
+        assert [found.id for found in submissions.listed(connection)] == [one.id]
+
+
+@pytest.mark.parametrize("command", [command for command in COMMANDS if command not in ("init", "restore")])
+def test_no_board_is_one_sentence(command: str, run: Run, tmp_path: Path) -> None:
+    more = {
+        "add": ["p.jsonl", "--model", "M", "--team", "T"], "export": ["--to", "md"], "import": ["q.csv"],
+        "remove": ["ff", "--reason", "r"], "backup": ["b.tar.gz"],
+    }  # fmt: skip
+    code, out, err = run("leaderboard", command, "nowhere", *more.get(command, []))
+    assert code == 2 and out == ""
+    assert (
+        "nowhere is no board (it has no board.yaml); `vcrgen leaderboard init nowhere --data NAME:DATA` makes one."
+        in err
+    )
+    assert not Path("nowhere").exists() and err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("scored_a_days: 3", "Unknown key 'scored_a_days'"),
+        ("database: rubbish", "is no URL like"),
+        ("title: [", "board.yaml"),
+    ],
+)
+def test_wrong_settings_are_one_sentence(text: str, message: str, run: Run, sqlite_board: Board) -> None:
+    (sqlite_board.folder / "board.yaml").write_text(text)
+    code, _, err = run("leaderboard", "list", sqlite_board.folder)
+    assert code == 2 and message in err and "Traceback" not in err
+
+
+def test_a_changed_log_is_told(run: Run, sqlite_board: Board) -> None:
+    from sqlalchemy import text
+
+    with sqlite_board.engine.begin() as connection:
+        connection.execute(text("DROP TRIGGER events_stay_UPDATE"))
+        connection.execute(text("UPDATE events SET actor = 'somebody else' WHERE number = 1"))
+    code, out, err = run("leaderboard", "log", sqlite_board.folder)
+    assert code == 2 and "Line 1 of the log was changed" in err and "the chain is whole" not in out
+    assert open_board(sqlite_board.folder).sets
+
+
+def test_a_newer_database_is_not_upgraded(run: Run, sqlite_board: Board) -> None:
+    from sqlalchemy import text
+
+    with sqlite_board.engine.begin() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    for command in ("list", "upgrade"):
+        code, _, err = run("leaderboard", command, sqlite_board.folder)
+        assert code == 2 and "was written by a newer vcrgen; update vcrgen" in err and err.count("\n") == 1

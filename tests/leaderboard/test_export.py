@@ -1,0 +1,173 @@
+"""A board as files, and not a word of a hidden set's answers in any of them."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from vcrgen.errors import OutputError
+from vcrgen.leaderboard.board import Board
+from vcrgen.leaderboard.commands import remove
+from vcrgen.leaderboard.export import KINDS, export_site, export_tables
+from vcrgen.leaderboard.facts import ModelFacts
+from vcrgen.leaderboard.records import Submission
+from vcrgen.leaderboard.store import submissions
+from vcrgen.leaderboard.store.schema import events
+from vcrgen.scorer.records import AnswerKey
+
+Facts = Callable[..., ModelFacts]
+Hand = Callable[..., Path]
+Submit = Callable[..., Submission]
+Place = Callable[..., Submission]
+Run = Callable[..., tuple[int, str, str]]
+EASY = ("easy", "stacked")
+
+
+def texts(folder: Path) -> dict[str, str]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_text("utf-8") for path in folder.rglob("*") if path.is_file()
+    }
+
+
+def holding_answers(key: AnswerKey, folder: Path) -> list[Path]:
+    """Files that are refused or scored, and hold answers wherever a format has room for a text."""
+    repository = {
+        str(number): {
+            "res_stacked_image": " ".join(q.answers),
+            "crossed_text": list(q.answers),
+            "question_id": q.question_id,
+        }
+        for number, q in enumerate(key.questions)
+    }
+    table = [
+        {"index": n, "question_id": q.question_id, "answer": list(q.answers), "prediction": q.answers[0]}
+        for n, q in enumerate(key.questions)
+    ]
+    first = key.questions[0]
+    broken = [
+        [{"question_id": first.question_id, "output": first.answers[0], "view": "stacked"}],
+        [{"question_id": first.question_id, "output": [first.answers[0], "x"]}],
+        [{"question_id": first.question_id, "output": {"text": first.answers[0]}}],
+    ]
+    files = []
+    for number, value in enumerate([repository, table, dict(list(repository.items())[:2])]):
+        files.append(folder / f"answers-{number}.json")
+        files[-1].write_text(json.dumps(value))
+    for number, lines in enumerate(broken):
+        files.append(folder / f"broken-{number}.jsonl")
+        files[-1].write_text("".join(json.dumps(line) + "\n" for line in lines))
+    files.append(folder / "cut.jsonl")
+    files[-1].write_text('{"question_id": "x", "output": "' + first.answers[0])
+    return files
+
+
+def test_nothing_that_a_board_shows_holds_an_answer_of_a_hidden_set(
+    board: Board, hand: Hand, facts: Facts, submit: Submit, public_key: AnswerKey, hidden_key: AnswerKey, run: Run,
+    tmp_path: Path, capfd: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    known = {answer for question in public_key.questions for answer in question.answers}
+    secrets = [a for q in hidden_key.questions for a in q.answers if len(a) >= 8 and a not in known]
+    assert len(secrets) >= 8
+    for right, model in ((1, "Right"), (2, "Half"), (0, "Wrong")):
+        submit(board, hand(hidden_key, right=right, note=model), facts(model), set_name="hidden-en")
+        submit(board, hand(public_key, right=right, note=model), facts(model))
+    for number, file in enumerate(holding_answers(hidden_key, tmp_path)):
+        submit(board, file, facts(f"Holds answers {number}", f"Team {number}"), set_name="hidden-en")
+    from vcrgen.leaderboard.worker import Worker
+
+    worker = Worker(board)  # with its own log, on standard error
+    with worker.alone(wait=5):
+        while worker.work():
+            pass
+    with board.reading() as connection:
+        handed_in = submissions.listed(connection)
+        told = [repr(row) for row in connection.execute(events.select())]
+    states = [one.state.value for one in handed_in]
+    assert states.count("scored") >= 7 and states.count("failed") >= 4
+    remove(
+        board, next(one.id for one in handed_in if one.facts.model == "Wrong" and one.set == "hidden-en"), "a reason"
+    )
+    export_site(board, tmp_path / "site")
+    pages = texts(tmp_path / "site")
+    shown = {f"site/{name}": text for name, text in pages.items()}
+    shown |= {form: export_tables(board, form) for form in KINDS if form != "site"}
+    shown |= {command: "".join(map(str, run("leaderboard", command, board.folder))) for command in ("log", "list")}
+    shown |= {"problems": repr([one.problems for one in handed_in]), "events": "\n".join(told)}
+    shown |= {"standard error": "".join(capfd.readouterr())}
+    assert set(shown) >= {"md", "csv", "latex", "json", "log", "list", "site/index.html", "site/board.json"}
+    assert "scored" in shown["standard error"] or "scored" in shown["log"]
+    assert "Holds answers 0" in shown["json"] and "Right" in shown["list"]
+    for name, text in shown.items():
+        folded = text.casefold()
+        found = [answer for answer in secrets if answer.casefold() in folded]
+        assert not found, f"{name} holds {len(found)} answers"
+
+
+def test_a_site_is_a_folder_of_pages_and_tables(
+    sqlite_board: Board, place: Place, facts: Facts, tmp_path: Path
+) -> None:
+    for model, value in (("A", 0.5), ("B", 0.75)):
+        place(sqlite_board, model, {EASY: [value] * 20})
+    count = export_site(sqlite_board, tmp_path / "site")
+    pages = texts(tmp_path / "site")
+    first, second = sorted((facts("A").entry, facts("B").entry))
+    assert len(pages) == count and set(pages) == {
+        ".vcrgen-site", ".nojekyll", "index.html", "gap.html", "history.html", "quoted.html", "about.html", "compare.html",  # noqa: E501
+        "board-public-easy-stacked.html", "board-public-hard-stacked.html", "board-hidden-en-mixed-stacked.html",
+        f"model-{first}.html", f"model-{second}.html", f"compare-{first}-{second}.html", "board.csv", "board.json",
+    }  # fmt: skip
+    for form in ("csv", "json"):
+        assert pages[f"board.{form}"] == export_tables(sqlite_board, form)
+    assert str(tmp_path) not in "".join(pages.values())
+
+
+def test_an_export_is_replaced_as_a_whole(sqlite_board: Board, place: Place, tmp_path: Path) -> None:
+    one = place(sqlite_board, "A", {EASY: [0.5] * 20})
+    export_site(sqlite_board, tmp_path / "site")
+    before = texts(tmp_path / "site")
+    export_site(sqlite_board, tmp_path / "site")
+    assert texts(tmp_path / "site") == before
+    remove(sqlite_board, one.id, "a reason")
+    export_site(sqlite_board, tmp_path / "site")
+    assert f"model-{one.facts.entry}.html" in before
+    assert f"model-{one.facts.entry}.html" not in texts(tmp_path / "site")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["board", "site"]
+
+
+@pytest.mark.parametrize("there", ["file", "folder"])
+def test_what_is_something_else_stays(there: str, sqlite_board: Board, tmp_path: Path) -> None:
+    target = tmp_path / "site"
+    if there == "file":
+        target.write_text("mine")
+    else:
+        target.mkdir()
+        (target / "mine.txt").write_text("mine")
+    with pytest.raises(OutputError, match="holds something else than an exported board"):
+        export_site(sqlite_board, target)
+    assert (target if there == "file" else target / "mine.txt").read_text() == "mine"
+
+
+def test_an_export_that_fails_leaves_the_last_one(
+    sqlite_board: Board, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    export_site(sqlite_board, tmp_path / "site")
+    before = texts(tmp_path / "site")
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("vcrgen.leaderboard.export.write_text", full)
+    with pytest.raises(OutputError, match="cannot be written: No space left on device"):
+        export_site(sqlite_board, tmp_path / "site")
+    assert texts(tmp_path / "site") == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["board", "site"]
+
+
+def test_the_folder_where_one_is_may_be_the_target(
+    sqlite_board: Board, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    assert export_site(sqlite_board, Path()) > 5
+    assert (tmp_path / "here" / "index.html").is_file()

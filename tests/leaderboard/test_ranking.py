@@ -1,0 +1,192 @@
+"""Ranks: counted as models come and go, and always what counting anew would give."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sqlalchemy import Connection, select, update
+
+from vcrgen.leaderboard.board import Board
+from vcrgen.leaderboard.commands import remove
+from vcrgen.leaderboard.facts import ModelFacts
+from vcrgen.leaderboard.ranking import beaten_by
+from vcrgen.leaderboard.records import State, Submission
+from vcrgen.leaderboard.store import results
+from vcrgen.leaderboard.store.schema import cells, runs, submissions
+from vcrgen.leaderboard.views import Views
+
+Place = Callable[..., Submission]
+Counts = dict[tuple[int, str, str], tuple[int | None, int | None]]
+EASY, TEI = ("easy", "stacked"), ("easy", "tei")
+means = st.lists(st.integers(0, 8).map(lambda eighths: eighths / 8), min_size=20, max_size=20)
+
+
+def packed(values: Sequence[float]) -> bytes:
+    return np.array(values, "<f8").tobytes()
+
+
+def better(a: bytes, b: bytes) -> bool:
+    """Whether b is better than a beyond doubt, said once more."""
+    difference = np.frombuffer(b, "<f8") - np.frombuffer(a, "<f8")
+    return bool(np.percentile(difference, 2.5) > 0)
+
+
+@given(means, st.lists(means, max_size=6))
+def test_who_is_better_is_told_pair_by_pair(ours: list[float], others: list[list[float]]) -> None:
+    mine, theirs = packed(ours), [packed(other) for other in others]
+    above, below = beaten_by(mine, theirs)
+    assert above == [n for n, other in enumerate(theirs) if better(mine, other)]
+    assert below == [n for n, other in enumerate(theirs) if better(other, mine)]
+    assert not set(above) & set(below)
+    for number, other in enumerate(theirs):
+        assert beaten_by(other, [mine]) == (
+            ([0], []) if number in below else ([], [0]) if number in above else ([], [])
+        )
+
+
+def test_one_model_alone_and_equal_ones() -> None:
+    assert beaten_by(packed([0.5, 0.6]), []) == ([], [])
+    assert beaten_by(packed([0.5, 0.6]), [packed([0.5, 0.6])]) == ([], [])
+    assert beaten_by(packed([0.5, 0.6]), [packed([0.6, 0.7]), packed([0.4, 0.5])]) == ([0], [1])
+
+
+def ranked(connection: Connection) -> Counts:
+    rows = connection.execute(select(cells))
+    return {(row.run, row.mode, row.view): (row.better, row.worse) for row in rows}
+
+
+def counted_anew(connection: Connection, inside: set[int]) -> Counts:
+    rows = connection.execute(select(cells)).all()
+    expected: Counts = {}
+    for row in rows:
+        others = [
+            other for other in rows
+            if other.run in inside and other.run != row.run
+            and (other.set, other.mode, other.view, other.short) == (row.set, row.mode, row.view, row.short)
+        ]  # fmt: skip
+        counts = (
+            sum(better(row.exact_means, other.exact_means) for other in others),
+            sum(better(other.exact_means, row.exact_means) for other in others),
+        )
+        expected[row.run, row.mode, row.view] = counts if row.run in inside else (None, None)
+    return expected
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_counts_are_what_counting_anew_gives(seed: int, board: Board, place: Place) -> None:
+    """Through any order of coming and going, with two signatures, two sets, and files of one view or both."""
+    rng = np.random.default_rng(seed)
+    for number in range(12):
+        views = [[EASY], [TEI], [EASY, TEI]][number % 3]
+        strength = rng.uniform(0, 1)
+        given_means = {view: np.clip(strength + rng.normal(0, 0.2, 40), 0, 1).round(1).tolist() for view in views}
+        place(
+            board, f"Model {number}", given_means, set_name="hidden-en" if number % 4 == 3 else "public",
+            signature=f"metric:made|seed:{number % 5 == 4}",
+        )  # fmt: skip
+    with board.writing() as connection:
+        inside = set(connection.execute(select(runs.c.id)).scalars())
+        everything = sorted(inside)
+        assert ranked(connection) == counted_anew(connection, inside)
+        assert any(sum(counts) for counts in ranked(connection).values() if None not in counts)  # type: ignore[arg-type]
+        for _ in range(30):
+            run = int(rng.choice(everything))
+            if run in inside:
+                results.leave(connection, run)
+                inside.remove(run)
+            else:
+                results.enter(connection, run)
+                inside.add(run)
+            assert ranked(connection) == counted_anew(connection, inside)
+        for run in sorted(inside):
+            results.leave(connection, run)
+        assert set(ranked(connection).values()) == {(None, None)}
+
+
+def rows_of(board: Board) -> dict[str, tuple[int, int, float]]:
+    with board.reading() as connection:
+        views = Views(board, connection)
+        (track,) = [t for t in views.tracks() if (t.set, t.mode, t.view.value) == ("public", *EASY)]
+        rows = [row for ranking in views.table(track).rankings for row in ranking.rows]
+    return {row.facts.model: (row.rank, row.lowest, row.scores[track.view]["exact"].value) for row in rows}
+
+
+def test_models_with_the_same_outputs_share_a_rank(board: Board, place: Place) -> None:
+    for model, value in (("A", 0.5), ("B", 0.5), ("C", 0.25), ("D", 0.75), ("E", 0.5)):
+        place(board, model, {EASY: [value] * 20})
+    assert rows_of(board) == {
+        "D": (1, 1, 0.75), "A": (2, 4, 0.5), "B": (2, 4, 0.5), "E": (2, 4, 0.5), "C": (5, 5, 0.25),
+    }  # fmt: skip
+
+
+def test_a_later_file_of_a_model_takes_the_place_of_the_earlier_one(board: Board, place: Place) -> None:
+    first = place(board, "A", {EASY: [0.75] * 20})
+    place(board, "B", {EASY: [0.5] * 20})
+    second = place(board, "a", {EASY: [0.25] * 20}, team="TEAM")
+    assert rows_of(board) == {"B": (1, 1, 0.5), "a": (2, 2, 0.25)}
+    with board.reading() as connection:
+        stored = connection.execute(select(runs.c.submission).order_by(runs.c.id)).scalars().all()
+        shown = connection.execute(select(submissions.c.id).where(submissions.c.current)).scalars().all()
+        page = Views(board, connection).model(first.facts.entry)
+    assert stored[0] == first.id and stored[2] == second.id and first.id not in shown and second.id in shown
+    assert page is not None and [(run.current, run.file) for run in page.runs] == [
+        (True, second.file),
+        (False, first.file),
+    ]
+    assert page.runs[1].cells == () and page.runs[1].removed == ""
+
+
+def test_removing_brings_the_earlier_file_back(board: Board, place: Place) -> None:
+    first = place(board, "A", {EASY: [0.75] * 20})
+    place(board, "B", {EASY: [0.5] * 20})
+    before = rows_of(board)
+    second = place(board, "A", {EASY: [0.25] * 20})
+    third = place(board, "A", {EASY: [0.3] * 20})
+    remove(board, third.id, "a reason")
+    assert rows_of(board)["A"] == (2, 2, 0.25)
+    remove(board, second.id[:8], "another reason")
+    assert rows_of(board) == before
+    with board.reading() as connection:
+        page = Views(board, connection).model(first.facts.entry)
+    assert page is not None and [run.removed for run in page.runs] == ["a reason", "another reason", ""]
+    remove(board, first.id, "gone")
+    assert rows_of(board) == {"B": (1, 1, 0.5)}
+
+
+def test_removing_an_earlier_file_changes_no_rank(board: Board, place: Place) -> None:
+    first = place(board, "A", {EASY: [0.75] * 20})
+    place(board, "A", {EASY: [0.25] * 20})
+    place(board, "B", {EASY: [0.5] * 20})
+    before = rows_of(board)
+    remove(board, first.id, "a reason")
+    assert rows_of(board) == before
+
+
+def test_models_of_two_teams_with_one_name_are_two(
+    board: Board, place: Place, facts: Callable[..., ModelFacts]
+) -> None:
+    place(board, "A", {EASY: [0.75] * 20}, team="One")
+    place(board, "A", {EASY: [0.25] * 20}, team="Two")
+    with board.reading() as connection:
+        site = Views(board, connection).site(live=True)
+        state = connection.execute(select(submissions.c.state)).scalars().all()
+    assert [(one.model, one.team) for one in site.models] == [("A", "One"), ("A", "Two")]
+    assert state == [State.SCORED.value] * 2
+
+
+def test_a_file_that_fails_leaves_the_last_one_shown(board: Board, place: Place) -> None:
+    from vcrgen.leaderboard.outcome import Outcome
+    from vcrgen.leaderboard.worker import finish
+
+    first = place(board, "A", {EASY: [0.75] * 20})
+    before = rows_of(board)
+    second = place(board, "A", {EASY: [0.25] * 20})
+    with board.writing() as connection:  # scored anew, and refused this time
+        connection.execute(update(submissions).where(submissions.c.id == second.id).values(state=State.QUEUED.value))
+    finish(board, second, Outcome(problems=("no",)))
+    assert rows_of(board) == before
+    with board.reading() as connection:
+        shown = connection.execute(select(submissions.c.id).where(submissions.c.current)).scalars().all()
+    assert shown == [first.id]

@@ -1,0 +1,394 @@
+"""Scoring what waits: once each, whatever is killed, and nothing keeps the rest from being scored."""
+
+import ctypes
+import faulthandler
+import json
+import os
+import random
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+
+from vcrgen.errors import LeaderboardError
+from vcrgen.leaderboard import worker as module
+from vcrgen.leaderboard.board import Board, init_board, open_session
+from vcrgen.leaderboard.facts import ModelFacts
+from vcrgen.leaderboard.outcome import Outcome
+from vcrgen.leaderboard.records import Event, State, Submission
+from vcrgen.leaderboard.settings import Settings
+from vcrgen.leaderboard.store import submissions
+from vcrgen.leaderboard.store.log import read_log
+from vcrgen.leaderboard.store.schema import cells, runs
+from vcrgen.leaderboard.views import Views
+from vcrgen.leaderboard.worker import ATTEMPTS, Worker
+from vcrgen.scorer.records import AnswerKey
+
+Facts = Callable[..., ModelFacts]
+Hand = Callable[..., Path]
+Submit = Callable[..., Submission]
+Drain = Callable[[Board], int]
+Find = Callable[[Board, str], Submission]
+
+
+def events(board: Board, *kinds: str) -> list[Event]:
+    with board.reading() as connection:
+        return [line for line in read_log(connection) if line.what in kinds]
+
+
+def count_runs(board: Board) -> Counter[str]:
+    with board.reading() as connection:
+        return Counter(connection.execute(select(runs.c.submission)).scalars())
+
+
+def states(board: Board) -> Counter[str]:
+    with board.reading() as connection:
+        return Counter(one.state.value for one in submissions.listed(connection))
+
+
+def assert_scored_once(board: Board, given: list[Submission]) -> None:
+    ids = {one.id: 1 for one in given}
+    assert states(board) == {"scored": len(given)}
+    assert count_runs(board) == ids
+    scored = [(line.facts["model"], line.facts["file"]) for line in events(board, "scored")]
+    assert Counter(scored) == Counter((one.facts.model, one.file) for one in given)
+
+
+@pytest.fixture
+def three(hand: Hand, facts: Facts, submit: Submit, public_key: AnswerKey) -> Callable[[Board], list[Submission]]:
+    """Hands in the files of three models on the public set."""
+    return lambda board: [
+        submit(board, hand(public_key, right=number, views=["stacked"], modes=["easy"]), facts(f"Model {number}"))
+        for number in (1, 2, 3)
+    ]
+
+
+def test_everything_is_scored_once(board: Board, three: Any, drain: Drain, find: Find) -> None:
+    given = three(board)
+    assert drain(board) == 3 and drain(board) == 0
+    assert_scored_once(board, given)
+    for one in given:
+        found = find(board, one.id)
+        assert found.attempts == 1 and found.finished is not None and found.problems == ()
+    with board.reading() as connection:
+        rows = connection.execute(select(cells.c.mode, cells.c.view, cells.c.better, cells.c.worse)).all()
+    assert {(row.mode, row.view) for row in rows} == {("easy", "stacked")} and None not in {row.better for row in rows}
+
+
+def test_a_file_that_is_not_complete_fails_and_says_why(
+    board: Board, facts: Facts, submit: Submit, drain: Drain, find: Find, public_key: AnswerKey, tmp_path: Path
+) -> None:
+    file = tmp_path / "mine.jsonl"
+    line = {"question_id": public_key.questions[0].question_id, "output": "x", "mode": "easy"}
+    file.write_text(json.dumps(line) + "\n")
+    given = submit(board, file, facts())
+    assert drain(board) == 1
+    found = find(board, given.id)
+    assert found.state is State.FAILED and found.finished is not None
+    assert len(found.problems) == 1 and found.problems[0].startswith("Questions without an output: 11 (")
+    assert count_runs(board) == {} and [line.facts["file"] for line in events(board, "failed")] == [given.file]
+    assert events(board, "scored") == []
+
+
+def test_what_a_killed_worker_left_is_scored_once(board: Board, three: Any, drain: Drain, find: Find) -> None:
+    given = three(board)
+    with board.writing() as connection:
+        left = submissions.claim(connection)
+    assert left is not None and find(board, left.id).state is State.SCORING
+    assert drain(board) == 3
+    assert_scored_once(board, given)
+    assert find(board, left.id).attempts == 2
+
+
+def test_an_older_worker_of_the_board_is_not_disturbed(board: Board, three: Any) -> None:
+    three(board)
+    first = Worker(board, say=lambda what, **more: None)
+    with first.alone(wait=1):
+        with board.writing() as connection:
+            submissions.claim(connection)
+        with (
+            pytest.raises(LeaderboardError, match=r"Another process scores for .* already"),
+            Worker(board).alone(wait=0.1),
+        ):
+            pass
+        assert states(board) == {"queued": 2, "scoring": 1}
+    with Worker(board, say=lambda what, **more: None).alone(wait=1):
+        assert states(board) == {"queued": 3}
+
+
+def test_the_scores_are_stored_with_the_log_or_not_at_all(
+    board: Board, three: Any, drain: Drain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = three(board)
+
+    def crash(*_: object, **__: object) -> None:
+        raise RuntimeError("crash")
+
+    for name in ("show_latest", "record"):
+        with monkeypatch.context() as patch:
+            patch.setattr(module, name, crash)
+            with pytest.raises(RuntimeError, match="crash"):
+                drain(board)
+        assert states(board) == {"queued": 3} and count_runs(board) == {} and events(board, "scored") == []
+    assert drain(board) == 3
+    assert_scored_once(board, given)
+
+
+# --- The process of its own ------------------------------------------------------------------------------------------
+
+
+def only_for(first: Submission, what: Callable[[], Any]) -> Callable[..., Outcome]:
+    """A stand-in for the scorer that misbehaves for one file."""
+    real = module.score_file
+
+    def score(session: Any, file: Path, **more: Any) -> Outcome:
+        if file.name == first.file:
+            what()
+        return real(session, file, **more)
+
+    return score
+
+
+def crash_hard() -> None:
+    faulthandler.disable()  # says nothing that is of use here
+    ctypes.string_at(0)
+
+
+def raise_fault() -> None:
+    raise ValueError("a fault of ours")
+
+
+@pytest.mark.parametrize("death", [lambda: os._exit(0), crash_hard, raise_fault, lambda: os.kill(os.getpid(), 9)])
+def test_a_file_that_kills_its_process_fails_after_some_tries(
+    death: Callable[[], None], sqlite_board: Board, three: Any, find: Find, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = three(sqlite_board)
+    monkeypatch.setattr(module, "score_file", only_for(given[0], death))
+    told: list[tuple[str, dict[str, Any]]] = []
+    worker = Worker(sqlite_board, say=lambda what, **facts: told.append((what, facts)))
+    with worker.alone(wait=1):
+        while worker.work():
+            pass
+    found = find(sqlite_board, given[0].id)
+    assert found.state is State.FAILED and found.attempts == ATTEMPTS
+    assert found.problems == ("Scoring broke off 3 times; please tell the maintainers.",)
+    assert states(sqlite_board) == {"failed": 1, "scored": 2} and count_runs(sqlite_board) == {
+        one.id: 1 for one in given[1:]
+    }
+    assert [facts["attempt"] for what, facts in told if what == "scoring broke off"] == [1, 2]
+    assert len(events(sqlite_board, "failed")) == 1
+
+
+def test_a_process_that_dies_while_it_answers_counts_as_one_that_died(
+    sqlite_board: Board, three: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def half(job: Any, pipe: Any, parent: int) -> None:
+        os.write(pipe.fileno(), struct.pack("!i", 1000) + b'{"problems": [')
+        os._exit(1)
+
+    three(sqlite_board)
+    monkeypatch.setattr(module, "_score_apart", half)
+    worker = Worker(sqlite_board, say=lambda what, **facts: None)
+    with worker.alone(wait=1):
+        while worker.work():
+            pass
+    assert states(sqlite_board) == {"failed": 3}
+
+
+def test_what_goes_wrong_in_scoring_quotes_nothing(
+    sqlite_board: Board, three: Any, hidden_key: AnswerKey, monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str], drain: Drain,
+) -> None:  # fmt: skip
+    """The text of an exception may hold an answer, and the log of a server is no place for it."""
+    answer = hidden_key.questions[0].answers[0]
+
+    def fault() -> None:
+        raise KeyError(answer)
+
+    given = three(sqlite_board)
+    monkeypatch.setattr(module, "score_file", only_for(given[0], fault))
+    drain(sqlite_board)
+    told = "".join(capfd.readouterr())
+    assert "KeyError" in told and "test_worker.py" in told
+    assert answer not in told
+
+
+def test_a_file_that_takes_too_long_fails(
+    make_board: Callable[..., Board], three: Any, drain: Drain, find: Find, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    board = make_board(seconds=3)
+    given = three(board)
+    monkeypatch.setattr(module, "score_file", only_for(given[0], lambda: time.sleep(600)))
+    assert drain(board) == 3
+    assert find(board, given[0].id).problems == ("Scoring took longer than 3 seconds, the most this board gives.",)
+    assert states(board) == {"failed": 1, "scored": 2}
+
+
+def test_a_file_that_takes_too_much_memory_fails(
+    make_board: Callable[..., Board], three: Any, drain: Drain, find: Find, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    board = make_board(memory_mb=128)
+    given = three(board)
+    monkeypatch.setattr(module, "score_file", only_for(given[0], lambda: bytearray(2 << 30)))
+    assert drain(board) == 3
+    assert find(board, given[0].id).problems == ("Scoring this file takes more memory than this board gives.",)
+    assert states(board) == {"failed": 1, "scored": 2}
+
+
+# --- Sets that change --------------------------------------------------------------------------------------------------  # noqa: E501
+
+
+@pytest.fixture
+def movable(public: Path, hidden: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Board]:
+    """A board whose public set is a copy, and a worker that has read nothing yet."""
+    monkeypatch.setattr(module, "_sessions", {})
+    shutil.copytree(public, tmp_path / "moved")
+    data = [f"public:{tmp_path / 'moved'}", f"hidden-en:{hidden / 'key'}"]
+    board = init_board(tmp_path / "board", data, Settings(), with_quoted=False)
+    yield board
+    board.engine.dispose()
+
+
+def test_a_set_that_is_gone_keeps_nobody_else_waiting(
+    movable: Board, three: Any, hand: Hand, facts: Facts, submit: Submit, drain: Drain, find: Find,
+    hidden_key: AnswerKey, tmp_path: Path,
+) -> None:  # fmt: skip
+    waiting = three(movable)
+    other = submit(movable, hand(hidden_key), facts(), set_name="hidden-en")
+    (tmp_path / "moved").rename(tmp_path / "elsewhere")
+    told = []
+    worker = Worker(movable, say=lambda what, **facts: told.append(what))
+    with worker.alone(wait=1):
+        while worker.work():
+            pass
+    assert find(movable, other.id).state is State.SCORED
+    assert [find(movable, one.id).state for one in waiting] == [State.QUEUED] * 3
+    assert [find(movable, one.id).attempts for one in waiting] == [0] * 3
+    assert told == ["set cannot be used", "scored"]
+    (tmp_path / "elsewhere").rename(tmp_path / "moved")
+    assert drain(movable) == 3
+    assert_scored_once(movable, [*waiting, other])
+
+
+def test_a_set_that_changed_is_another_ranking(
+    movable: Board, hand: Hand, facts: Facts, submit: Submit, drain: Drain, public: Path, public_key: AnswerKey,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    before = movable.sets[0]
+    old = submit(movable, hand(public_key, right=1), facts("Old"))
+    assert drain(movable) == 1
+    key = tmp_path / "moved"
+    shutil.rmtree(key)
+    rows = [
+        {"question_id": question.question_id, "crossed_text": list(question.answers), "language": "en"}
+        for question in public_key.questions[:9]
+    ]
+    key.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    monkeypatch.setattr(module, "_sessions", {})
+    new_key = open_session("public", key).key
+    new = submit(movable, hand(new_key, right=2, modes=[None]), facts("New"))
+    assert drain(movable) == 1
+    after = movable.sets[0]
+    assert (before.questions, after.questions) == (12, 9) and before.signature != after.signature
+    assert [(line.subject, line.facts) for line in events(movable, "set changed")] == [
+        ("public", {"signature": after.signature})
+    ]
+    assert [line.facts["signature"] for line in events(movable, "scored")] == [before.signature, after.signature]
+    with movable.reading() as connection:
+        views = Views(movable, connection)
+        rankings = [ranking for track in views.tracks() for ranking in views.table(track).rankings]
+        page = views.compare(old.facts.entry, new.facts.entry)
+        assert page is not None and page.parts == () and views.pairs() == []
+    assert {(ranking.signature, *(row.facts.model for row in ranking.rows)) for ranking in rankings} == {
+        (before.signature, "Old"), (after.signature, "New"),
+    }  # fmt: skip
+    assert all(row.rank == row.lowest == 1 for ranking in rankings for row in ranking.rows)
+
+
+# --- The worker as a process -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def start() -> Iterator[Callable[[Board], subprocess.Popen[bytes]]]:
+    """Starts a worker as the service does."""
+    started: list[subprocess.Popen[bytes]] = []
+
+    def call(board: Board) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", "vcrgen.leaderboard.worker", str(board.folder), str(os.getpid())]
+        started.append(subprocess.Popen(command, stderr=subprocess.PIPE))
+        return started[-1]
+
+    yield call
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def wait_for(what: Callable[[], bool], seconds: float = 60) -> None:
+    until = time.monotonic() + seconds
+    while not what():
+        assert time.monotonic() < until, "waited in vain"
+        time.sleep(0.02)
+
+
+def test_a_worker_that_is_killed_again_and_again_scores_everything_once(
+    board: Board, hand: Hand, facts: Facts, submit: Submit, drain: Drain, public_key: AnswerKey,
+    start: Callable[[Board], subprocess.Popen[bytes]],
+) -> None:  # fmt: skip
+    given = [
+        submit(board, hand(public_key, right=2, note=f"n{number}", views=["stacked"], modes=["easy"]), facts(f"M{number % 4}"))  # noqa: E501
+        for number in range(6)
+    ]  # fmt: skip
+    rng = random.Random(7)
+    for _ in range(2):
+        scored = states(board)["scored"]
+        process = start(board)
+        wait_for(lambda scored=scored: states(board)["scored"] > scored or states(board)["queued"] == 0)  # type: ignore[misc]
+        time.sleep(rng.uniform(0, 0.3))
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    drain(board)
+    assert_scored_once(board, given)
+
+
+def test_a_worker_that_is_asked_to_stop_puts_back_what_it_holds(
+    make_board: Callable[..., Board], hand: Hand, facts: Facts, submit: Submit, find: Find, public_key: AnswerKey,
+    start: Callable[[Board], subprocess.Popen[bytes]], tmp_path: Path, drain: Drain,
+) -> None:  # fmt: skip
+    board = make_board()
+    file = hand(public_key, right=1, views=["stacked"], modes=["easy"])
+    lines = file.read_text().splitlines()
+    endless = json.loads(lines[0]) | {"question_id": "nobody's"}
+    with file.open("a") as out:  # so many lines that it is still scored when the signal comes
+        out.writelines([json.dumps(endless) + "\n"] * 300_000)
+    given = submit(board, file, facts())
+    process = start(board)
+    wait_for(lambda: find(board, given.id).state is State.SCORING)
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(30) == 0
+    found = find(board, given.id)
+    assert (found.state, found.attempts) == (State.QUEUED, 0)
+    assert drain(board) == 1 and find(board, given.id).attempts == 1
+
+
+def test_a_worker_goes_when_its_parent_is_gone(sqlite_board: Board) -> None:
+    command = [sys.executable, "-m", "vcrgen.leaderboard.worker", str(sqlite_board.folder), "1"]
+    script = f"import subprocess, os; subprocess.run({command[:-1]!r} + [str(os.getpid() + 1)], timeout=60)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, timeout=90, check=False)
+    assert done.returncode == 0 and b"worker ready" in done.stderr
+
+
+def test_lines_of_the_log_of_a_server_are_json(capfd: pytest.CaptureFixture[str]) -> None:
+    module.log_line("set cannot be used", set="public", reason="观海\n\u2028")
+    told = capfd.readouterr().err
+    assert told.count("\n") == 1 and told.isascii()
+    assert json.loads(told)["reason"] == "观海\n\u2028"
