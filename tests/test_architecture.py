@@ -14,7 +14,19 @@ WIRING = {"pipeline", "shards", "assemble", "run", "transform", "progress", "spe
 SHARED = {"fonts", "schema", "engine"}
 # What baselines borrow: rows of a dataset, and of the scorer the words and the files that outputs are written in.
 BORROWED = {"publish.reader", "scorer.answers", "scorer.images", "scorer.reading", "scorer.records"}
-HEAVY = {"spacy", "jieba", "datasets", "pyarrow", "PIL", "numpy", "fontTools", "rapidfuzz", "onnxruntime", "cv2"}
+HEAVY = {
+    "spacy",
+    "jieba",
+    "datasets",
+    "pyarrow",
+    "PIL",
+    "numpy",
+    "fontTools",
+    "rapidfuzz",
+    "onnxruntime",
+    "cv2",
+    "torch",
+}
 HEAVY |= {"sqlalchemy", "alembic", "jinja2", "fastapi", "uvicorn"}
 
 
@@ -62,6 +74,17 @@ def test_the_scorer_needs_only_kernel_and_text() -> None:
 def test_hidden_sets_need_the_builder_and_not_the_scorer() -> None:
     for file in modules("hidden"):
         assert {room_of(m) for m in imports(file)} <= KERNEL | {"text", "builder", "hidden"}, file
+
+
+def test_streams_need_the_builder_and_not_the_scorer() -> None:
+    for file in modules("stream"):
+        assert {room_of(m) for m in imports(file)} <= KERNEL | {"text", "builder", "stream"}, file
+
+
+def test_nothing_needs_streams() -> None:
+    for file in sorted(PACKAGE.rglob("*.py")):
+        if file.parent.name != "stream":
+            assert not {m for m in imports(file) if room_of(m) == "stream"}, file
 
 
 def test_baselines_borrow_readers_and_nothing_else() -> None:
@@ -118,7 +141,16 @@ def test_a_stage_does_not_import_the_next_one() -> None:
 
 @pytest.mark.parametrize(
     "file",
-    ["__init__.py", "cli.py", "cli_predict.py", "cli_leaderboard.py", "config.py", "errors.py", "text/languages.py"],
+    [
+        "__init__.py",
+        "cli.py",
+        "cli_predict.py",
+        "cli_leaderboard.py",
+        "config.py",
+        "errors.py",
+        "text/languages.py",
+        "stream/__init__.py",
+    ],
 )
 def test_what_help_needs_is_light(file: str) -> None:
     assert not top_level_imports(PACKAGE / file) & HEAVY

@@ -83,7 +83,7 @@ def write_hub_copy(folder: Path) -> None:
 
 
 def test_the_readme_has_what_is_tested() -> None:
-    assert len(COMMANDS) >= 17 and len(PYTHON) == 2
+    assert len(COMMANDS) >= 17 and len(PYTHON) == 3
     rest = [line for line in SHELL if line not in COMMANDS]
     assert len(rest) == 2 and "python3 scripts/run_tests.py" in rest[1]
     ci = (ROOT / ".ci" / "run").read_text("utf-8")

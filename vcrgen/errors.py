@@ -53,6 +53,10 @@ class ScoreError(VcrgenError):
     """Scores that are asked for cannot be given: incomparable signatures, an unknown id, a missing segmenter."""
 
 
+class StreamError(VcrgenError):
+    """The place of a stream cannot be taken up: a state of another source, configuration or rank."""
+
+
 class HiddenSetError(VcrgenError):
     """A hidden test set or its secret is not as it has to be."""
 

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw
 
-from vcrgen.builder.fonts import FontChain, default_chain, font_register
+from vcrgen.builder.fonts import FontChain, default_chain, font_register, resolve_font
 from vcrgen.builder.layout import layout_caption
-from vcrgen.builder.render import cover_strip, render_strip
+from vcrgen.builder.render import _paste, cover_strip, render_strip
 from vcrgen.records import Box
 from vcrgen.text.languages import LANGUAGES
 
@@ -48,3 +48,19 @@ def test_a_cover_is_white_and_nothing_else_changes() -> None:
     covered = cover_strip(strip, [Box(x0=5, y0=10, x1=9, y1=17)])
     assert (covered[10:17, 5:9] == 255).all() and covered.sum() == 7 * 4 * 255
     assert strip.sum() == 0
+
+
+@pytest.mark.parametrize("font", ["liberation-sans", "carlito", "caladea-bold", "ar-pl-kaiti-gb"])
+def test_where_glyphs_overlap_they_lie_over_one_another(font: str) -> None:
+    """As if each glyph were laid over what is there, which is only done where it may overlap."""
+    chain = default_chain(LANGUAGES["en"].fonts, size=33, first=resolve_font(font))
+    text = "fÅj \u0301gg \u0327ÅÇ fjf\u0302\u0302 gÅfj"
+    layout = layout_caption(text, chain, width=90, max_lines=9, break_unit="character")
+    ink = np.zeros((layout.height, layout.width), dtype=np.uint8)
+    for index, line in enumerate(layout.lines):
+        pen = 0
+        for character in layout.text[line.start : line.end]:
+            if glyph := chain.glyph(character):
+                _paste(ink, glyph.ink, pen + glyph.x, index * layout.line_height + chain.baseline + glyph.y)
+                pen += glyph.advance
+    assert len(layout.lines) > 2 and (render_strip(layout, chain) == 255 - ink).all()

@@ -76,10 +76,30 @@ def calibrate(chain: FontChain, language: LanguageRow, sample: Iterable[str]) ->
     Raises:
         FontError: The first font lacks letters of the language.
     """
-    windows = _windows(sample, language)
-    _check_letters(chain, language, "".join(windows))
-    above = _ink_above_each_row(chain, windows)
-    return {mode: _nearest_rows(above, target) for mode, target in language.covers.items()}
+    calibrator = Calibrator(chain, language, sample)
+    return {mode: calibrator.nearest(target) for mode, target in language.covers.items()}
+
+
+class Calibrator:
+    """Finds covers in one chain of fonts.
+
+    Args:
+        chain: The fonts, at their size.
+        language: The language of the sample.
+        sample: Texts of the language.
+
+    Raises:
+        FontError: The first font lacks letters of the language.
+    """
+
+    def __init__(self, chain: FontChain, language: LanguageRow, sample: Iterable[str]) -> None:
+        windows = _windows(sample, language)
+        _check_letters(chain, language, "".join(windows))
+        self._above = _ink_above_each_row(chain, windows)
+
+    def nearest(self, target: CoverTarget) -> Calibration:
+        """The cover that comes nearest to a target."""
+        return _nearest_rows(self._above, target)
 
 
 def _check_letters(chain: FontChain, language: LanguageRow, text: str) -> None:

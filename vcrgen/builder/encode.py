@@ -76,6 +76,11 @@ def white_band(height: int, width: int) -> Band:
     return Band(np.full((height, width), 255, dtype=np.uint8))
 
 
+def stack_bands(bands: Sequence[Band]) -> Pixels:
+    """The pixels of an image of bands of the same width, from the top: a new array, shape (height, width, 3)."""
+    return np.concatenate([band.rgb for band in bands])
+
+
 def filter_rows(pixels: Pixels) -> Pixels:
     """PNG's filters: every row as differences to its neighbours, by the filter that gives the smallest ones.
 
@@ -131,7 +136,7 @@ def encode_png(bands: Sequence[Band], note: str | None = None) -> bytes:
 def encode_webp(bands: Sequence[Band]) -> bytes:
     """A lossless WebP."""
     buffer = io.BytesIO()
-    image = Image.fromarray(np.concatenate([band.rgb for band in bands]))
+    image = Image.fromarray(stack_bands(bands))
     image.save(buffer, "WEBP", lossless=True, quality=20, method=0, exact=True)
     return buffer.getvalue()
 

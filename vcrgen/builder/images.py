@@ -5,7 +5,7 @@ import warnings
 from dataclasses import dataclass
 
 import numpy as np
-from PIL import Image, ImageOps
+from PIL import ExifTags, Image, ImageOps
 
 from vcrgen.records import Reason
 
@@ -107,7 +107,8 @@ def _header_problem(data: bytes) -> tuple[Reason, str]:
 
 def _upright(image: Image.Image) -> Image.Image:
     try:
-        return ImageOps.exif_transpose(image)
+        turned = image.getexif().get(ExifTags.Base.Orientation, 1) != 1
+        return ImageOps.exif_transpose(image) if turned else image  # which would be a copy
     except Exception:  # damaged EXIF says nothing about the pixels
         return image
 
@@ -119,7 +120,7 @@ def _to_rgb(image: Image.Image) -> Image.Image:
         rgba = image.convert("RGBA")
         canvas = Image.new("RGBA", rgba.size, "white")
         return Image.alpha_composite(canvas, rgba).convert("RGB")
-    return image.convert("RGB")
+    return image if image.mode == "RGB" else image.convert("RGB")
 
 
 def _scale_gray(image: Image.Image) -> Image.Image:

@@ -87,6 +87,27 @@ class Prepared:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Composition:
+    """The images of one pair under one set of covers, as bands of rows from the top.
+
+    Attributes:
+        stacked: VI+TEI.
+        only_it: TEI only, of the same size.
+        only_it_small: The strip.
+        spans: The spans under their covers.
+        strip_y: Top row of the strip in ``stacked``, in pixels.
+        only_it_strip_y: The same in ``only_it``.
+    """
+
+    stacked: tuple[Band, ...]
+    only_it: tuple[Band, ...]
+    only_it_small: tuple[Band, ...]
+    spans: tuple[CoveredSpan, ...]
+    strip_y: int
+    only_it_strip_y: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class View:
     """The images of one pair in one mode, encoded.
 
@@ -169,13 +190,26 @@ class Pipeline:
 
     def pairs(self, items: Iterable[Item]) -> Iterator[Pair | Reject]:
         """Build every item; the order is kept, and each item gives one pair or one reject."""
+        for outcome in self.planned(items):
+            yield outcome if isinstance(outcome, Reject) else self._draw(*outcome)
+
+    def planned(
+        self, items: Iterable[Item], *, stage: str = "mask", batch_size: int = BATCH
+    ) -> Iterator[tuple[Prepared, tuple[Span, ...]] | Reject]:
+        """Every item with its spans, before a pixel of it is covered; the order is kept.
+
+        Args:
+            items: The items.
+            stage: Names the random choice of spans: another name gives other spans.
+            batch_size: Items whose captions go through the text pipeline together.
+        """
         batch: list[Prepared | Reject] = []
         for item in items:
             batch.append(self.prepare(item, self.style))
-            if len(batch) == BATCH:
-                yield from self._finish(batch)
+            if len(batch) == batch_size:
+                yield from self._plan_batch(batch, stage)
                 batch = []
-        yield from self._finish(batch)
+        yield from self._plan_batch(batch, stage)
 
     def prepare(self, item: Item, style: Style) -> Prepared | Reject:
         """Everything that needs no text pipeline, the cheapest checks first."""
@@ -221,17 +255,19 @@ class Pipeline:
         keys = PairKeys(pair=pair_hash.hexdigest(), image=image_hash.hexdigest(), caption=caption_hash.hexdigest())
         return Prepared(item=item, keys=keys, style=style, image=image, layout=layout)
 
-    def _finish(self, batch: list[Prepared | Reject]) -> Iterator[Pair | Reject]:
-        """Mask and draw what was prepared."""
+    def _plan_batch(
+        self, batch: list[Prepared | Reject], stage: str
+    ) -> Iterator[tuple[Prepared, tuple[Span, ...]] | Reject]:
+        """Choose the spans of what was prepared."""
         texts = [entry.layout.text for entry in batch if isinstance(entry, Prepared)]
         docs = iter(self.text.nlp.pipe(texts, batch_size=BATCH))
         for entry in batch:
             if isinstance(entry, Reject):
                 yield entry
                 continue
-            rng = rng_for(self.config.seed, "mask", entry.keys.pair)
+            rng = rng_for(self.config.seed, stage, entry.keys.pair)
             spans = self.plan(entry.item, next(docs), rng)
-            yield spans if isinstance(spans, Reject) else self._draw(entry, spans)
+            yield spans if isinstance(spans, Reject) else (entry, spans)
 
     def plan(self, item: Item, doc: Doc, rng: Random) -> tuple[Span, ...] | Reject:
         """The spans of an item whose shown caption is ``doc``."""
@@ -299,8 +335,13 @@ class Pipeline:
 
 def make_style(language: LanguageRow, chain: FontChain, *, width: int, max_height: int) -> Style:
     """A style whose covers are calibrated on the language's built-in captions."""
-    sample = (sample_caption(language.code, number) for number in range(BUILTIN_COUNT))
-    return Style(width=width, max_height=max_height, chain=chain, covers=calibrate(chain, language, sample))
+    covers = calibrate(chain, language, sample_captions(language))
+    return Style(width=width, max_height=max_height, chain=chain, covers=covers)
+
+
+def sample_captions(language: LanguageRow) -> Iterator[str]:
+    """The built-in captions of a language, on which covers are calibrated."""
+    return (sample_caption(language.code, number) for number in range(BUILTIN_COUNT))
 
 
 def draw_parts(prepared: Prepared) -> tuple[Band, Pixels]:
@@ -318,7 +359,7 @@ def draw_view(
     strip_first: bool = False,
     note: str | None = None,
 ) -> View:
-    """Cover the strip and put the images together.
+    """Cover the strip, put the images together and encode them.
 
     Args:
         prepared: The pair.
@@ -329,22 +370,44 @@ def draw_view(
         strip_first: The strip stands above VI, not below it.
         note: A comment that every PNG carries.
     """
-    layout, style = prepared.layout, prepared.style
+    rows = {span: prepared.style.covers[mode].rows for span, mode in modes.items()}
+    composed = compose_view(prepared, photo, strip, rows, strip_first=strip_first)
+    return View(
+        stacked=encode_image(composed.stacked, image_format, note),
+        only_it=encode_image(composed.only_it, image_format, note),
+        only_it_small=encode_image(composed.only_it_small, image_format, note),
+        spans=composed.spans,
+        strip_y=composed.strip_y,
+        only_it_strip_y=composed.only_it_strip_y,
+    )
+
+
+def compose_view(
+    prepared: Prepared, photo: Band, strip: Pixels, rows: Mapping[Span, range], *, strip_first: bool = False
+) -> Composition:
+    """Cover the strip and put the images together.
+
+    Args:
+        prepared: The pair.
+        photo: VI, from :func:`draw_parts`.
+        strip: The strip, from there too.
+        rows: The spans in reading order, each with the rows of a line that its cover hides.
+        strip_first: The strip stands above VI, not below it.
+    """
+    layout = prepared.layout
     ink = 255 - strip
     covered = []
-    for span, mode in modes.items():
-        boxes = cover_boxes(span, layout, style.chain, style.covers[mode].rows)
+    for span, hidden in rows.items():
+        boxes = cover_boxes(span, layout, prepared.style.chain, hidden)
         covered.append(measure_cover(span, boxes, ink, layout.line_height))
     small = Band(cover_strip(strip, (box for span in covered for box in span.boxes)))
     gap = white_band(1, layout.width)
     above = (photo.height + gap.height) // 2
     below = photo.height + gap.height - above
-    stacked = [small, gap, photo] if strip_first else [photo, gap, small]
-    only_it = [white_band(above, layout.width), small, white_band(below, layout.width)]
-    return View(
-        stacked=encode_image(stacked, image_format, note),
-        only_it=encode_image(only_it, image_format, note),
-        only_it_small=encode_image([small], image_format, note),
+    return Composition(
+        stacked=(small, gap, photo) if strip_first else (photo, gap, small),
+        only_it=(white_band(above, layout.width), small, white_band(below, layout.width)),
+        only_it_small=(small,),
         spans=tuple(covered),
         strip_y=0 if strip_first else photo.height + gap.height,
         only_it_strip_y=above,

@@ -18,14 +18,26 @@ def render_strip(layout: Layout, chain: FontChain) -> Gray:
         Brightness, shape (height, width), 255 = white.
     """
     ink = np.zeros((layout.height, layout.width), dtype=np.uint8)
+    free_below = 0  # no line before this one has ink in this row or below it
     for index, line in enumerate(layout.lines):
         baseline = index * layout.line_height + chain.baseline
-        pen = 0
+        pen = free_right = 0
+        lowest = free_below
         for character in layout.text[line.start : line.end]:
             glyph = chain.glyph(character)
-            if glyph is not None:
-                _paste(ink, glyph.ink, pen + glyph.x, baseline + glyph.y)
-                pen += glyph.advance
+            if glyph is None:
+                continue
+            if glyph.ink.size:
+                height, width = glyph.ink.shape
+                x, y = pen + glyph.x, baseline + glyph.y
+                inside = x + width <= layout.width and y + height <= layout.height
+                if inside and x >= free_right and y >= free_below:
+                    ink[y : y + height, x : x + width] = glyph.ink
+                else:
+                    _paste(ink, glyph.ink, x, y)
+                free_right, lowest = max(free_right, x + width), max(lowest, y + height)
+            pen += glyph.advance
+        free_below = lowest
     return 255 - ink
 
 

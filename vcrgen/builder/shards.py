@@ -112,13 +112,7 @@ def make_plan(config: BuildConfig, partitions: list[Partition], *, signature: st
         partitions: Those of the source, cut to the configuration's limit.
         signature: The dataset's, which holds the versions of fonts and pipelines.
     """
-    rows = sum(partition.rows for partition in partitions)
-    size = config.shard_size or min(MAX_SHARD, max(MIN_SHARD, -(-rows // SHARDS)))
-    tasks: list[Task] = []
-    for number, partition in enumerate(partitions):
-        for start in range(0, partition.rows, size):
-            stop = min(start + size, partition.rows)
-            tasks.append(Task(index=len(tasks), partition=number, start=start, stop=stop))
+    size, tasks = cut_tasks(config, partitions)
     facts = {
         "config": config.part_hash(),
         "signature": signature,
@@ -130,7 +124,19 @@ def make_plan(config: BuildConfig, partitions: list[Partition], *, signature: st
     }
     fingerprint = hashlib.sha256(canonical_json(facts).encode()).hexdigest()
     dataset = hashlib.sha256(f"{fingerprint} {config.splits}".encode()).hexdigest()
-    return Plan(fingerprint=fingerprint, dataset_fingerprint=dataset, shard_size=size, tasks=tuple(tasks))
+    return Plan(fingerprint=fingerprint, dataset_fingerprint=dataset, shard_size=size, tasks=tasks)
+
+
+def cut_tasks(config: BuildConfig, partitions: list[Partition]) -> tuple[int, tuple[Task, ...]]:
+    """The rows of a task, at most, and the tasks in the order of the source."""
+    rows = sum(partition.rows for partition in partitions)
+    size = config.shard_size or min(MAX_SHARD, max(MIN_SHARD, -(-rows // SHARDS)))
+    tasks: list[Task] = []
+    for number, partition in enumerate(partitions):
+        for start in range(0, partition.rows, size):
+            stop = min(start + size, partition.rows)
+            tasks.append(Task(index=len(tasks), partition=number, start=start, stop=stop))
+    return size, tuple(tasks)
 
 
 def freeze_plan(plan: Plan, work: Path) -> None:

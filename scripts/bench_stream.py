@@ -1,0 +1,116 @@
+"""What an example of a stream costs, as ratios against Pillow's own PNG encoder measured in the same run.
+
+    python scripts/bench_stream.py ../shared/data/wiki/pairs_*.parquet [--pairs 400]
+
+Yardstick: the time in which Pillow saves an example's stacked image as PNG with its defaults. Printed for every source,
+and for the built-in pairs, written to a file first so that drawing them is not measured:
+
+* cost: seconds of processor time an example (one mode, nothing encoded) in one process, divided by the yardstick
+  (aim: at most 0.3)
+* speed-up: examples a second out of a data loader with two workers, divided by those with one (aim: at least 1.8 on two
+  idle cores); needs torch
+
+The best of several rounds of each is taken, as everything else on the machine only adds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import io
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from PIL import Image
+
+from vcrgen.builder.samples import sample_pair
+from vcrgen.stream import VCRStream
+
+ROUNDS = 5
+YARDSTICK = 100  # images saved a round
+WARM_UP = 100  # examples before a loader is timed
+
+
+def write_samples(target: Path, pairs: int) -> None:
+    """The built-in pairs as a Parquet file."""
+    made = [sample_pair("en", index) for index in range(pairs)]
+    images = pa.array([pair.image for pair in made], pa.binary())
+    pq.write_table(pa.table({"image": images, "caption": [pair.caption for pair in made]}), target, row_group_size=64)
+
+
+def seconds(work: Callable[[], Any], count: int) -> float:
+    """Processor seconds of one of so many steps."""
+    started = time.process_time()
+    work()
+    return (time.process_time() - started) / count
+
+
+def measure_cost(source: Path, lang: str, pairs: int) -> tuple[float, float]:
+    """Processor seconds of an example, and of saving its image; the two take turns."""
+    stream = VCRStream(source, lang=lang, mode="hard")
+    examples = iter(stream)
+    images = [Image.fromarray(example["image"]) for example in islice(examples, YARDSTICK)]
+    cost = yardstick = float("inf")
+    for _ in range(ROUNDS):
+        cost = min(cost, seconds(lambda: [None for _ in islice(examples, pairs)], pairs))
+        yardstick = min(yardstick, seconds(lambda: [image.save(io.BytesIO(), "PNG") for image in images], len(images)))
+    return cost, yardstick
+
+
+def measure_loader(source: Path, lang: str, workers: int, pairs: int) -> float:
+    """Seconds of an example out of a data loader."""
+    from torch.utils.data import DataLoader
+
+    stream = VCRStream(source, lang=lang, mode="hard")
+    examples = (
+        one for batch in DataLoader(stream, batch_size=8, num_workers=workers, collate_fn=list) for one in batch
+    )
+    for _ in islice(examples, WARM_UP * workers):
+        pass
+    started = time.perf_counter()
+    for _ in islice(examples, pairs * workers):
+        pass
+    return (time.perf_counter() - started) / (pairs * workers)
+
+
+def measure(source: Path, lang: str, name: str, pairs: int) -> None:
+    """Print the figures of one source."""
+    cost, yardstick = measure_cost(source, lang, pairs)
+    print(f"{name}: Pillow saves a stacked image in {yardstick * 1e3:.2f} ms (yardstick)")
+    print(f"{name}: an example costs {cost * 1e3:.2f} ms: cost {cost / yardstick:.3f}", flush=True)
+    if importlib.util.find_spec("torch") is None:
+        print(f"{name}: the speed-up is not measured, for want of torch")
+        return
+    best = dict.fromkeys((1, 2), float("inf"))
+    for _ in range(ROUNDS):
+        for workers in best:
+            best[workers] = min(best[workers], measure_loader(source, lang, workers, pairs))
+    one, two = best.values()
+    print(f"{name}: a loader gives an example in {one * 1e3:.2f} ms with one worker, {two * 1e3:.2f} ms with two")
+    print(f"{name}: speed-up {one / two:.2f}", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("sources", nargs="*", type=Path, help="Parquet files of pairs, named *_LANG.parquet.")
+    parser.add_argument("--pairs", type=int, default=400, help="Examples a round.")
+    arguments = parser.parse_args()
+    for source in arguments.sources:
+        if not source.is_file():
+            sys.exit(f"There is no file {source}; give Parquet files of pairs, such as pairs_en.parquet.")
+    with tempfile.TemporaryDirectory() as folder:
+        samples = Path(folder) / "samples_en.parquet"
+        write_samples(samples, 120)
+        for source in [*arguments.sources, samples]:
+            measure(source, source.stem.rpartition("_")[2], source.stem, arguments.pairs)
+
+
+if __name__ == "__main__":
+    main()

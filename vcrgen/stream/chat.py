@@ -1,0 +1,36 @@
+"""Examples as chat messages, the form that the processors of vision-language models take."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from PIL import Image
+
+
+def answer_text(example: Mapping[str, Any]) -> str:
+    """What a model should answer: the covered texts in reading order, one a line."""
+    return "\n".join(example["answers"])
+
+
+def messages(example: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """One example as a user's and an assistant's message.
+
+    Args:
+        example: As :class:`vcrgen.stream.VCRStream` gives it.
+
+    Returns:
+        ``[{"role": "user", "content": [{"type": "image", "image": PIL}, {"type": "text", "text": question}]},
+        {"role": "assistant", "content": [{"type": "text", "text": answer}]}]``.
+    """
+    picture = {"type": "image", "image": Image.fromarray(example["image"])}
+    question = {"type": "text", "text": example["question"]}
+    answer = {"type": "text", "text": answer_text(example)}
+    return [{"role": "user", "content": [picture, question]}, {"role": "assistant", "content": [answer]}]
+
+
+def collate(examples: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    """A batch for a data loader's ``collate_fn``: ``messages``, and each other column but ``image`` as a list."""
+    columns = [name for name in examples[0] if name != "image"]
+    batch = {name: [example[name] for example in examples] for name in columns}
+    return {"messages": [messages(example) for example in examples], **batch}

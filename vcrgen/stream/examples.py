@@ -1,0 +1,88 @@
+"""From a pair and its spans to one example: which cover and which view, then pixels. Nothing is encoded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from vcrgen.builder.calibrate import Calibration, Calibrator
+from vcrgen.builder.encode import stack_bands
+from vcrgen.builder.pipeline import Pipeline, Prepared, compose_view, draw_parts, sample_captions
+from vcrgen.config import BuildConfig
+from vcrgen.records import Mode, Span
+from vcrgen.rng import rng_for
+from vcrgen.stream.difficulty import Difficulty
+from vcrgen.text.languages import CoverTarget, LanguageRow
+
+VIEWS = {"stacked": "stacked", "tei": "only_it", "strip": "only_it_small"}
+"""What a model may see, and the image of a composition that shows it."""
+
+INK_DIGITS = 2  # covers hide whole rows, so finer shares would give the same ones
+
+
+class Examples:
+    """Makes examples of one configuration, with what that needs loaded.
+
+    Args:
+        config: The configuration.
+        difficulty: What covers hide.
+        views: Of :data:`VIEWS`, those to choose from.
+    """
+
+    def __init__(self, config: BuildConfig, difficulty: Difficulty, views: Sequence[str]) -> None:
+        self.pipeline = Pipeline(config)
+        self._difficulty = difficulty
+        self._views = views
+        self._covers: dict[float, Calibration] = {}
+
+    def make(self, prepared: Prepared, spans: Sequence[Span], *, epoch: int, step: int) -> dict[str, Any]:
+        """One example.
+
+        Args:
+            prepared: The pair.
+            spans: What is covered, in reading order.
+            epoch: The epoch; another one has other random choices.
+            step: The pair's number in the stream, by which a schedule goes.
+        """
+        pair, language = prepared.keys.pair, self.pipeline.language
+        seed = self.pipeline.config.seed
+        level = self._difficulty.draw(step, rng_for(seed, f"stream cover {epoch}", pair))
+        cover = prepared.style.covers[level] if isinstance(level, Mode) else self._cover(level)
+        chosen = rng_for(seed, f"stream view {epoch}", pair).random() * len(self._views)
+        view = self._views[int(chosen)]
+        composed = compose_view(prepared, *draw_parts(prepared), dict.fromkeys(spans, cover.rows))
+        return {
+            "question_id": pair,
+            "image": stack_bands(getattr(composed, VIEWS[view])),
+            "question": language.question,
+            "answers": [span.text for span in spans],
+            "caption": prepared.layout.text,
+            "view": view,
+            "mode": str(level) if isinstance(level, Mode) else "ink",
+            "ink": cover.target,
+            "visible_ink": [covered.visible_ink for covered in composed.spans],
+            "epoch": epoch,
+            "step": step,
+            "source_id": prepared.item.source_id,
+        }
+
+    @cached_property
+    def _calibrator(self) -> Calibrator:
+        language = self.pipeline.language
+        return Calibrator(self.pipeline.style.chain, language, sample_captions(language))
+
+    def _cover(self, ink: float) -> Calibration:
+        ink = round(ink, INK_DIGITS)
+        if ink not in self._covers:
+            self._covers[ink] = self._calibrator.nearest(cover_target(self.pipeline.language, ink))
+        return self._covers[ink]
+
+
+def cover_target(language: LanguageRow, visible: float) -> CoverTarget:
+    """A cover that leaves a share of ink, as much of it above as the language's own covers of about that share."""
+    known = sorted((target.visible, target.above) for target in language.covers.values())
+    above = np.interp(visible, [ink for ink, _ in known], [share for _, share in known])
+    return CoverTarget(visible=visible, above=float(above))

@@ -1,0 +1,95 @@
+"""The order in which a stream goes through a source, epoch after epoch, whoever does the work."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import NamedTuple, TypeVar
+
+from vcrgen.builder.shards import Task
+from vcrgen.rng import rng_for, shuffled
+
+T = TypeVar("T")
+REMEMBERED = 4  # epochs: workers may be in neighbouring ones
+
+
+class Epoch(NamedTuple):
+    """One epoch's windows.
+
+    Attributes:
+        tasks: Indexes of the source's windows, in order.
+        before: Rows of the epoch before each of them.
+    """
+
+    tasks: Sequence[int]
+    before: Sequence[int]
+
+
+class Order:
+    """An endless row of windows: runs of a source's rows, all of them once in every epoch.
+
+    A window has a number from 0, counted over all epochs; a row has a step, counted in the same way. Both depend on
+    source and seed alone.
+
+    Args:
+        tasks: The windows in the order of the source.
+        seed: The stream's seed.
+        shuffle: Whether windows and the rows inside them are in random order.
+
+    Attributes:
+        windows: Windows of an epoch.
+        rows: Rows of an epoch.
+    """
+
+    def __init__(self, tasks: Sequence[Task], *, seed: int, shuffle: bool) -> None:
+        self._tasks = tasks
+        self._seed = seed
+        self._shuffle = shuffle
+        self._epochs: dict[int, Epoch] = {}
+        self.windows = len(tasks)
+        self.rows = sum(task.stop - task.start for task in tasks)
+
+    def epoch(self, window: int) -> int:
+        """The epoch of a window."""
+        return window // self.windows
+
+    def task(self, window: int) -> Task:
+        """Which rows a window has."""
+        epoch, place = divmod(window, self.windows)
+        return self._tasks[self._order(epoch).tasks[place]]
+
+    def size(self, window: int) -> int:
+        """How many rows a window has."""
+        task = self.task(window)
+        return task.stop - task.start
+
+    def step(self, window: int, row: int) -> int:
+        """The number of a row of a window among all rows of all epochs."""
+        epoch, place = divmod(window, self.windows)
+        return epoch * self.rows + self._order(epoch).before[place] + row
+
+    def find(self, step: int) -> tuple[int, int]:
+        """The window of a step, and its row in there."""
+        epoch, row = divmod(step, self.rows)
+        before = self._order(epoch).before
+        place = bisect_right(before, row) - 1
+        return epoch * self.windows + place, row - before[place]
+
+    def arranged(self, window: int, values: Sequence[T]) -> Sequence[T]:
+        """What a window holds, in the order of its epoch."""
+        if not self._shuffle:
+            return values
+        rng = rng_for(self._seed, f"stream rows {self.epoch(window)}", str(self.task(window).index))
+        return shuffled(rng, values)
+
+    def _order(self, epoch: int) -> Epoch:
+        if epoch not in self._epochs:
+            while len(self._epochs) >= REMEMBERED:
+                del self._epochs[min(self._epochs)]
+            tasks: Sequence[int] = range(self.windows)
+            if self._shuffle:
+                tasks = shuffled(rng_for(self._seed, "stream windows", str(epoch)), tasks)
+            sizes = (self._tasks[index].stop - self._tasks[index].start for index in tasks)
+            self._epochs[epoch] = Epoch(tasks, [0, *accumulate(sizes)][:-1])
+        return self._epochs[epoch]

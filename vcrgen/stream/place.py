@@ -1,0 +1,176 @@
+"""How far a stream is: which windows of its order are whose, and what of them is done.
+
+A place does not know how many workers there were: it tells what is left, and that is dealt out anew, window by window,
+to however many go on with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import count, islice
+from typing import Any, Self
+
+from vcrgen.stream.order import Order
+
+Windows = Iterator[tuple[int, int]]
+"""Numbers of windows, each with the rows of it that are done."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """What is done of some windows.
+
+    Attributes:
+        start: All of them before this number are done.
+        rows: For later ones, the rows that are done, if there are any.
+    """
+
+    start: int = 0
+    rows: Mapping[int, int] = field(default_factory=dict)
+
+    def of(self, window: int, size: int) -> int:
+        """Rows of a window that are done."""
+        return size if window < self.start else self.rows.get(window, 0)
+
+    def left(self, windows: Iterable[tuple[int, int]], order: Order) -> Windows:
+        """The windows that are not done."""
+        for window, before in windows:
+            if window >= self.start:
+                done = max(before, self.rows.get(window, 0))
+                if not done or done < order.size(window):
+                    yield window, done
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON values."""
+        return {"start": self.start, "rows": {str(window): rows for window, rows in sorted(self.rows.items())}}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Self:
+        """From what :meth:`to_json` gave; ValueError, KeyError or TypeError for anything else."""
+        start, rows = int(value["start"]), {int(window): int(done) for window, done in dict(value["rows"]).items()}
+        if min([start, *rows, *rows.values()]) < 0:
+            raise ValueError("negative")
+        return cls(start=start, rows=rows)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deal:
+    """A share of what was left: every ``count``-th window from the ``index``-th on.
+
+    Attributes:
+        done: What was done before.
+        index: From 0.
+        count: How many shares there are.
+    """
+
+    done: Progress
+    index: int
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Whose windows, and what of them is done.
+
+    Attributes:
+        deals: The share of a rank, and inside it the share of a worker.
+        done: What is done of that.
+        until: The epoch before which the iteration that is under way ends, or None.
+    """
+
+    deals: tuple[Deal, ...] = ()
+    done: Progress = field(default_factory=Progress)
+    until: int | None = None
+
+    @property
+    def start(self) -> int:
+        """The number before which no window is left."""
+        return max([self.done.start, *(deal.done.start for deal in self.deals)])
+
+    def windows(self, order: Order) -> Windows:
+        """The windows that are left, without end."""
+        first = self.deals[0].done if self.deals else self.done
+        found: Iterator[tuple[int, int]] = ((window, 0) for window in count(first.start))
+        for deal in self.deals:
+            found = islice(deal.done.left(found, order), deal.index, None, deal.count)
+        return self.done.left(found, order)
+
+    def dealt(self, index: int, count: int) -> Place:
+        """A share of what is left."""
+        return replace(self, deals=(*self.deals, Deal(done=self.done, index=index, count=count)), done=Progress())
+
+    def at(self, window: int, rows: int) -> Place:
+        """The place with all windows before one, and so many rows of that one, done."""
+        later = {number: done for number, done in self.done.rows.items() if number > window}
+        return replace(self, done=Progress(start=window, rows={window: rows} | later if rows else later))
+
+    def merged(self, shares: Sequence[Progress], order: Order) -> Place:
+        """The place after what is left of it was dealt out, and each share has got so far."""
+        rows: dict[int, int] = {}
+        start: int | None = None
+        last = max(max(share.start, *share.rows, 0) for share in shares)
+        for number, (window, before) in enumerate(self.windows(order)):
+            size = order.size(window)
+            done = max(before, shares[number % len(shares)].of(window, size))
+            if start is None and done < size:
+                start = window
+            if start is not None and done:
+                rows[window] = done
+            if start is not None and window >= last:
+                break
+        assert start is not None
+        before_this = {window: done for window, done in self.done.rows.items() if window >= start}
+        return replace(self, done=Progress(start=start, rows=before_this | rows))
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON values."""
+        deals = [{"done": deal.done.to_json(), "share": [deal.index, deal.count]} for deal in self.deals]
+        return {"deals": deals, "done": self.done.to_json(), "until": self.until}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Self:
+        """From what :meth:`to_json` gave; ValueError, KeyError or TypeError for anything else."""
+        deals = []
+        for deal in value["deals"]:
+            index, number = map(int, deal["share"])
+            if not 0 <= index < number:
+                raise ValueError("no share")
+            deals.append(Deal(done=Progress.from_json(deal["done"]), index=index, count=number))
+        until = value["until"]
+        return cls(
+            deals=tuple(deals), done=Progress.from_json(value["done"]), until=None if until is None else int(until)
+        )
+
+
+class Tracker:
+    """Finds the place of a stream whose windows several workers go through, from the steps that they hand out.
+
+    Args:
+        place: Where they began.
+        workers: How many there are.
+        order: The order of the stream.
+    """
+
+    def __init__(self, place: Place, workers: int, order: Order) -> None:
+        self._place = place
+        self._order = order
+        self._shares = [Progress() for _ in range(workers)]
+        self._windows = enumerate(place.windows(order))
+        self._workers: dict[int, int] = {}
+        self._last = -1
+
+    def handed_out(self, step: int) -> bool:
+        """Note a row; whether it is one that was left at the start."""
+        window, row = self._order.find(step)
+        while self._last < window:
+            number, (self._last, _) = next(self._windows)
+            self._workers[self._last] = number % len(self._shares)
+        if window not in self._workers:
+            return False
+        self._shares[self._workers[window]] = Progress(start=window, rows={window: row + 1})
+        return True
+
+    def place(self) -> Place:
+        """The place after all that was noted."""
+        return self._place.merged(self._shares, self._order)
