@@ -9,12 +9,13 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "vcrgen"
 KERNEL = {"records", "errors", "config", "rng", "signature", "files", "manifest", "resources", "keyset"}
 # Only these know more than one stage.
-WIRING = {"pipeline", "shards", "assemble", "run", "transform", "progress", "specimen"}
+WIRING = {"pipeline", "shards", "assemble", "run", "estimate", "transform", "progress", "specimen"}
 # What stages may share inside a room: tools and tables, no stage's decisions.
-SHARED = {"fonts", "schema", "engine"}
+SHARED = {"fonts", "schema", "engines"}
 # What baselines borrow: rows of a dataset, and of the scorer the words and the files that outputs are written in.
 BORROWED = {"publish.reader", "scorer.answers", "scorer.images", "scorer.reading", "scorer.records"}
 HEAVY = {"spacy", "jieba", "datasets", "pyarrow", "PIL", "numpy", "fontTools", "rapidfuzz", "onnxruntime", "cv2"}
+HEAVY |= {"ray", "pyspark", "py4j"}
 HEAVY |= {"sqlalchemy", "alembic", "jinja2", "fastapi", "uvicorn"}
 
 
@@ -117,7 +118,17 @@ def test_a_stage_does_not_import_the_next_one() -> None:
 
 
 @pytest.mark.parametrize(
-    "file", ["__init__.py", "cli.py", "cli_predict.py", "cli_leaderboard.py", "config.py", "errors.py", "text/languages.py"]
+    "file",
+    [
+        "__init__.py",
+        "cli.py",
+        "cli_plan.py",
+        "cli_predict.py",
+        "cli_leaderboard.py",
+        "config.py",
+        "errors.py",
+        "text/languages.py",
+    ],
 )
 def test_what_help_needs_is_light(file: str) -> None:
     assert not top_level_imports(PACKAGE / file) & HEAVY

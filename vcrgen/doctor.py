@@ -218,6 +218,9 @@ def _extras(group: str) -> Iterator[Finding]:
     yield _probe(group, "openpyxl", partial(version, "openpyxl"), hint=hint, optional=True)
     hint = 'only for `vcrgen baseline ocr`: pip install "vcrgen[ocr]"'
     yield _probe(group, "rapidocr-onnxruntime", partial(version, "rapidocr-onnxruntime"), hint=hint, optional=True)
+    for engine, name in {"ray": "ray", "spark": "pyspark"}.items():
+        hint = f'only for `vcrgen build --engine {engine}`: pip install "vcrgen[{engine}]"'
+        yield _probe(group, name, partial(version, name), hint=hint, optional=True)
 
 
 _CHECKS: dict[str, Callable[[str], Iterator[Finding]]] = {
