@@ -9,9 +9,9 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "vcrgen"
 KERNEL = {"records", "errors", "config", "rng", "signature", "files", "manifest", "resources", "keyset"}
 # Only these know more than one stage.
-WIRING = {"pipeline", "shards", "assemble", "run", "transform", "progress", "specimen"}
+WIRING = {"pipeline", "shards", "assemble", "run", "estimate", "transform", "progress", "specimen"}
 # What stages may share inside a room: tools and tables, no stage's decisions.
-SHARED = {"fonts", "schema", "engine"}
+SHARED = {"fonts", "schema", "engines"}
 # What baselines borrow: rows of a dataset, and of the scorer the words and the files that outputs are written in.
 BORROWED = {"publish.reader", "scorer.answers", "scorer.images", "scorer.reading", "scorer.records"}
 HEAVY = {
@@ -27,6 +27,7 @@ HEAVY = {
     "cv2",
     "torch",
 }
+HEAVY |= {"ray", "pyspark", "py4j"}
 HEAVY |= {"sqlalchemy", "alembic", "jinja2", "fastapi", "uvicorn"}
 
 
@@ -144,6 +145,7 @@ def test_a_stage_does_not_import_the_next_one() -> None:
     [
         "__init__.py",
         "cli.py",
+        "cli_plan.py",
         "cli_predict.py",
         "cli_leaderboard.py",
         "config.py",

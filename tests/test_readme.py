@@ -3,9 +3,12 @@
 import json
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import pyarrow as pa
@@ -28,6 +31,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the files that the README's commands name."""
     folder = tmp_path_factory.mktemp("readme")
     write_pairs(folder / "pairs.parquet")
+    (folder / "pairs").mkdir()
+    write_pairs(folder / "pairs" / "part-0.parquet")
     write_hub_copy(folder / "wikimedia" / "wit_base")
     return folder
 
@@ -101,16 +106,32 @@ def test_commands(line: str, folder: Path, monkeypatch: pytest.MonkeyPatch, caps
     elif "published.csv" in line:
         (folder / "published.csv").write_text("source,language,mode,view,model,exact\nA paper,en,hard,tei,VLM,12.3\n")
     arguments = shlex.split(line, comments=True)
+    if "spark" in arguments and not shutil.which("java"):
+        pytest.skip("needs Java")
     if "serve" in arguments:
         serves(arguments, folder)
         return
     monkeypatch.setattr("sys.argv", arguments)
     main_code = 0
-    try:
-        app(prog_name="vcrgen")
-    except SystemExit as stop:
-        main_code = int(stop.code or 0)
+    with cluster() if "ray" in arguments else nullcontext():
+        try:
+            app(prog_name="vcrgen")
+        except SystemExit as stop:
+            main_code = int(stop.code or 0)
     assert main_code == 0, capsys.readouterr().err
+
+
+@contextmanager
+def cluster() -> Iterator[None]:
+    """A Ray cluster of this machine, as operators start one."""
+    pytest.importorskip("ray", reason="needs vcrgen[ray]")
+    from ray.cluster_utils import Cluster
+
+    running = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    try:
+        yield
+    finally:
+        running.shutdown()
 
 
 def serves(arguments: list[str], folder: Path) -> None:

@@ -18,6 +18,7 @@ from typer.core import TyperGroup
 
 from vcrgen.cli_hidden import register_hidden
 from vcrgen.cli_leaderboard import register as register_leaderboard
+from vcrgen.cli_plan import register_plan
 from vcrgen.cli_predict import register as register_baselines
 from vcrgen.cli_score import register
 from vcrgen.config import BuildConfig
@@ -95,6 +96,16 @@ def build(
         Path | None, typer.Option(help="YAML recipe with these options as keys (underscores for hyphens).")
     ] = None,
     workers: Annotated[int, typer.Option(min=1, max=512, help="Processes.", rich_help_panel=_RUN)] = 1,
+    engine: Annotated[
+        str, typer.Option(help="local, ray or spark; the same bytes by each.", rich_help_panel=_RUN)
+    ] = "local",
+    address: Annotated[
+        str | None,
+        typer.Option(help="A running Ray cluster: HOST:PORT or auto.", show_default="auto", rich_help_panel=_RUN),
+    ] = None,
+    master: Annotated[
+        str | None, typer.Option(help="Spark's master URL, such as local[2].", rich_help_panel=_RUN)
+    ] = None,
     lang: Annotated[str | None, _field("lang", "--lang", "-l")] = None,
     mode: Annotated[str | None, _field("mode", "--mode", "-m")] = None,
     seed: Annotated[int | None, _field("seed")] = None,
@@ -128,14 +139,16 @@ def build(
     """
     options = {name: value for name, value in locals().items() if name in BuildConfig.model_fields}
     options["where"] = tuple(where) if where else None
+    from vcrgen.builder.engines import EngineChoice
     from vcrgen.builder.progress import ConsoleWatcher
     from vcrgen.builder.run import Build, default_out
     from vcrgen.config import find_recipe, load_build_config
 
     merged = load_build_config(find_recipe(config) if config else None, options)
     folder = out or default_out(merged)
+    choice = EngineChoice(name=engine, workers=workers, address=address, master=master)
     with ConsoleWatcher(_err) as watcher:
-        result = Build(merged, out=folder, workers=workers, watcher=watcher).run()
+        result = Build(merged, out=folder, engine=choice, watcher=watcher).run()
     manifest = result.manifest
     done = "was complete already" if result.was_complete else "is complete"
     _out.print(f"[bold]{escape(str(result.path))}[/] {done}: {manifest.pairs:,} of {manifest.read:,} pairs.")
@@ -149,6 +162,9 @@ def build(
     _print_counts("set aside", manifest.drops)
     _out.print(f"Signature [dim]{escape(str(manifest.signature))}[/]", soft_wrap=True)
     _out.print(f"Look at it: vcrgen preview {escape(str(result.path))}", soft_wrap=True, highlight=False)
+
+
+register_plan(app, build)
 
 
 def _print_counts(title: str, counts: Any) -> None:

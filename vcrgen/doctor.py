@@ -219,6 +219,8 @@ EXTRAS = {
     "uvicorn": ("`vcrgen leaderboard serve`", "serve"),
     "fastapi": ("`vcrgen leaderboard serve`", "serve"),
     "psycopg": ("leaderboards in PostgreSQL", "postgres"),
+    "ray": ("`vcrgen build --engine ray`", "ray"),
+    "pyspark": ("`vcrgen build --engine spark`", "spark"),
 }
 """Package to what it is for, and the extra it comes with."""
 

@@ -37,6 +37,10 @@ class DatasetError(VcrgenError):
     """A folder is not a dataset that vcrgen wrote, or is damaged."""
 
 
+class EngineError(VcrgenError):
+    """An engine is not installed, a cluster cannot be reached, or its machines are not alike."""
+
+
 class WorkerError(VcrgenError):
     """A worker process died; what it had finished is kept."""
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import errno
+import platform
 import re
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +23,24 @@ from vcrgen.builder.assemble import (
     save_assembly,
 )
 from vcrgen.builder.card import dataset_card
-from vcrgen.builder.engine import Engine, Report
+from vcrgen.builder.engines import CrashedTasksError, Engine, EngineChoice, Job, Report, open_engine
 from vcrgen.builder.pipeline import Pipeline
-from vcrgen.builder.shards import Plan, ShardResult, Task, freeze_plan, make_plan, process_shard, read_result
+from vcrgen.builder.shards import (
+    BYTE_PACKAGES,
+    Plan,
+    ShardResult,
+    Task,
+    environment,
+    freeze_plan,
+    make_plan,
+    plan_file,
+    process_shard,
+    read_result,
+)
 from vcrgen.builder.sources import Source, check_columns, cut_at_limit, open_source
 from vcrgen.builder.statistics import dataset_statistics
 from vcrgen.config import BuildConfig, load_build_config
-from vcrgen.errors import DatasetError, NoPairsError, OutputError, SourceError
+from vcrgen.errors import DatasetError, EngineError, NoPairsError, OutputError, SourceError, WorkerError
 from vcrgen.files import fsync, write_text
 from vcrgen.manifest import Manifest, read_manifest, write_manifest
 from vcrgen.signature import Signature
@@ -70,20 +82,26 @@ def build(
     *,
     out: str | Path,
     workers: int = 1,
+    engine: str = "local",
+    address: str | None = None,
+    master: str | None = None,
     config: str | Path | BuildConfig | None = None,
     watcher: Watcher | None = None,
     **options: Any,
 ) -> BuildResult:
     """Build a VCR dataset from image-caption pairs.
 
-    The same source, configuration and seed give the same bytes for any number of workers. Interrupted or killed, the
-    same call goes on where it was. With ``workers`` above 1, the calling script needs the usual
+    The same source, configuration and seed give the same bytes for any number of workers and any engine. Interrupted
+    or killed, the same call goes on where it was. With ``workers`` above 1, the calling script needs the usual
     ``if __name__ == "__main__":``.
 
     Args:
         source: A file, folder, quoted glob, dataset of the Hub, or ``samples``.
         out: Folder of the dataset; new, empty, or of the same build.
-        workers: Number of processes.
+        workers: Number of processes of the engine ``local``.
+        engine: ``local``, ``ray`` or ``spark``.
+        address: Of a running Ray cluster.
+        master: Of Spark.
         config: A YAML recipe or a configuration; options given here win.
         watcher: Told of the progress.
         **options: Fields of :class:`vcrgen.config.BuildConfig`.
@@ -94,7 +112,8 @@ def build(
     base = config.model_dump() if isinstance(config, BuildConfig) else {}
     recipe = Path(config) if isinstance(config, str | Path) else None
     merged = load_build_config(recipe, base | options | {"source": str(source)})
-    return Build(merged, out=Path(out), workers=workers, watcher=watcher or Watcher()).run()
+    choice = EngineChoice(name=engine, workers=workers, address=address, master=master)
+    return Build(merged, out=Path(out), engine=choice, watcher=watcher or Watcher()).run()
 
 
 def default_out(config: BuildConfig) -> Path:
@@ -103,21 +122,38 @@ def default_out(config: BuildConfig) -> Path:
     return Path("data") / f"vcr-{stem}-{config.lang}-{config.mode}"
 
 
+def plan_build(config: BuildConfig, watcher: Watcher) -> tuple[Plan, Source, Pipeline]:
+    """What a build begins with: its plan, its source, and its stages; nothing is written.
+
+    Raises:
+        VcrgenError: The source, a font or the text pipeline cannot be used.
+    """
+    watcher.stage("reading the source's layout")
+    source = open_source(config)
+    check_columns(source, config)
+    partitions = cut_at_limit(source, source.partitions(), config)
+    if not sum(partition.rows for partition in partitions):
+        raise SourceError(f"The source {source.description} has no pair to read.")
+    watcher.stage("loading fonts and text pipeline")
+    pipeline = Pipeline(config)
+    return make_plan(config, partitions, signature=str(pipeline.signature)), source, pipeline
+
+
 class Build:
     """One build of one configuration into one folder.
 
     Args:
         config: What to build.
         out: Folder of the dataset.
-        workers: Number of processes.
+        engine: Where its shards are made.
         watcher: Told of the progress.
     """
 
-    def __init__(self, config: BuildConfig, *, out: Path, workers: int, watcher: Watcher) -> None:
+    def __init__(self, config: BuildConfig, *, out: Path, engine: EngineChoice, watcher: Watcher) -> None:
         self._config = config
         self._out = out
-        self._work = out / WORK
-        self._workers = workers
+        self._work = out.absolute() / WORK
+        self._engine = engine
         self._watcher = watcher
 
     def run(self) -> BuildResult:
@@ -126,31 +162,27 @@ class Build:
         Raises:
             VcrgenError: The user can mend it.
         """
+        self._engine.check()
         with readable_disk_errors(self._out):
-            self._watcher.stage("reading the source's layout")
-            source = open_source(self._config)
-            check_columns(source, self._config)
-            partitions = cut_at_limit(source, source.partitions(), self._config)
-            if not sum(partition.rows for partition in partitions):
-                raise SourceError(f"The source {source.description} has no pair to read.")
-            self._watcher.stage("loading fonts and text pipeline")
-            signature = Pipeline(self._config).signature
-            plan = make_plan(self._config, partitions, signature=str(signature))
+            plan, source, pipeline = plan_build(self._config, self._watcher)
+            signature = pipeline.signature
             if complete := self._complete(plan):
                 return BuildResult(path=self._out, manifest=complete, was_complete=True)
+            if self._engine.name != "local":
+                self._watcher.stage(f"starting {self._engine.name}")
             try:
-                with self._locked():
+                with open_engine(self._engine, self._job(plan, source, signature)) as engine, self._locked():
                     freeze_plan(plan, self._work)
-                    manifest = self._finish(plan, source, signature)
+                    manifest = self._finish(plan, source, signature, engine)
             except NoPairsError:
                 self._clear()  # all was read and nothing is worth keeping
                 raise
-            shutil.rmtree(self._work)
+            remove_tree(self._work)
         return BuildResult(path=self._out, manifest=manifest, was_complete=False)
 
     def _clear(self) -> None:
         """Leave the place as it was before the build."""
-        shutil.rmtree(self._work)
+        remove_tree(self._work)
         if not any(self._out.iterdir()):
             self._out.rmdir()
 
@@ -187,12 +219,21 @@ class Build:
                 f"Another build is writing to {self._out}; wait for it or choose another --out."
             ) from None
 
-    def _finish(self, plan: Plan, source: Source, signature: Signature) -> Manifest:
+    def _job(self, plan: Plan, source: Source, signature: Signature) -> Job:
+        """What every process of the engine is given; it may have another working folder."""
+        files = {name: _absolute(getattr(self._config, name)) for name in ("font", "censor_list", "spacy_model")}
+        config = self._config.model_copy(update=files)
+        expected = environment() | {"signature": str(signature)}
+        slim = replace(plan, tasks=())  # of a large source they are many, and a process is given its own
+        arguments = (slim, config, source, self._work, expected)
+        return Job(make_worker=_shard_worker, arguments=arguments, packages=BYTE_PACKAGES)
+
+    def _finish(self, plan: Plan, source: Source, signature: Signature, engine: Engine) -> Manifest:
         """Everything after the plan; each step knows what an interrupted run has done of it."""
         assembly = read_assembly(plan.dataset_fingerprint, self._work)
         if assembly is None:
             shutil.rmtree(self._work / "final", ignore_errors=True)  # of other splits
-            results = self._run_shards(plan, source)
+            results = self._run_shards(plan, source, engine)
             self._watcher.stage("looking for duplicates")
             assembly = plan_assembly(results, self._config, work=self._work, shard_size=plan.shard_size)
             save_assembly(assembly, plan.dataset_fingerprint, self._work)
@@ -212,7 +253,7 @@ class Build:
         self._publish(manifest)
         return manifest
 
-    def _run_shards(self, plan: Plan, source: Source) -> list[ShardResult]:
+    def _run_shards(self, plan: Plan, source: Source, engine: Engine) -> list[ShardResult]:
         """Results of all tasks, in order; those of an earlier run are taken as they are."""
         results = {task.index: read_result(self._work, task.index, plan.fingerprint) for task in plan.tasks}
         todo = [task for task in plan.tasks if results[task.index] is None]
@@ -223,10 +264,11 @@ class Build:
         for result in results.values():
             if result:
                 self._watcher.advance(0, result.rows, Counter(result.drops))
-        arguments = (plan, self._config, source, self._work)
-        engine: Engine[Task, ShardResult] = Engine(_shard_worker, arguments, workers=self._workers)
-        for result in engine.run(todo, self._watcher.advance):
-            results[result.index] = result
+        try:
+            for result in engine.run(todo, self._watcher.advance):
+                results[result.index] = result
+        except CrashedTasksError as error:
+            raise WorkerError(_crashed_shards(error, source)) from None
         return [result for _, result in sorted(results.items()) if result is not None]
 
     def _remove_leftovers(self) -> None:
@@ -245,14 +287,62 @@ class Build:
         write_text(self._out / SUCCESS, "")
 
 
-def _shard_worker(plan: Plan, config: BuildConfig, source: Source, work: Path) -> Callable[[Task, Report], ShardResult]:
-    """What a process of the engine does: loads the stages once, then task after task."""
+def _shard_worker(
+    plan: Plan, config: BuildConfig, source: Source, work: Path, expected: dict[str, Any]
+) -> Callable[[Task, Report], ShardResult]:
+    """What a process of the engine does: loads the stages once, then task after task.
+
+    Raises:
+        EngineError: The process would give other bytes than the driver, or is on a machine without the folder.
+    """
+    if not plan_file(work).exists():
+        raise EngineError(
+            f"The machine {platform.node()} does not see {work.parent}; give an --out that all machines share."
+        )
     pipeline = Pipeline(config)
+    here = environment() | {"signature": str(pipeline.signature)}
+    for name, value in expected.items():
+        if here[name] != value:
+            raise EngineError(
+                f"The machine {platform.node()} has {name} {here[name]}, the driver {value}; install the same versions "
+                "and fonts on all machines, or the bytes would differ."
+            )
 
     def work_on(task: Task, report: Report) -> ShardResult:
         return process_shard(task, plan=plan, pipeline=pipeline, source=source, work=work, report=report)
 
     return work_on
+
+
+def _crashed_shards(error: CrashedTasksError, source: Source) -> str:
+    """The sentence on shards that were given up."""
+    partitions = source.partitions()
+    named = [
+        f"{partitions[task.partition].name} rows {task.start} to {task.stop - 1} (shard {task.index})"
+        for task in error.tasks[:3]
+    ]
+    more = f" and {len(error.tasks) - len(named)} more" if len(error.tasks) > len(named) else ""
+    return (
+        f"A worker process died {error.attempts} times on each of: {', '.join(named)}{more}. All other shards are "
+        "finished and kept; an image there may be hostile, or memory short: run the same command to try these again, "
+        "or build without these rows."
+    )
+
+
+def _absolute(value: Any) -> Any:
+    """A file's absolute name; what is no file stays as it is."""
+    with suppress(OSError):
+        if value and Path(value).exists():
+            return type(value)(Path(value).absolute())
+    return value
+
+
+def remove_tree(folder: Path) -> None:
+    """Remove a folder into which an attempt that nobody waits for may still be writing; what is left does no harm."""
+    for _ in range(3):
+        shutil.rmtree(folder, ignore_errors=True)
+        if not folder.exists():
+            return
 
 
 @contextmanager

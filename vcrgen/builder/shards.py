@@ -32,7 +32,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from PIL import features
 
-from vcrgen.builder.engine import Report
+from vcrgen.builder.engines.base import Report
 from vcrgen.builder.pipeline import KEY_DTYPE, Pair, Pipeline
 from vcrgen.builder.schema import arrow_schema, parquet_options
 from vcrgen.builder.sources import Source, iter_items
@@ -117,10 +117,7 @@ def make_plan(config: BuildConfig, partitions: list[Partition], *, signature: st
         "config": config.part_hash(),
         "signature": signature,
         "partitions": [asdict(partition) for partition in partitions],
-        "versions": {name: importlib.metadata.version(name) for name in BYTE_PACKAGES},
-        "freetype": features.version("freetype2"),
-        "codecs": {name: features.version(name) for name in ("jpg", "libjpeg_turbo", "webp", "libtiff")},
-        "machine": platform.machine(),
+        **environment(),
     }
     fingerprint = hashlib.sha256(canonical_json(facts).encode()).hexdigest()
     dataset = hashlib.sha256(f"{fingerprint} {config.splits}".encode()).hexdigest()
@@ -139,13 +136,25 @@ def cut_tasks(config: BuildConfig, partitions: list[Partition]) -> tuple[int, tu
     return size, tuple(tasks)
 
 
+def environment() -> dict[str, Any]:
+    """What of this process decides bytes, beside a configuration and its signature."""
+    return {
+        "versions": {name: importlib.metadata.version(name) for name in BYTE_PACKAGES},
+        "freetype": features.version("freetype2"),
+        "codecs": {name: features.version(name) for name in ("jpg", "libjpeg_turbo", "webp", "libtiff")},
+        "machine": platform.machine(),
+    }
+
+
 def freeze_plan(plan: Plan, work: Path) -> None:
-    """Write the plan to the work folder, or check that the one there is the same.
+    """Write the plan to the work folder, or check that the one there is the same; make the folders of its tasks.
 
     Raises:
         OutputError: The folder holds the unfinished build of another plan.
     """
-    file = work / "plan.json"
+    file = plan_file(work)
+    for folder in ("parts", "keys", "rejects", "manifests"):
+        (work / folder).mkdir(parents=True, exist_ok=True)
     if file.exists():
         if json.loads(file.read_text("utf-8")).get("fingerprint") != plan.fingerprint:
             raise OutputError(
@@ -237,6 +246,11 @@ class HashingSink(io.RawIOBase):
         super().close()
 
 
+def plan_file(work: Path) -> Path:
+    """The frozen plan."""
+    return work / "plan.json"
+
+
 def part_file(work: Path, index: int, mode: Mode) -> Path:
     """The file of one mode of a task."""
     return work / "parts" / f"{index:05d}-{mode}.parquet"
@@ -285,10 +299,9 @@ def process_shard(
         report: Called every few pairs.
 
     Raises:
-        OSError: The disk is full or the folder cannot be written.
+        OSError: The disk is full or the folder cannot be written; or it is gone, as for a process that was frozen
+            until others had finished the build.
     """
-    for folder in ("parts", "keys", "rejects", "manifests"):
-        (work / folder).mkdir(parents=True, exist_ok=True)
     items = iter_items(source, pipeline.config, task.partition, task.start, task.stop)
     keys: list[tuple[str, str, str]] = []
     drops: Counter[str] = Counter()

@@ -12,7 +12,7 @@ from vcrgen.builder.sources.locate import files_with, find_files, is_pattern
 from vcrgen.builder.sources.parquet import ParquetSource
 from vcrgen.builder.sources.tabular import TABULAR, find_metadata
 from vcrgen.builder.sources.tar import TarSource
-from vcrgen.builder.sources.windows import cut_at_limit, iter_items, matching_rows
+from vcrgen.builder.sources.windows import cut_at_limit, iter_items, iter_rows, matching_rows
 from vcrgen.config import BuildConfig
 from vcrgen.errors import SourceError
 
@@ -23,6 +23,7 @@ __all__ = [
     "check_columns",
     "cut_at_limit",
     "iter_items",
+    "iter_rows",
     "matching_rows",
     "needed_columns",
     "open_source",

@@ -18,14 +18,21 @@ def iter_items(source: Source, config: BuildConfig, partition_index: int, start:
     Raises:
         SourceError: A column is not there, or the file cannot be read.
     """
+    for item in iter_rows(source, config, partition_index, start, stop):
+        if item is not None:
+            yield item
+
+
+def iter_rows(
+    source: Source, config: BuildConfig, partition_index: int, start: int, stop: int
+) -> Iterator[Item | None]:
+    """As :func:`iter_items`, but with None for every row that does not meet the conditions."""
     columns = check_columns(source, config)
     name = source.partitions()[partition_index].name
     folder = source.root / PurePosixPath(name).parent if source.root else None
     rows = source.rows(partition_index, start, stop, columns.needed)
     for number, row in enumerate(rows, start=start):
-        item = read_item(row, columns, root=folder, row_id=f"{name}#{number}")
-        if item is not None:
-            yield item
+        yield read_item(row, columns, root=folder, row_id=f"{name}#{number}")
 
 
 def matching_rows(source: Source, config: BuildConfig, partition_index: int) -> Iterator[int]:

@@ -1,4 +1,4 @@
-"""Running tasks in this process or in several: knows nothing of what the tasks do."""
+"""Tasks in this process, or in several of this machine."""
 
 from __future__ import annotations
 
@@ -7,57 +7,47 @@ import os
 import signal
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing.connection import wait as wait_for_sentinel
-from typing import Any, Generic, TypeVar
+from typing import Any
 
+from vcrgen.builder.engines.base import Engine, Job, Report, Worker
 from vcrgen.errors import WorkerError
 
-Task = TypeVar("Task")
-Result = TypeVar("Result")
-Worker = Callable[[Any, "Report"], Any]
 POLL_SECONDS = 0.2
-
-Report = Callable[[int, int, Counter[str]], None]
-"""Called with pairs read, pairs built and drops by reason, each since the last call."""
 
 _worker: Worker | None = None
 _queue: Any = None
 
 
-class Engine(Generic[Task, Result]):
-    """Runs one function over tasks.
+class LocalEngine(Engine):
+    """Processes of this machine.
 
     Args:
-        make_worker: Called once in every process; gives the function. It and its arguments are pickled.
-        arguments: Its arguments.
+        job: What to run.
         workers: Number of processes; with 1, everything runs in this process.
     """
 
-    def __init__(
-        self, make_worker: Callable[..., Callable[[Task, Report], Result]], arguments: tuple[Any, ...], *, workers: int
-    ) -> None:
-        self._make_worker = make_worker
-        self._arguments = arguments
+    def __init__(self, job: Job, *, workers: int) -> None:
+        self._job = job
         self._workers = workers
 
-    def run(self, tasks: Iterable[Task], report: Report) -> Iterator[Result]:
-        """Give the results as they come, in any order.
+    def run(self, tasks: Sequence[Any], report: Report) -> Iterator[Any]:
+        """See :meth:`Engine.run`.
 
         Raises:
             WorkerError: A process died, for example for lack of memory.
         """
-        tasks = list(tasks)
         if self._workers == 1 or len(tasks) < 2:
             if tasks:
-                worker = self._make_worker(*self._arguments)
+                worker = self._job.start()
                 yield from (worker(task, report) for task in tasks)
             return
         yield from self._run_processes(tasks, report)
 
-    def _run_processes(self, tasks: list[Task], report: Report) -> Iterator[Result]:
+    def _run_processes(self, tasks: Sequence[Any], report: Report) -> Iterator[Any]:
         before = multiprocessing.active_children()
         context = multiprocessing.get_context("spawn")
         queue = context.SimpleQueue()
@@ -65,10 +55,10 @@ class Engine(Generic[Task, Result]):
             min(self._workers, len(tasks)),
             mp_context=context,
             initializer=_start_worker,
-            initargs=(self._make_worker, self._arguments, queue),
+            initargs=(self._job, queue),
         )
         try:
-            waiting: set[Future[Result]] = {executor.submit(_call, task) for task in tasks}
+            waiting: set[Future[Any]] = {executor.submit(_call, task) for task in tasks}
             while waiting:
                 done, waiting = wait(waiting, timeout=POLL_SECONDS, return_when=FIRST_COMPLETED)
                 while not queue.empty():
@@ -89,12 +79,12 @@ class Engine(Generic[Task, Result]):
             executor.shutdown(cancel_futures=True)
 
 
-def _start_worker(make_worker: Callable[..., Worker], arguments: tuple[Any, ...], queue: Any) -> None:
+def _start_worker(job: Job, queue: Any) -> None:
     """Prepare a process: leave Ctrl-C to the parent, and end when the parent is gone."""
     global _worker, _queue
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    _worker, _queue = make_worker(*arguments), queue
+    _worker, _queue = job.start(), queue
 
 
 def _end_with_parent() -> None:

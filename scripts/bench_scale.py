@@ -1,0 +1,203 @@
+"""What scales: two Ray machines against one process, cost and memory by size, and what large sizes cost.
+
+    python scripts/bench_scale.py ../shared/data/wiki/pairs_en.parquet --lang en
+
+Needs vcrgen[dev] and two idle cores. Everything is measured once processes are running: in one process after fonts and
+models are loaded, on Ray when each machine has finished its first shard. Sizes repeat the same 100 pairs. Printed:
+
+* cost by size: processor time a pair in one process at 100, 1,000 and 10,000 pairs (aim: within 5 %), and the largest
+  resident size (aim: flat)
+* two machines: pairs a second on two Ray machines of one processor each, divided by that of one process; and the same
+  computed from processor time, for when the cores are not idle
+* large sizes: core-hours and storage of 2.1 million pairs (VCR-WIKI's size) and a billion, from `vcrgen plan`'s sample
+
+The smallest of several runs is taken, as everything else on the machine only adds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+from bench_build import repeat_pairs
+
+from vcrgen.builder import run
+from vcrgen.builder.estimate import estimate
+from vcrgen.builder.run import Watcher, _shard_worker, build
+from vcrgen.config import BuildConfig
+
+SHARD = 50  # the same at all sizes, so that shards of another size are not what is measured
+SIZES = {100: 5, 1_000: 3, 10_000: 1}  # pairs to rounds
+RAY_PAIRS, RAY_ROUNDS = 2_000, 2
+PLAN_SAMPLE = 320  # rows
+LARGE = {"2.1 million": 2_100_000, "1 billion": 1_000_000_000}
+
+
+class Clock(Watcher):
+    """Notes when results come."""
+
+    def __init__(self) -> None:
+        self.marks: list[tuple[int, float, float]] = []  # pairs so far, time, processor time
+
+    def advance(self, read: int, built: int, drops: Counter[str]) -> None:
+        """More pairs are done."""
+        pairs = self.marks[-1][0] if self.marks else 0
+        self.marks.append((pairs + read, time.perf_counter(), time.process_time()))
+
+    def worker(self, *arguments: Any) -> Any:
+        """The build's own worker; what comes before it has loaded does not count."""
+        worker = _shard_worker(*arguments)
+        self.advance(0, 0, Counter())
+        return worker
+
+
+def child(source: str, lang: str, out: str, address: str) -> None:
+    """Build in this process, or on a cluster, and print what was measured after the first shard of every process."""
+    clock = Clock()
+    started = time.perf_counter()
+    where: dict[str, Any] = {"engine": "ray", "address": address} if address else {}
+    if not address:
+        run._shard_worker = clock.worker
+    build(source, out=out, lang=lang, shard_size=SHARD, watcher=clock, **where)
+    first = clock.marks[1 if address else 0]
+    last = clock.marks[-1]
+    pairs = last[0] - first[0]
+    value = {
+        "seconds": (last[1] - first[1]) / pairs,
+        "processor": (last[2] - first[2]) / pairs,
+        "start": first[1] - started,
+        "pairs": pairs,
+        "from": first[1],
+        "to": last[1],
+        # Not of getrusage, which counts what the parent held when it started this process.
+        "resident": int(re.findall(r"VmHWM:\s*(\d+) kB", Path("/proc/self/status").read_text())[0]) * 1024,
+    }
+    print(json.dumps(value))
+
+
+def measured(source: Path, lang: str, address: str = "") -> dict[str, float]:
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, __file__, "--child", str(source), lang, str(Path(folder) / "out"), address]
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    value: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return value
+
+
+def by_size(source: Path, lang: str, folder: Path) -> None:
+    same = folder / "same.parquet"
+    pq.write_table(pq.read_table(source).slice(0, min(SIZES)), same)
+    for size, rounds in SIZES.items():
+        file = folder / f"{size}.parquet"
+        repeat_pairs(same, file, size)
+        runs = [measured(file, lang) for _ in range(rounds)]
+        cost, memory = min(run["processor"] for run in runs), max(run["resident"] for run in runs)
+        print(
+            f"{size:,} pairs, one process: {cost * 1e3:.2f} ms of processor time a pair, {memory / 1e6:.0f} MB",
+            flush=True,
+        )
+
+
+class Workers(threading.Thread):
+    """The resident size and the processor time of Ray's worker processes, looked at every quarter of a second."""
+
+    def __init__(self, nodes: list[Any]) -> None:
+        super().__init__(daemon=True)
+        self._pids = [process.process.pid for node in nodes for process in node.all_processes["raylet"]]
+        self._spent: dict[int, float] = {}
+        self.over = threading.Event()
+        self.resident = 0
+        self.times: list[float] = []
+        self.processor: list[float] = []
+
+    def run(self) -> None:
+        """Look until it is over."""
+        import psutil
+
+        while not self.over.wait(0.25):
+            for worker in [child for pid in self._pids for child in psutil.Process(pid).children()]:
+                with contextlib.suppress(psutil.Error):
+                    if worker.name().startswith("ray::"):
+                        spent = worker.cpu_times()
+                        self._spent[worker.pid] = spent.user + spent.system
+                        self.resident = max(self.resident, worker.memory_info().rss)
+            self.times.append(time.perf_counter())
+            self.processor.append(sum(self._spent.values()))
+
+    def seconds(self, start: float, stop: float) -> float:
+        """Processor time of all workers between two moments; the clock is the same for all processes of a machine."""
+        before, after = np.interp([start, stop], self.times, self.processor)
+        return float(after - before)
+
+
+def two_machines(source: Path, lang: str, folder: Path) -> None:
+    from ray.cluster_utils import Cluster
+
+    file = folder / "ray.parquet"
+    repeat_pairs(source, file, RAY_PAIRS)
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False})
+    try:
+        workers = Workers([cluster.add_node(num_cpus=1) for _ in range(2)])
+        workers.start()
+        one, two = [], []
+        for _ in range(RAY_ROUNDS):
+            one.append(measured(file, lang))
+            two.append(measured(file, lang, cluster.address))
+        time.sleep(1)
+        workers.over.set()
+    finally:
+        cluster.shutdown()
+    slow, fast = (min(run["seconds"] for run in runs) for runs in (one, two))
+    cost = min(run["processor"] for run in one)
+    spent = min(workers.seconds(run["from"], run["to"]) / run["pairs"] + run["processor"] for run in two)
+    print(f"{RAY_PAIRS:,} pairs, one process: {slow * 1e3:.2f} ms a pair, {cost * 1e3:.2f} of processor time")
+    print(f"{RAY_PAIRS:,} pairs, two Ray machines: {fast * 1e3:.2f} ms a pair, {spent * 1e3:.2f} of processor time")
+    print(f"ratio of time: {slow / fast:.2f}; of processor time, for two idle cores: {2 * cost / spent:.2f}")
+    print(f"first shards after {one[0]['start']:.1f} s and {two[0]['start']:.1f} s")
+    print(f"a worker of Ray held at most {workers.resident / 1e6:.0f} MB", flush=True)
+
+
+def large_sizes(source: Path, lang: str, folder: Path) -> None:
+    file = folder / "large.parquet"
+    repeat_pairs(source, file, max(SIZES))
+    found = estimate(BuildConfig(source=str(file), lang=lang), sample=PLAN_SAMPLE)
+    ms = found.seconds_per_row.times(1e3)
+    print(f"plan: {found.sampled} rows, {found.share_set_aside:.0%} set aside, {ms.value:.1f} ms a row", flush=True)
+    for name, rows in LARGE.items():
+        hours, size = found.seconds_per_row.times(rows / 3600), found.total_bytes.times(rows / found.rows / 1e12)
+        print(
+            f"{name} rows: {hours.value:,.1f} core-hours ({hours.low:,.1f} to {hours.high:,.1f}), "
+            f"{size.value:,.2f} TB in both modes ({size.low:,.2f} to {size.high:,.2f})",
+            flush=True,
+        )
+
+
+def main() -> None:
+    if sys.argv[1:2] == ["--child"]:
+        child(*sys.argv[2:])
+        return
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("source", type=Path, help="A Parquet file of pairs.")
+    parser.add_argument("--lang", default="en", help="Their language.")
+    arguments = parser.parse_args()
+    if not arguments.source.is_file():
+        sys.exit(f"There is no file {arguments.source}; give a Parquet file of pairs, such as pairs_en.parquet.")
+    with tempfile.TemporaryDirectory() as folder:
+        large_sizes(arguments.source, arguments.lang, Path(folder))
+        by_size(arguments.source, arguments.lang, Path(folder))
+        two_machines(arguments.source, arguments.lang, Path(folder))
+
+
+if __name__ == "__main__":
+    main()

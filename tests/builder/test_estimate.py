@@ -1,0 +1,136 @@
+"""Plans: what is counted is exact, what is predicted is near a real build, and nothing is written."""
+
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from PIL import Image
+
+from vcrgen.builder.estimate import Estimate, estimate
+from vcrgen.builder.run import build
+from vcrgen.cli import app
+from vcrgen.config import BuildConfig
+from vcrgen.errors import SourceError
+from vcrgen.manifest import read_manifest
+
+CAPTION = "The old man was reading a long book number {} before the evening came."
+
+
+def noise(number: int) -> bytes:
+    """A photo that does not compress, so that sizes are alike."""
+    pixels = np.random.default_rng(number).integers(0, 256, (60 + number % 7, 80, 3), np.uint8)
+    buffer = io.BytesIO()
+    Image.fromarray(pixels).save(buffer, "PNG")
+    return buffer.getvalue()
+
+
+@pytest.fixture
+def pairs(tmp_path: Path) -> Path:
+    """Two files of 60 rows; every fourth caption is too short, every other row is marked."""
+    for part in range(2):
+        numbers = range(60 * part, 60 * part + 60)
+        table = pa.table(
+            {
+                "image": pa.array([noise(number) for number in numbers], pa.binary()),
+                "caption": ["Short" if number % 4 == 0 else CAPTION.format(number) for number in numbers],
+                "kind": ["even" if number % 2 == 0 else "odd" for number in numbers],
+            }
+        )
+        pq.write_table(table, tmp_path / f"pairs-{part}.parquet")
+    return tmp_path
+
+
+def built(out: Path, config: BuildConfig) -> dict[str, float]:
+    build(config=config, source=config.source, out=out)
+    manifest = read_manifest(out)
+    sizes = {mode: float(sum(f.bytes for f in manifest.files if f.mode == mode)) for mode in manifest.modes}
+    return sizes | {"read": manifest.read, "pairs": manifest.pairs, "files": len(manifest.files)}
+
+
+def holds(found: Estimate, real: dict[str, float], tolerance: float) -> None:
+    for mode, size in found.bytes.items():
+        assert size.value == pytest.approx(real[mode], rel=tolerance), mode
+        assert size.low <= size.value <= size.high
+    assert found.total_bytes.value == pytest.approx(sum(real[mode] for mode in found.bytes), rel=tolerance)
+    assert found.pairs.value == pytest.approx(real["pairs"], rel=tolerance)
+
+
+def test_a_plan_foretells_a_build_of_built_in_pairs(tmp_path: Path) -> None:
+    config = BuildConfig(source="samples:160")
+    found = estimate(config)
+    real = built(tmp_path / "out", config)
+    assert (found.rows, found.shards, found.sampled) == (real["read"], 10, 70)
+    assert found.files == real["files"]
+    holds(found, real, 0.15)
+    assert 0 < found.core_hours.low <= found.core_hours.value <= found.core_hours.high
+
+
+def test_a_sample_of_everything_leaves_nothing_open(tmp_path: Path) -> None:
+    config = BuildConfig(source="samples:40", mode="hard", lang="zh")
+    found = estimate(config)
+    real = built(tmp_path / "out", config)
+    assert found.sampled == found.rows == 40
+    assert found.pairs.low == found.pairs.high == real["pairs"]
+    assert found.bytes["hard"].low == pytest.approx(found.bytes["hard"].high)
+    assert list(found.bytes) == ["hard"]
+    holds(found, real, 0.01)
+
+
+def test_what_is_set_aside_counts(pairs: Path) -> None:
+    config = BuildConfig(source=str(pairs / "*.parquet"), shard_size=10)
+    found = estimate(config)
+    real = built(pairs / "out", config)
+    assert (found.rows, found.source_files, found.shards) == (120, 2, 12)
+    assert set(found.drops) == {"short_caption"} and 0.15 < found.share_set_aside < 0.35
+    holds(found, real, 0.15)
+    assert found.pairs.low <= real["pairs"] <= found.pairs.high
+
+
+def test_conditions_leave_rows_out(pairs: Path) -> None:
+    config = BuildConfig(source=str(pairs), where=("kind=odd",))
+    found = estimate(config)
+    assert (found.rows, found.sampled, found.skipped, found.drops) == (120, 120, 60, {})
+    assert found.pairs.value == built(pairs / "out", config)["pairs"] == 60
+
+
+def test_a_limit_is_planned_for(pairs: Path) -> None:
+    found = estimate(BuildConfig(source=str(pairs), limit=70))
+    assert (found.rows, found.source_files) == (70, 2)
+    assert estimate(BuildConfig(source=str(pairs), limit=7)).rows == 7
+
+
+def test_a_bad_source_is_the_error_of_a_build(tmp_path: Path) -> None:
+    for source in ("missing.parquet", str(tmp_path)):
+        with pytest.raises(SourceError) as of_plan:
+            estimate(BuildConfig(source=source))
+        with pytest.raises(SourceError) as of_build:
+            build(source, out=tmp_path / "out")
+        assert str(of_plan.value) == str(of_build.value)
+
+
+def command(words: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> tuple[int, str, str]:
+    monkeypatch.setattr("sys.argv", ["vcrgen", *words.split()])
+    code = 0
+    try:
+        app(prog_name="vcrgen")
+    except SystemExit as stop:
+        code = int(stop.code or 0)
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, out, _ = command("plan samples:100 --mode easy --out data --workers 2", capsys, monkeypatch)
+    assert code == 0 and "100 rows in 1 file(s), read as 7 shards" in out and "core-hours" in out
+    code, out, _ = command("plan samples:40 --mode easy --json", capsys, monkeypatch)
+    value = json.loads(out)
+    assert code == 0 and (value["rows"], value["shards"]) == (40, 3) and set(value["bytes"]) == {"easy"}
+    assert list(tmp_path.iterdir()) == []
+    for words in ("plan nowhere.parquet", "plan samples:0", "plan samples --lang xx", "plan samples --address auto"):
+        code, _, err = command(words, capsys, monkeypatch)
+        assert code == 2 and err.startswith("Error: "), words

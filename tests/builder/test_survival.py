@@ -1,0 +1,301 @@
+"""A Ray cluster of three machines, killed and frozen: the same bytes, and no more work than was lost."""
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from vcrgen.builder import run
+from vcrgen.builder.run import WORK, Watcher, build
+from vcrgen.errors import WorkerError
+
+pytest.importorskip("ray", reason="needs vcrgen[ray]")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(os.name == "nt", reason="needs SIGKILL and SIGSTOP"),
+]
+
+Tree = Callable[[Path], dict[str, str]]
+OPTIONS = {"source": "samples:120", "shard_size": 8, "splits": "train=...,test=12"}
+SHARDS = 15
+INSIDE_SECONDS = 0.1
+# What docs/scale.md tells operators to set on every machine.
+SETTINGS = {
+    "RAY_health_check_initial_delay_ms": "0",
+    "RAY_health_check_period_ms": "1000",
+    "RAY_health_check_timeout_ms": "1000",
+    "RAY_health_check_failure_threshold": "5",
+}
+
+
+class Machines:
+    """A head without processors and three machines of one, as process trees of this host.
+
+    Args:
+        settings: Environment of all of them.
+    """
+
+    def __init__(self, settings: dict[str, str]) -> None:
+        from ray.cluster_utils import Cluster
+
+        memory = 100 << 20
+        head = {"num_cpus": 0, "include_dashboard": False, "object_store_memory": memory, "env_vars": settings}
+        self.cluster = Cluster(initialize_head=True, head_node_args=head)
+        self.nodes = [
+            self.cluster.add_node(num_cpus=1, object_store_memory=memory, env_vars=settings) for _ in range(3)
+        ]
+        self.address = self.cluster.address
+        self._frozen: list[psutil.Process] = []
+
+    def tree(self, node: Any) -> list[psutil.Process]:
+        """All processes of a machine."""
+        processes = [process.process.pid for kind in node.all_processes.values() for process in kind]
+        roots = [psutil.Process(pid) for pid in processes if psutil.pid_exists(pid)]
+        return [child for root in roots for child in [root, *root.children(recursive=True)]]
+
+    def of_worker(self, pid: int) -> Any:
+        """The machine on which a process runs."""
+        return next(node for node in self.nodes if pid in {process.pid for process in self.tree(node)})
+
+    def kill(self, *nodes: Any) -> None:
+        """All at once: what is stopped starts nothing in between."""
+        processes = [process for node in nodes for process in self.tree(node)]
+        for process in processes:
+            process.suspend()
+        for process in processes:
+            process.kill()
+
+    def freeze(self, node: Any) -> None:
+        self._frozen = self.tree(node)
+        for process in self._frozen:
+            process.suspend()
+
+    def thaw(self) -> None:
+        for process in self._frozen:
+            if process.is_running():
+                process.resume()
+        self._frozen = []
+
+    def close(self) -> None:
+        self.thaw()
+        trees = [process for node in [self.cluster.head_node, *self.nodes] for process in self.tree(node)]
+        for process in trees:
+            if process.is_running():
+                process.kill()
+        psutil.wait_procs(trees, timeout=10)
+
+
+@pytest.fixture
+def machines() -> Iterator[Machines]:
+    machines = Machines(SETTINGS)
+    yield machines
+    machines.close()
+
+
+@pytest.fixture(scope="module")
+def reference(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("reference") / "out"
+    build(out=out, **OPTIONS)
+    return out
+
+
+class Log:
+    """Starts and commits of shards, as files that the processes leave in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        folder.mkdir()
+
+    def names(self, what: str) -> list[str]:
+        return sorted(path.name for path in self.folder.glob(f"{what}-*"))
+
+    def shards(self, what: str) -> list[int]:
+        return [int(name.split("-")[1]) for name in self.names(what)]
+
+    def wait_inside(self, *, commits: int, seconds: float = 90) -> int:
+        """Wait until so many shards are done and one is under way for a while; the process that does it."""
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            if len(self.names("commit")) >= commits:
+                done = {name.split("-", 1)[1] for name in self.names("commit")}
+                for name in self.names("start"):
+                    started = (self.folder / name).stat().st_mtime
+                    if name.split("-", 1)[1] not in done and time.time() - started >= INSIDE_SECONDS:
+                        return int(name.split("-")[2])
+            time.sleep(0.02)
+        raise AssertionError("no shard is under way")
+
+
+def logged(folder: Path, poison: int | None = None, pause: float = 1.0) -> Callable[..., Any]:
+    """The worker of a build, wrapped: a file at each start and commit; and one shard that kills its process.
+
+    A nested function is sent to the processes by value, so they need nothing of the tests.
+    """
+    real = run._shard_worker
+
+    def make_worker(*arguments: Any) -> Any:
+        import os
+        import time
+        import uuid
+
+        work = real(*arguments)
+
+        def work_on(task: Any, report: Any) -> Any:
+            name = f"{task.index:03d}-{os.getpid()}-{uuid.uuid4().hex}"
+            (folder / f"start-{name}").touch()
+            if task.index == poison:
+                os.abort()
+            time.sleep(pause)
+            result = work(task, report)
+            (folder / f"commit-{name}").touch()
+            return result
+
+        return work_on
+
+    return make_worker
+
+
+@pytest.fixture
+def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Log:
+    log = Log(tmp_path / "log")
+    monkeypatch.setattr(run, "_shard_worker", logged(log.folder))
+    return log
+
+
+class Building(threading.Thread):
+    """A build on a cluster, beside the test."""
+
+    def __init__(self, out: Path, address: str) -> None:
+        super().__init__(daemon=True)
+        self._out, self._address = out, address
+        self.error: BaseException | None = None
+
+    def run(self) -> None:
+        try:
+            build(out=self._out, engine="ray", address=self._address, **OPTIONS)
+        except BaseException as error:
+            self.error = error
+
+    def finish(self, seconds: float) -> None:
+        self.join(seconds)
+        assert not self.is_alive(), "the build hangs"
+        if self.error:
+            raise self.error
+
+
+def test_a_machine_is_killed(
+    log: Log, tree: Tree, reference: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Work is counted here, so a slow machine that runs the tests must not be taken for a frozen one.
+    monkeypatch.setattr("vcrgen.builder.engines.attempts.LATE_SECONDS", 120.0)
+    machines = Machines(SETTINGS | {"RAY_health_check_failure_threshold": "20"})
+    try:
+        building = Building(tmp_path / "out", machines.address)
+        building.start()
+        machines.kill(machines.of_worker(log.wait_inside(commits=4)))
+        building.finish(150)
+    finally:
+        machines.close()
+    assert tree(tmp_path / "out") == tree(reference)
+    assert sorted(log.shards("commit")) == list(range(SHARDS))
+    assert len(log.names("start")) == SHARDS + 1
+
+
+@pytest.mark.parametrize("settings", [SETTINGS, {}], ids=["as documented", "defaults of Ray"])
+def test_a_machine_is_frozen_and_wakes_up(
+    log: Log, tree: Tree, reference: Path, tmp_path: Path, settings: dict[str, str]
+) -> None:
+    machines = Machines(settings)
+    try:
+        building = Building(tmp_path / "out", machines.address)
+        building.start()
+        machines.freeze(machines.of_worker(log.wait_inside(commits=4)))
+        building.finish(240)
+        before = len(log.names("commit"))
+        assert set(log.shards("commit")) == set(range(SHARDS))
+        assert tree(tmp_path / "out") == tree(reference)
+        machines.thaw()
+        time.sleep(4)
+        assert len(log.names("commit")) in (before, before + 1)
+        assert tree(tmp_path / "out") == tree(reference)
+    finally:
+        machines.close()
+
+
+def test_driver_and_cluster_are_killed(tree: Tree, reference: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "log"
+    log = Log(folder)
+    out = tmp_path / "out"
+    script = tmp_path / "job.py"
+    script.write_text(
+        "import importlib.util, sys\n"
+        "from pathlib import Path\n"
+        f"spec = importlib.util.spec_from_file_location('survival', {__file__!r})\n"
+        "survival = importlib.util.module_from_spec(spec)\n"
+        "spec.loader.exec_module(survival)\n"
+        f"survival.run._shard_worker = survival.logged(Path({str(folder)!r}))\n"
+        f"survival.build(out={str(out)!r}, engine='ray', address=sys.argv[1], **survival.OPTIONS)\n"
+    )
+
+    machines = Machines(SETTINGS)
+    with subprocess.Popen([sys.executable, script, machines.address], stderr=subprocess.DEVNULL) as driver:
+        log.wait_inside(commits=5)
+        driver.kill()
+        machines.close()
+    done = {int(path.stem) for path in (out / WORK / "manifests").glob("[0-9]*.json")}
+    assert 5 <= len(done) < SHARDS and [path.name for path in out.iterdir()] == [WORK]
+    for path in folder.iterdir():
+        path.unlink()
+    machines = Machines(SETTINGS)
+    try:
+        subprocess.run([sys.executable, script, machines.address], check=True, timeout=180)
+    finally:
+        machines.close()
+    assert log.shards("start") == log.shards("commit") == sorted(set(range(SHARDS)) - done)
+    assert tree(out) == tree(reference)
+
+
+def test_all_machines_are_killed(
+    machines: Machines, log: Log, tree: Tree, reference: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("vcrgen.builder.engines.attempts.NO_NODE_SECONDS", 3.0)
+    building = Building(tmp_path / "out", machines.address)
+    building.start()
+    log.wait_inside(commits=4)
+    machines.kill(*machines.nodes)
+    with pytest.raises(WorkerError, match=r"lost all its machines.*run the same command again"):
+        building.finish(90)
+    build(out=tmp_path / "out", **OPTIONS)
+    assert tree(tmp_path / "out") == tree(reference)
+
+
+def test_a_poison_shard(
+    machines: Machines, tree: Tree, reference: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from vcrgen.builder.engines.attempts import CRASHES
+
+    log = Log(tmp_path / "log")
+    out = tmp_path / "out"
+    with monkeypatch.context() as patch:
+        patch.setattr(run, "_shard_worker", logged(log.folder, poison=3, pause=0.0))
+        with pytest.raises(WorkerError, match=r"samples rows 24 to 31 \(shard 3\).*All other shards are finished"):
+            build(out=out, engine="ray", address=machines.address, **OPTIONS)
+    assert log.shards("start").count(3) == CRASHES
+    assert sorted(log.shards("commit")) == [number for number in range(SHARDS) if number != 3]
+    assert [path.name for path in out.iterdir()] == [WORK]
+    read = []
+
+    class Counting(Watcher):
+        def advance(self, read_now: int, built: int, drops: object) -> None:
+            read.append(read_now)
+
+    build(out=out, watcher=Counting(), **OPTIONS)  # mended, only that one is left to do; here without a cluster
+    assert sum(read) == OPTIONS["shard_size"]
+    assert tree(out) == tree(reference)

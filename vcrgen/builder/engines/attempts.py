@@ -1,0 +1,213 @@
+"""A run of tasks on Ray: the driver says which machine gets which task, and keeps the account of attempts.
+
+Left to itself, Ray cannot tell a task that crashes its process from a machine that is lost, and one frozen machine
+holds up tasks that other machines could do. Here
+
+- every machine has a queue of its own, of WINDOW tasks for each of its processors;
+- what ran on a machine that is gone is tried again, however often that happens;
+- a task that ended its process CRASHES times, on machines that are still there, is left, and named at the end;
+- what takes much longer than others did gets a second attempt on another machine: its own may be frozen.
+
+Attempts of a task may overlap: each gives the same files, so the first result counts.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import statistics
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from vcrgen.builder.engines.base import CrashedTasksError, Tally
+from vcrgen.errors import VcrgenError, WorkerError
+
+CRASHES = 3  # of a task, before it is left
+WINDOW = 2  # tasks that a machine is given for each processor
+LATE_FACTOR, LATE_SECONDS = 4.0, 20.0  # an attempt is late after so many times the median, and at least so long
+NO_NODE_SECONDS = 300.0  # without any machine, before the build gives up
+POLL_SECONDS = 0.5
+
+LOST = "The Ray cluster has lost all its machines; what was finished is kept: run the same command again to go on."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """A machine of the cluster."""
+
+    address: str
+    cpus: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """One try of a task.
+
+    Attributes:
+        task: The task's number in the run.
+        node: The machine it was given to.
+        submitted: When that was.
+    """
+
+    task: int
+    node: str
+    submitted: float
+
+
+class Run:
+    """One run.
+
+    Args:
+        ray: The module, connected.
+        tasks: What to do.
+        submit: Hands a task to Ray for one machine, and gives Ray's reference.
+    """
+
+    def __init__(self, ray: Any, tasks: Sequence[Any], *, submit: Callable[[Any, Any], Any]) -> None:
+        self._ray = ray
+        self._tasks = tasks
+        self._submit_to_ray = submit
+        self._waiting = deque(range(len(tasks)))
+        self._open = set(range(len(tasks)))
+        self._left: list[int] = []
+        self._live: dict[Any, Attempt] = {}  # by Ray's reference
+        self._crashes: dict[int, list[str]] = {}  # of a task: where
+        self._seconds: deque[float] = deque(maxlen=1000)  # of the last attempts that gave a result
+        self._last_result: dict[str, float] = {}  # of a machine: when
+        self._nodes: dict[str, Node] = {}
+        self._looked = 0.0
+        self._seen_node = time.monotonic()
+
+    def results(self) -> Iterator[tuple[Any, Tally]]:
+        """The results as they come; see :meth:`Engine.run` for what is raised."""
+        try:
+            while self._open:
+                self._look_around()
+                self._fill()
+                for reference in self._ready():
+                    attempt = self._live.pop(reference)
+                    outcome = self._outcome(reference, attempt)
+                    if outcome and attempt.task in self._open:
+                        self._open.discard(attempt.task)
+                        yield outcome
+        finally:
+            for reference in self._live:
+                with contextlib.suppress(Exception):
+                    self._ray.cancel(reference, force=True)
+        if self._left:
+            raise CrashedTasksError([self._tasks[number] for number in sorted(self._left)], CRASHES)
+
+    def _ready(self) -> list[Any]:
+        """References of attempts that ended; waits a little for the first one."""
+        live = list(self._live)
+        if not live:
+            time.sleep(POLL_SECONDS)
+            return []
+        first, _ = self._ray.wait(live, num_returns=1, timeout=POLL_SECONDS)
+        ready: list[Any] = self._ray.wait(live, num_returns=len(live), timeout=0)[0] if first else []
+        return ready
+
+    def _look_around(self) -> None:
+        """Now and then: which machines are there, and what is late."""
+        now = time.monotonic()
+        if now - self._looked < POLL_SECONDS:
+            return
+        self._looked = now
+        self._nodes = alive(self._ray)
+        if self._nodes:
+            self._seen_node = now
+        elif now - self._seen_node > NO_NODE_SECONDS:
+            raise WorkerError(LOST)
+        # Ray may wait for a long time for a machine that it has declared dead.
+        for reference in [known for known, attempt in self._live.items() if attempt.node not in self._nodes]:
+            self._again(self._live.pop(reference).task)
+        for attempt in self._late(now):
+            tried = {other.node for other in self._live.values() if other.task == attempt.task}
+            if free := self._freest(without=tried):
+                self._submit(attempt.task, free)
+
+    def _fill(self) -> None:
+        """Give waiting tasks to machines, up to the window of each."""
+        while self._waiting:
+            # A task that has crashed a process is better tried on another machine, if there is one.
+            crashed = set(self._crashes.get(self._waiting[0], []))
+            node = self._freest(without=crashed if set(self._nodes) - crashed else set(), window=WINDOW)
+            if node is None:
+                return
+            self._submit(self._waiting.popleft(), node)
+
+    def _freest(self, *, without: set[str], window: float = float("inf")) -> str | None:
+        """The machine with the fewest tasks for its processors, of those with room."""
+        tasks = Counter(attempt.node for attempt in self._live.values())
+        loads = sorted((tasks[name] / node.cpus, name) for name, node in self._nodes.items() if name not in without)
+        return loads[0][1] if loads and loads[0][0] < window else None
+
+    def _submit(self, number: int, node: str) -> None:
+        reference = self._submit_to_ray(self._tasks[number], on_node(node))
+        self._live[reference] = Attempt(task=number, node=node, submitted=time.monotonic())
+
+    def _outcome(self, reference: Any, attempt: Attempt) -> tuple[Any, Tally] | None:
+        """What an attempt gave; None where it came to nothing, which is taken into account."""
+        errors = self._ray.exceptions
+        try:
+            result, tally, seconds = self._ray.get(reference)
+        except errors.RayTaskError as error:
+            if attempt.task not in self._open:
+                return None  # too late to matter
+            if isinstance(error.cause, VcrgenError | OSError):
+                raise error.cause from None
+            raise
+        except (errors.NodeDiedError, errors.TaskUnschedulableError, errors.ObjectLostError):
+            self._again(attempt.task)
+            return None
+        except errors.RayError:
+            self._crashes.setdefault(attempt.task, []).append(attempt.node)
+            self._again(attempt.task)
+            return None
+        self._seconds.append(seconds)
+        self._last_result[attempt.node] = time.monotonic()
+        return result, tally
+
+    def _again(self, number: int) -> None:
+        """Try a task again, if no attempt of it is under way and it has not crashed too often."""
+        if number not in self._open or any(attempt.task == number for attempt in self._live.values()):
+            return
+        there = alive(self._ray)
+        if sum(node in there for node in self._crashes.get(number, [])) >= CRASHES:
+            self._open.discard(number)
+            self._left.append(number)
+        else:
+            self._waiting.appendleft(number)
+
+    def _late(self, now: float) -> list[Attempt]:
+        """The newest attempt of each task for which its machine takes much longer than others did."""
+        if not self._seconds:
+            return []
+        limit = max(LATE_SECONDS, LATE_FACTOR * statistics.median(self._seconds))
+        newest = {attempt.task: attempt for attempt in self._live.values() if attempt.task in self._open}
+        late = []
+        for attempt in newest.values():
+            last = self._last_result.get(attempt.node)
+            # A machine that has given no result may still be loading; on one of many processors others may go on.
+            silent = last is not None and now - max(attempt.submitted, last) > limit
+            if silent or now - attempt.submitted > (WINDOW + 1) * limit:
+                late.append(attempt)
+        return late
+
+
+def alive(ray: Any) -> dict[str, Node]:
+    """The machines that run tasks, by Ray's id."""
+    return {
+        node["NodeID"]: Node(address=node["NodeManagerAddress"], cpus=int(node["Resources"]["CPU"]))
+        for node in ray.nodes()
+        if node["Alive"] and node["Resources"].get("CPU", 0) >= 1
+    }
+
+
+def on_node(node: str) -> Any:
+    """Ray's strategy for one machine and no other."""
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+    return NodeAffinitySchedulingStrategy(node_id=node, soft=False)
