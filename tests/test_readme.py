@@ -106,8 +106,10 @@ def test_commands(line: str, folder: Path, monkeypatch: pytest.MonkeyPatch, caps
     elif "published.csv" in line:
         (folder / "published.csv").write_text("source,language,mode,view,model,exact\nA paper,en,hard,tei,VLM,12.3\n")
     arguments = shlex.split(line, comments=True)
-    if "spark" in arguments and not shutil.which("java"):
-        pytest.skip("needs Java")
+    if "spark" in arguments:
+        pytest.importorskip("pyspark", reason="needs vcrgen[spark]")
+        if not shutil.which("java"):
+            pytest.skip("needs Java")
     if "serve" in arguments:
         serves(arguments, folder)
         return
