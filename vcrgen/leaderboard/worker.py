@@ -48,7 +48,7 @@ _sessions: dict[str, Session] = {}
 
 
 def log_line(what: str, **facts: Any) -> None:
-    """One JSON line on standard error; of a submission its id, never its content."""
+    """One JSON line on standard error; of a submission the beginning of its id, never its content."""
     line = {"at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "what": what, **facts}
     sys.stderr.write(json.dumps(line, ensure_ascii=True) + "\n")
     sys.stderr.flush()
@@ -102,6 +102,9 @@ class Worker:
             Stopped: It said so.
         """
         self._broken = {name: until for name, until in self._broken.items() if until > time.monotonic()}
+        with self._board.reading() as connection:  # an idle worker keeps no writer waiting
+            if not submissions.count(connection, states=[State.QUEUED]):
+                return False
         with self._board.writing() as connection:
             submission = submissions.claim(connection, skip=self._broken)
         if submission is None:
