@@ -48,10 +48,13 @@ def public(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def hidden(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A hidden set of eight English pairs; its key is in ``key``."""
+    """A hidden set of eight English pairs; its key is in ``key``. The same in every run: figures depend on its spans."""
     out = tmp_path_factory.mktemp("leaderboard") / "hidden"
+    secret_file = out.with_name("secret.key")
+    secret_file.touch(0o600)
+    secret_file.write_text("5eed" * 16)
     options = HiddenOptions(config=load_build_config(None, {"source": "samples:60"}), items=8, fonts=("lato",))
-    make_hidden(options, out=out, secret_file=out.with_name("secret.key"))
+    make_hidden(options, out=out, secret_file=secret_file)
     return out
 
 
