@@ -1,8 +1,13 @@
 """Fixtures that more than one room uses."""
 
+import contextlib
 import json
 import os
+import re
 import shutil
+import socket
+import threading
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -58,3 +63,152 @@ def browser(chromium: Any) -> Iterator[Any]:
     assert urls
     # Chromium asks for pages of its own (chrome:) when it starts; nothing may go over a network.
     assert {url.partition(":")[0] for url in urls} <= {"file", "data", "chrome"}
+
+
+class Store:
+    """An S3 server on loopback.
+
+    Attributes:
+        port: Of the server.
+        settings: Environment variables by which any client finds it.
+    """
+
+    def __init__(self, port: int) -> None:
+        self.port = port
+        self.settings = {
+            "AWS_ACCESS_KEY_ID": "testing",
+            "AWS_SECRET_ACCESS_KEY": "testing",
+            "AWS_DEFAULT_REGION": "us-east-1",
+            "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}",
+        }
+        self._made = 0
+
+    def client(self, service: str = "s3") -> Any:
+        """A client of the store's own library, which the code under test does not use."""
+        import boto3
+
+        session = boto3.Session(aws_access_key_id="testing", aws_secret_access_key="testing", region_name="us-east-1")
+        return session.client(service, endpoint_url=self.settings["AWS_ENDPOINT_URL"])
+
+    def bucket(self) -> str:
+        """The name of a new, empty bucket."""
+        self._made += 1
+        name = f"bucket-{self._made}"
+        self.client().create_bucket(Bucket=name)
+        return name
+
+    def put(self, bucket: str, key: str, data: bytes) -> None:
+        """Put an object."""
+        self.client().put_object(Bucket=bucket, Key=key, Body=data)
+
+    def objects(self, bucket: str, prefix: str = "") -> dict[str, bytes]:
+        """Every object below a prefix, without it, and its bytes."""
+        client = self.client()
+        pages = client.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix)
+        keys = [entry["Key"] for page in pages for entry in page.get("Contents", [])]
+        return {key[len(prefix) :]: client.get_object(Bucket=bucket, Key=key)["Body"].read() for key in keys}
+
+    @contextlib.contextmanager
+    def checking_rights(self) -> Iterator[None]:
+        """Answer only those who may ask; without this, everybody may."""
+        self._check_after("0")
+        try:
+            yield
+        finally:
+            self._check_after("inf")
+
+    def _check_after(self, requests: str) -> None:
+        url = f"http://127.0.0.1:{self.port}/moto-api/reset-auth"
+        request = urllib.request.Request(url, requests.encode(), {"Content-Type": "text/plain"}, method="POST")
+        with urllib.request.urlopen(request) as answer:
+            assert answer.status == 200
+
+
+class Proxy:
+    """Passes connections on to a store, one request each, and breaks off those that it is told to.
+
+    Attributes:
+        url: What clients take for the store.
+        broken: Requests that were broken off.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._target = store.port
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
+        self.broken: list[str] = []
+        self._pattern = re.compile("(?!)")
+        self._after = self._times = 0
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def break_off(self, pattern: str, *, after: int = 0, times: int = 10**9) -> None:
+        """Break off the next requests with such a method and path, so many bytes after they began."""
+        self._pattern, self._after, self._times = re.compile(pattern), after, times
+
+    def close(self) -> None:
+        """Take no more connections."""
+        self._listener.close()
+
+    def _accept(self) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                client, _ = self._listener.accept()
+                threading.Thread(target=self._pass_on, args=(client,), daemon=True).start()
+
+    def _pass_on(self, client: socket.socket) -> None:
+        with contextlib.suppress(OSError), client, socket.create_connection(("127.0.0.1", self._target)) as server:
+            data = client.recv(1 << 16)
+            request = data.partition(b" HTTP/")[0].decode("latin-1")
+            left = float("inf")
+            if self._times > 0 and self._pattern.search(request):
+                self._times -= 1
+                self.broken.append(request)
+                left = self._after
+            threading.Thread(target=_copy_answer, args=(server, client), daemon=True).start()
+            while data and left > 0:
+                sent = int(min(len(data), left))
+                server.sendall(data[:sent])
+                left -= sent
+                data = data[sent:] or client.recv(1 << 16)
+
+
+def _copy_answer(server: socket.socket, client: socket.socket) -> None:
+    with contextlib.suppress(OSError):
+        while data := server.recv(1 << 16):
+            client.sendall(data)
+        client.shutdown(socket.SHUT_RDWR)
+
+
+@pytest.fixture(scope="session")
+def store_server() -> Iterator[Store]:
+    """An S3 server of our own on a free port."""
+    moto = pytest.importorskip("moto.server", reason="needs moto (pip install vcrgen[dev])")
+    server = moto.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    yield Store(server.get_host_and_port()[1])
+    server.stop()
+
+
+@pytest.fixture
+def store(store_server: Store, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
+    """The S3 server, which this process and its children take for Amazon's."""
+    import s3fs
+
+    for name, value in store_server.settings.items():
+        monkeypatch.setenv(name, value)
+    s3fs.S3FileSystem.clear_instance_cache()
+    yield store_server
+    s3fs.S3FileSystem.clear_instance_cache()
+
+
+@pytest.fixture
+def proxy(store: Store, monkeypatch: pytest.MonkeyPatch) -> Iterator[Proxy]:
+    """A proxy before the S3 server, which this process and its children take for Amazon's and try fewer times."""
+    import s3fs
+
+    made = Proxy(store)
+    monkeypatch.setenv("AWS_ENDPOINT_URL", made.url)
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
+    monkeypatch.setattr(s3fs.S3FileSystem, "retries", 2)
+    yield made
+    made.close()

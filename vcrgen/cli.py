@@ -22,7 +22,7 @@ from vcrgen.cli_plan import register_plan
 from vcrgen.cli_predict import register as register_baselines
 from vcrgen.cli_score import register
 from vcrgen.config import BuildConfig
-from vcrgen.errors import VcrgenError
+from vcrgen.errors import OutputError, VcrgenError
 
 _out = Console()
 _err = Console(stderr=True)
@@ -78,19 +78,25 @@ _SOURCE, _TEXT, _IMAGE, _RUN = "Source", "Text and masks", "Images", "Run"
     "  vcrgen build --lang zh --mode hard\n\n"
     "  vcrgen build pairs.parquet --lang en --out data/my-vcr --limit 5000 --workers 2 --seed 7\n\n"
     "  vcrgen build 'shards/*.tar' --caption-column json.text --splits train=...,validation=500,test=500\n\n"
-    "  vcrgen build --config configs/vcr-wiki-zh-hard.yaml wikimedia/wit_base"
+    "  vcrgen build --config configs/vcr-wiki-zh-hard.yaml wikimedia/wit_base\n\n"
+    "  vcrgen build 's3://bucket/pairs/*.parquet' --out s3://bucket/vcr --engine ray --address auto"
 )
 def build(
     source: Annotated[
         str | None,
         typer.Argument(
-            help="File, folder, quoted glob, dataset of the Hugging Face Hub (org/name), or samples[:N].",
+            help="File, folder, quoted glob, s3://, gs:// or hf:// URL, dataset of the Hub (org/name), or samples[:N].",
             show_default="samples",
         ),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="Folder of the dataset.", show_default="data/vcr-SOURCE-LANG-MODE"),
+        typer.Option(
+            "--out",
+            "-o",
+            help="Folder of the dataset, or s3:// or gs:// URL.",
+            show_default="data/vcr-SOURCE-LANG-MODE",
+        ),
     ] = None,
     config: Annotated[
         Path | None, typer.Option(help="YAML recipe with these options as keys (underscores for hyphens).")
@@ -175,7 +181,7 @@ def _print_counts(title: str, counts: Any) -> None:
         _out.print(table)
 
 
-_Dataset = Annotated[Path, typer.Argument(help="Folder of a built dataset.")]
+_Dataset = Annotated[Path, typer.Argument(help="Folder of a built dataset, or its URL.")]
 
 
 @app.command(epilog="Example:\n\n  vcrgen inspect data/my-vcr")
@@ -224,9 +230,19 @@ def inspect(
     _out.print(f"Signature [dim]{escape(str(manifest.signature))}[/]", soft_wrap=True)
 
 
+def _beside(dataset: Path, out: Path | None, suffix: str) -> Path:
+    """Where to write what is made of a dataset: beside it if nobody says, or here if it is in an object store."""
+    from vcrgen.storage import remote_url
+
+    if out and remote_url(out.as_posix()):
+        raise OutputError(f"--out {remote_url(out.as_posix())} is in an object store; only builds write there.")
+    remote = remote_url(dataset.as_posix())
+    return out or (Path(f"{dataset.name}{suffix}") if remote else dataset.with_name(f"{dataset.name}{suffix}"))
+
+
 @app.command(epilog="Examples:\n\n  vcrgen preview data/my-vcr\n\n  vcrgen preview data/en data/zh --out both.html")
 def preview(
-    datasets: Annotated[list[Path], typer.Argument(help="Folders of built datasets.")],
+    datasets: Annotated[list[Path], typer.Argument(help="Folders of built datasets, or their URLs.")],
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="The page.", show_default="DATASET-preview.html")
     ] = None,
@@ -235,7 +251,7 @@ def preview(
     """Write one self-contained HTML page to look at a dataset."""
     from vcrgen.publish.preview import write_preview
 
-    page = out or datasets[0].with_name(datasets[0].name + "-preview.html")
+    page = _beside(datasets[0], out, "-preview.html")
     shown = write_preview(datasets, page, limit=limit)
     _out.print(f"[bold]{escape(str(page))}[/] shows {shown:,} pairs; open it in a browser.", soft_wrap=True)
 
@@ -253,7 +269,7 @@ def export(
     """Write a dataset in the form another tool reads."""
     from vcrgen.publish.export import export_dataset
 
-    folder = out or dataset.with_name(f"{dataset.name}-{to}")
+    folder = _beside(dataset, out, f"-{to}")
     result = export_dataset(dataset, to=to, out=folder, mode=mode, split=split)
     _out.print(f"[bold]{escape(str(folder))}[/]: {result.rows:,} rows in {result.files:,} files.", soft_wrap=True)
 

@@ -221,6 +221,8 @@ EXTRAS = {
     "psycopg": ("leaderboards in PostgreSQL", "postgres"),
     "ray": ("`vcrgen build --engine ray`", "ray"),
     "pyspark": ("`vcrgen build --engine spark`", "spark"),
+    "s3fs": ("sources and builds in s3://", "s3"),
+    "gcsfs": ("sources and builds in gs://", "gs"),
 }
 """Package to what it is for, and the extra it comes with."""
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from vcrgen.errors import DatasetError
-from vcrgen.files import write_json
 from vcrgen.signature import Signature
+from vcrgen.storage import Folder, StorageError, open_folder
 
 MANIFEST = "manifest.json"
 MAX_MANIFEST_BYTES = 256 << 20
@@ -91,24 +91,27 @@ class Manifest:
         return sum(file.rows for file in self.files if file.mode == self.files[0].mode)
 
 
-def write_manifest(dataset: Path, manifest: Manifest) -> None:
-    """Write the manifest into a dataset's folder, atomically."""
-    write_json(dataset / MANIFEST, asdict(manifest) | {"signature": str(manifest.signature)})
+def write_manifest(dataset: str | Path | Folder, manifest: Manifest) -> None:
+    """Write the manifest into a dataset's folder, whole or not at all."""
+    open_folder(dataset).write_json(MANIFEST, asdict(manifest) | {"signature": str(manifest.signature)})
 
 
-def read_manifest(dataset: Path) -> Manifest:
+def read_manifest(dataset: str | Path | Folder) -> Manifest:
     """Read the manifest of a dataset's folder.
 
     Raises:
         DatasetError: The folder is not a finished dataset of vcrgen, or its manifest is damaged.
     """
-    file = dataset / MANIFEST
+    folder = open_folder(dataset)
+    file = f"{folder}/{MANIFEST}"
     try:
-        if file.stat().st_size > MAX_MANIFEST_BYTES:
+        if (folder.size(MANIFEST) or 0) > MAX_MANIFEST_BYTES:
             raise DatasetError(f"{file} is larger than {MAX_MANIFEST_BYTES >> 20} MiB, so it is not a manifest.")
-        values = json.loads(file.read_text("utf-8"))
+        values = json.loads(folder.read_text(MANIFEST))
+    except StorageError as error:
+        raise DatasetError(f"The dataset cannot be read: {error}.") from None
     except OSError:
-        raise DatasetError(f"{dataset} is not a dataset that vcrgen finished (it has no {MANIFEST}).") from None
+        raise DatasetError(f"{folder} is not a dataset that vcrgen finished (it has no {MANIFEST}).") from None
     except (ValueError, RecursionError):
         raise DatasetError(f"{file} is damaged (not JSON); build the dataset again.") from None
     try:

@@ -1,17 +1,18 @@
 """From finished parts to a dataset: duplicates out, splits apart, files named, and all of it seen at once.
 
-Everything is made in ``final`` inside the work folder and moved out when it is whole. ``assembly.json`` is written
-before the first part is moved, so that a killed assembly goes on where it was.
+On a disk, everything is made in a folder beside the dataset's place and moved there when it is whole; in an object
+store, which shows whole objects and cannot move folders, it is made in its place. ``assembly.json`` is written before
+the first part is moved, so that a killed assembly goes on where it was.
 """
 
 from __future__ import annotations
 
+import io
 import json
-import shutil
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
+from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
@@ -21,17 +22,22 @@ from vcrgen.builder.pipeline import KEY_DTYPE
 from vcrgen.builder.shards import (
     PartWriter,
     ShardResult,
-    keys_file,
-    part_file,
+    keys_name,
+    part_name,
     reject_line,
-    rejects_file,
+    rejects_name,
 )
 from vcrgen.builder.splits import Rows, assign
 from vcrgen.config import BuildConfig, parse_splits
-from vcrgen.errors import NoPairsError
-from vcrgen.files import atomic_path, fsync, sha256_file, write_json
+from vcrgen.errors import NoPairsError, OutputError
+from vcrgen.files import indented_json
 from vcrgen.manifest import DatasetFile
 from vcrgen.records import Mode, Reason, Reject
+from vcrgen.storage import Folder
+
+ASSEMBLY = "assembly.json"
+DUPLICATES = "rejects/duplicates.jsonl"
+REJECTS = "rejects.jsonl"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +87,7 @@ class Assembly:
     drops: dict[str, int]
 
 
-def plan_assembly(results: Sequence[ShardResult], config: BuildConfig, *, work: Path, shard_size: int) -> Assembly:
+def plan_assembly(results: Sequence[ShardResult], config: BuildConfig, *, work: Folder, shard_size: int) -> Assembly:
     """Decide which row goes into which file.
 
     Raises:
@@ -91,7 +97,7 @@ def plan_assembly(results: Sequence[ShardResult], config: BuildConfig, *, work: 
     drops = Counter[str]()
     for result in results:
         drops.update(result.drops)
-    keys = [np.load(keys_file(work, result.index), allow_pickle=False) for result in results]
+    keys = list(work.each(lambda result: _read_keys(work, result.index), results))
     assignment = assign(np.concatenate([*keys, np.empty(0, KEY_DTYPE)]), parse_splits(config.splits), seed=config.seed)
     if not any(len(rows) for rows in assignment.splits.values()):
         most = ", ".join(f"{reason} {count}" for reason, count in drops.most_common(3))
@@ -108,6 +114,11 @@ def plan_assembly(results: Sequence[ShardResult], config: BuildConfig, *, work: 
         drops[str(Reason.DUPLICATE)] += len(assignment.duplicates)
     _log_duplicates(assignment.duplicates, starts, config.modes[0], work)
     return Assembly(files=tuple(files), drops=dict(sorted(drops.items())))
+
+
+def _read_keys(work: Folder, index: int) -> Any:
+    with work.open(keys_name(index), ahead=True) as handle:
+        return np.load(io.BytesIO(handle.read()), allow_pickle=False)
 
 
 def _data_file(path: str, mode: str, split: str, pieces: tuple[Piece, ...], results: Sequence[ShardResult]) -> DataFile:
@@ -142,30 +153,41 @@ def _files_of_split(rows: Rows, starts: Rows, shard_size: int) -> Iterator[tuple
         yield tuple(pieces)
 
 
-def _log_duplicates(rows: Rows, starts: Rows, mode: Mode, work: Path) -> None:
+def _log_duplicates(rows: Rows, starts: Rows, mode: Mode, work: Folder) -> None:
     """Write the rejects of duplicates while the parts, which know their ids, are still in place."""
-    with atomic_path(_duplicates_file(work)) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as log:
-        for part, inside in _by_part(rows, starts):
-            ids = pq.read_table(part_file(work, part, mode), columns=["source_id"])["source_id"]
+    pieces = list(_by_part(rows, starts))
+    ids = work.each(lambda piece: _source_ids(work, part_name(piece[0], mode)), pieces)
+    with work.writing(DUPLICATES) as file, file.open("w", encoding="utf-8", newline="\n") as log:
+        for (_, inside), names in zip(pieces, ids, strict=True):
             for row in inside.tolist():
                 detail = "an earlier pair has the same image and caption"
-                log.write(reject_line(Reject(source_id=ids[row].as_py(), reason=Reason.DUPLICATE, detail=detail)))
+                log.write(reject_line(Reject(source_id=names[row].as_py(), reason=Reason.DUPLICATE, detail=detail)))
 
 
-def _duplicates_file(work: Path) -> Path:
-    return work / "rejects" / "duplicates.jsonl"
+def _source_ids(work: Folder, part: str) -> pa.ChunkedArray:
+    with work.open(part) as handle:
+        return pq.read_table(handle, columns=["source_id"], pre_buffer=False)["source_id"]
 
 
-def save_assembly(assembly: Assembly, fingerprint: str, work: Path) -> None:
-    """Freeze the decision; from now on parts may be moved."""
-    write_json(work / "assembly.json", asdict(assembly) | {"fingerprint": fingerprint})
+def save_assembly(assembly: Assembly, fingerprint: str, work: Folder) -> None:
+    """Freeze the decision; from now on parts may be moved.
+
+    Raises:
+        OutputError: Another decision was frozen before.
+    """
+    mine = work.create(ASSEMBLY, indented_json(asdict(assembly) | {"fingerprint": fingerprint}))
+    if not mine and read_assembly(fingerprint, work) is None:
+        raise OutputError(
+            f"{work} holds an unfinished build with other splits; finish that one with its own command, or remove that "
+            "folder."
+        )
 
 
-def read_assembly(fingerprint: str, work: Path) -> Assembly | None:
+def read_assembly(fingerprint: str, work: Folder) -> Assembly | None:
     """The decision of an earlier, interrupted run of the same plan."""
     try:
-        values = json.loads((work / "assembly.json").read_text("utf-8"))
-    except OSError:
+        values = json.loads(work.read_text(ASSEMBLY))
+    except FileNotFoundError:
         return None
     if values.pop("fingerprint") != fingerprint:
         return None
@@ -175,37 +197,41 @@ def read_assembly(fingerprint: str, work: Path) -> Assembly | None:
     return Assembly(files=files, drops=values["drops"])
 
 
-def make_file(file: DataFile, *, work: Path) -> DatasetFile:
+def make_file(file: DataFile, *, work: Folder, final: Folder, out: Folder) -> DatasetFile:
     """Put one data file together in ``final``; where it is done, or published, it is only described.
 
-    A file that is one whole part is that part, renamed. Otherwise rows are copied as they are, images undecoded.
+    A file that is one whole part is that part as it stands. Otherwise rows are copied as they are, images undecoded.
+
+    Args:
+        file: What to make.
+        work: The work folder, with the parts.
+        final: Where the dataset is made.
+        out: Where it will be, or is in part.
     """
-    target = work / "final" / file.path
-    published = work.parent / file.path
+    there = next((place for place in (final, out) if place.size(file.path) is not None), None)
     sha256 = file.sha256
-    if not target.exists() and not published.exists():
-        target.parent.mkdir(parents=True, exist_ok=True)
-        sources = [part_file(work, piece.part, Mode(file.mode)) for piece in file.pieces]
+    if there is None:
+        there = final
+        sources = [part_name(piece.part, Mode(file.mode)) for piece in file.pieces]
         if file.is_whole_part:
-            sources[0].replace(target)
-            fsync(target.parent)
+            work.bring(sources[0], final, file.path)
         else:
-            with atomic_path(target) as temporary, PartWriter(temporary) as writer:
+            with final.writing(file.path) as temporary, PartWriter(temporary) as writer:
                 for source, piece in zip(sources, file.pieces, strict=True):
-                    _copy_rows(source, piece.rows or [], writer)
+                    with work.open(source) as handle:
+                        _copy_rows(handle, piece.rows or [], writer)
                 _, sha256 = writer.close()
-    there = target if target.exists() else published
     return DatasetFile(
         path=file.path,
         mode=file.mode,
         split=file.split,
         rows=file.rows,
-        bytes=there.stat().st_size,
-        sha256=sha256 or sha256_file(there),
+        bytes=there.size(file.path) or 0,
+        sha256=sha256 or there.sha256(file.path),
     )
 
 
-def _copy_rows(source: Path, rows: list[int], writer: PartWriter) -> None:
+def _copy_rows(source: BinaryIO, rows: list[int], writer: PartWriter) -> None:
     """Copy row group by row group; groups of which no row is wanted are not read."""
     with pq.ParquetFile(source, pre_buffer=False) as parquet:
         start = 0
@@ -217,9 +243,8 @@ def _copy_rows(source: Path, rows: list[int], writer: PartWriter) -> None:
             start = stop
 
 
-def join_rejects(shards: int, *, work: Path) -> None:
+def join_rejects(shards: int, *, work: Folder, final: Folder) -> None:
     """All rejects in one file: those of the shards in order, then the duplicates."""
-    with atomic_path(work / "final" / "rejects.jsonl") as temporary, temporary.open("wb") as out:
-        for file in [*(rejects_file(work, index) for index in range(shards)), _duplicates_file(work)]:
-            with file.open("rb") as part:
-                shutil.copyfileobj(part, out)
+    names = [*(rejects_name(index) for index in range(shards)), DUPLICATES]
+    with final.writing(REJECTS) as file, file.open("w", encoding="utf-8", newline="\n") as out:
+        out.writelines(work.each(work.read_text, names))

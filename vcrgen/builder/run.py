@@ -5,17 +5,16 @@ from __future__ import annotations
 import errno
 import platform
 import re
-import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock, Timeout
-
 from vcrgen.builder.assemble import (
+    REJECTS,
     join_rejects,
     make_file,
     plan_assembly,
@@ -27,23 +26,23 @@ from vcrgen.builder.engines import CrashedTasksError, Engine, EngineChoice, Job,
 from vcrgen.builder.pipeline import Pipeline
 from vcrgen.builder.shards import (
     BYTE_PACKAGES,
+    PLAN,
     Plan,
     ShardResult,
     Task,
     environment,
     freeze_plan,
     make_plan,
-    plan_file,
     process_shard,
-    read_result,
+    read_results,
 )
 from vcrgen.builder.sources import Source, check_columns, cut_at_limit, open_source
 from vcrgen.builder.statistics import dataset_statistics
 from vcrgen.config import BuildConfig, load_build_config
 from vcrgen.errors import DatasetError, EngineError, NoPairsError, OutputError, SourceError, WorkerError
-from vcrgen.files import fsync, write_text
 from vcrgen.manifest import Manifest, read_manifest, write_manifest
 from vcrgen.signature import Signature
+from vcrgen.storage import DiskFolder, Folder, StorageError, open_folder
 
 WORK = ".vcrgen-build"
 SUCCESS = "_SUCCESS"
@@ -67,12 +66,12 @@ class BuildResult:
     """A finished dataset.
 
     Attributes:
-        path: Its folder.
+        path: Its folder; in an object store, its URL.
         manifest: What is in it.
         was_complete: Whether it was there already, so that nothing was done.
     """
 
-    path: Path
+    path: Path | str
     manifest: Manifest
     was_complete: bool
 
@@ -97,7 +96,7 @@ def build(
 
     Args:
         source: A file, folder, quoted glob, dataset of the Hub, or ``samples``.
-        out: Folder of the dataset; new, empty, or of the same build.
+        out: Folder of the dataset, on a disk or as ``s3://...`` or ``gs://...``; new, empty, or of the same build.
         workers: Number of processes of the engine ``local``.
         engine: ``local``, ``ray`` or ``spark``.
         address: Of a running Ray cluster.
@@ -113,7 +112,7 @@ def build(
     recipe = Path(config) if isinstance(config, str | Path) else None
     merged = load_build_config(recipe, base | options | {"source": str(source)})
     choice = EngineChoice(name=engine, workers=workers, address=address, master=master)
-    return Build(merged, out=Path(out), engine=choice, watcher=watcher or Watcher()).run()
+    return Build(merged, out=out, engine=choice, watcher=watcher or Watcher()).run()
 
 
 def default_out(config: BuildConfig) -> Path:
@@ -147,12 +146,22 @@ class Build:
         out: Folder of the dataset.
         engine: Where its shards are made.
         watcher: Told of the progress.
+
+    Raises:
+        OutputError: The folder is of a kind that builds cannot write to.
     """
 
-    def __init__(self, config: BuildConfig, *, out: Path, engine: EngineChoice, watcher: Watcher) -> None:
+    def __init__(self, config: BuildConfig, *, out: str | Path, engine: EngineChoice, watcher: Watcher) -> None:
         self._config = config
-        self._out = out
-        self._work = out.absolute() / WORK
+        self._out = open_folder(out)
+        if str(self._out).startswith("hf://"):
+            raise OutputError(
+                f"{self._out} cannot be built in: every file would be a commit; build into a folder and push that, as "
+                "`hf upload ORG/NAME FOLDER --repo-type dataset` does."
+            )
+        self._work = self._out.below(WORK)
+        # A store has no folder that could be moved as one.
+        self._final = self._work.below("final") if self._out.disk else self._out
         self._engine = engine
         self._watcher = watcher
 
@@ -165,59 +174,75 @@ class Build:
         self._engine.check()
         with readable_disk_errors(self._out):
             plan, source, pipeline = plan_build(self._config, self._watcher)
-            signature = pipeline.signature
-            if complete := self._complete(plan):
-                return BuildResult(path=self._out, manifest=complete, was_complete=True)
-            if self._engine.name != "local":
-                self._watcher.stage(f"starting {self._engine.name}")
-            try:
-                with open_engine(self._engine, self._job(plan, source, signature)) as engine, self._locked():
-                    freeze_plan(plan, self._work)
-                    manifest = self._finish(plan, source, signature, engine)
-            except NoPairsError:
-                self._clear()  # all was read and nothing is worth keeping
-                raise
-            remove_tree(self._work)
-        return BuildResult(path=self._out, manifest=manifest, was_complete=False)
+            manifest = self._finished(plan)
+            was_complete = manifest is not None
+            if manifest is None:
+                self._check_place()
+                manifest = self._make(plan, source, pipeline.signature)
+            self._work.remove()
+        return BuildResult(path=self._out.disk or str(self._out), manifest=manifest, was_complete=was_complete)
+
+    def _make(self, plan: Plan, source: Source, signature: Signature) -> Manifest:
+        """Make the dataset; where another build of the same plan is quicker, take what that has made."""
+        if self._engine.name != "local":
+            self._watcher.stage(f"starting {self._engine.name}")
+        try:
+            with open_engine(self._engine, self._job(plan, source, signature)) as engine, self._locked():
+                freeze_plan(plan, self._work)
+                return self._finished(plan) or self._finish(plan, source, signature, engine)
+        except NoPairsError:
+            self._clear()  # all was read and nothing is worth keeping
+            raise
+        except (OSError, EngineError):
+            if finished := self._finished(plan):
+                return finished
+            raise
 
     def _clear(self) -> None:
         """Leave the place as it was before the build."""
-        remove_tree(self._work)
-        if not any(self._out.iterdir()):
-            self._out.rmdir()
+        self._work.remove()
+        if not self._out.entries():
+            self._out.remove()
 
-    def _complete(self, plan: Plan) -> Manifest | None:
-        """The manifest of a finished build of the same plan; a folder with anything else in it is refused."""
-        if (self._out / SUCCESS).exists():
-            try:
-                manifest = read_manifest(self._out)
-            except DatasetError:
-                manifest = None
-            if manifest and manifest.fingerprint == plan.dataset_fingerprint:
-                shutil.rmtree(self._work, ignore_errors=True)  # a run was killed between its last two steps
+    def _finished(self, plan: Plan) -> Manifest | None:
+        """The manifest of a finished build of the same plan.
+
+        Raises:
+            OutputError: There is a finished dataset of another one.
+        """
+        if self._out.size(SUCCESS) is None:
+            return None
+        with suppress(DatasetError):
+            manifest = read_manifest(self._out)
+            if manifest.fingerprint == plan.dataset_fingerprint:
                 return manifest
-            raise OutputError(
-                f"{self._out} holds another finished dataset (other source, options or versions); choose another --out."
-            )
-        if self._out.exists() and not self._work.exists():
-            if not self._out.is_dir():
-                raise OutputError(f"{self._out} is a file; choose a folder for --out.")
-            if any(self._out.iterdir()):
-                raise OutputError(f"{self._out} is not empty and not an unfinished build; choose another --out.")
-        return None
+        raise OutputError(
+            f"{self._out} holds another finished dataset (other source, options or versions); choose another --out."
+        )
+
+    def _check_place(self) -> None:
+        """Refuse a folder with anything in it but an unfinished build."""
+        if self._out.disk and self._out.disk.is_file():
+            raise OutputError(f"{self._out} is a file; choose a folder for --out.")
+        there = self._out.entries()
+        if there and WORK not in there:
+            raise OutputError(f"{self._out} is not empty and not an unfinished build; choose another --out.")
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        """Only one build at a time writes to a folder."""
-        self._work.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(self._work / "lock")
-        try:
-            with lock.acquire(timeout=0):
-                yield
-        except Timeout:
-            raise OutputError(
-                f"Another build is writing to {self._out}; wait for it or choose another --out."
-            ) from None
+        """Only one build at a time writes to a folder of a disk.
+
+        An object store has no locks. There, the store lets one of several builds write the plan, and those of the
+        same plan write the same bytes.
+        """
+        if not isinstance(self._work, DiskFolder):
+            yield
+            return
+        with self._work.locked() as mine:
+            if not mine:
+                raise OutputError(f"Another build is writing to {self._out}; wait for it or choose another --out.")
+            self._work.remove_leftovers()
+            yield
 
     def _job(self, plan: Plan, source: Source, signature: Signature) -> Job:
         """What every process of the engine is given; it may have another working folder."""
@@ -232,14 +257,15 @@ class Build:
         """Everything after the plan; each step knows what an interrupted run has done of it."""
         assembly = read_assembly(plan.dataset_fingerprint, self._work)
         if assembly is None:
-            shutil.rmtree(self._work / "final", ignore_errors=True)  # of other splits
             results = self._run_shards(plan, source, engine)
             self._watcher.stage("looking for duplicates")
             assembly = plan_assembly(results, self._config, work=self._work, shard_size=plan.shard_size)
             save_assembly(assembly, plan.dataset_fingerprint, self._work)
         self._watcher.stage("writing the dataset")
-        (self._work / "final").mkdir(exist_ok=True)
-        files = tuple(make_file(file, work=self._work) for file in assembly.files)
+        for mode in self._config.modes:
+            self._final.below(mode).make()
+        make = partial(make_file, work=self._work, final=self._final, out=self._out)
+        files = tuple(self._work.each(make, assembly.files))
         manifest = Manifest(
             fingerprint=plan.dataset_fingerprint,
             signature=signature,
@@ -249,56 +275,46 @@ class Build:
             drops=assembly.drops,
             files=files,
         )
-        join_rejects(len(plan.tasks), work=self._work)
+        join_rejects(len(plan.tasks), work=self._work, final=self._final)
         self._publish(manifest)
         return manifest
 
     def _run_shards(self, plan: Plan, source: Source, engine: Engine) -> list[ShardResult]:
         """Results of all tasks, in order; those of an earlier run are taken as they are."""
-        results = {task.index: read_result(self._work, task.index, plan.fingerprint) for task in plan.tasks}
-        todo = [task for task in plan.tasks if results[task.index] is None]
+        results = read_results(plan, self._work)
+        todo = [task for task in plan.tasks if task.index not in results]
         done = plan.rows - sum(task.stop - task.start for task in todo)
-        self._remove_leftovers()
         self._watcher.stage("")
         self._watcher.begin(plan.rows, done)
         for result in results.values():
-            if result:
-                self._watcher.advance(0, result.rows, Counter(result.drops))
+            self._watcher.advance(0, result.rows, Counter(result.drops))
         try:
             for result in engine.run(todo, self._watcher.advance):
                 results[result.index] = result
         except CrashedTasksError as error:
             raise WorkerError(_crashed_shards(error, source)) from None
-        return [result for _, result in sorted(results.items()) if result is not None]
-
-    def _remove_leftovers(self) -> None:
-        """Temporary files of a killed run."""
-        for file in self._work.rglob(".*.tmp"):
-            file.unlink(missing_ok=True)
+        return [result for _, result in sorted(results.items())]
 
     def _publish(self, manifest: Manifest) -> None:
-        """Move everything out of the work folder, the data first; then describe it and mark it as whole."""
-        final = self._work / "final"
-        for entry in sorted(final.iterdir(), key=lambda entry: entry.is_file()):
-            entry.replace(self._out / entry.name)
-        fsync(self._out)
+        """Bring everything to its place, the data first; then describe it and mark it as whole."""
+        if self._final is not self._out:
+            for entry in sorted(self._final.entries(), key=lambda entry: entry == REJECTS):
+                self._final.bring(entry, self._out, entry)
         write_manifest(self._out, manifest)
-        write_text(self._out / "README.md", dataset_card(manifest, dataset_statistics(self._out, manifest)))
-        write_text(self._out / SUCCESS, "")
+        self._out.write_text("README.md", dataset_card(manifest, dataset_statistics(self._out, manifest)))
+        self._out.write_text(SUCCESS, "")
 
 
 def _shard_worker(
-    plan: Plan, config: BuildConfig, source: Source, work: Path, expected: dict[str, Any]
+    plan: Plan, config: BuildConfig, source: Source, work: Folder, expected: dict[str, Any]
 ) -> Callable[[Task, Report], ShardResult]:
     """What a process of the engine does: loads the stages once, then task after task.
 
     Raises:
         EngineError: The process would give other bytes than the driver, or is on a machine without the folder.
     """
-    if not plan_file(work).exists():
-        raise EngineError(
-            f"The machine {platform.node()} does not see {work.parent}; give an --out that all machines share."
-        )
+    if work.size(PLAN) is None:
+        raise EngineError(f"The machine {platform.node()} does not see {work}; give an --out that all machines share.")
     pipeline = Pipeline(config)
     here = environment() | {"signature": str(pipeline.signature)}
     for name, value in expected.items():
@@ -337,19 +353,13 @@ def _absolute(value: Any) -> Any:
     return value
 
 
-def remove_tree(folder: Path) -> None:
-    """Remove a folder into which an attempt that nobody waits for may still be writing; what is left does no harm."""
-    for _ in range(3):
-        shutil.rmtree(folder, ignore_errors=True)
-        if not folder.exists():
-            return
-
-
 @contextmanager
-def readable_disk_errors(out: Path) -> Iterator[None]:
-    """A full disk or a folder without permission is the user's to mend, and said in a sentence."""
+def readable_disk_errors(out: Folder | Path) -> Iterator[None]:
+    """A full disk, or a folder or bucket without permission, is the user's to mend, and said in a sentence."""
     try:
         yield
+    except StorageError as error:
+        raise OutputError(f"{out} cannot be written: {error}.") from None
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             why = "the disk is full; free some space and run the same command again to go on"

@@ -3,17 +3,18 @@
 Inside the work folder:
 
     plan.json               what is to be done, and a fingerprint of all that decides the bytes
-    parts/00007-hard.parquet    one mode of one task
+    parts/00007-hard.parquet    one mode of one task, under its final name before its manifest
     keys/00007.npy          hashes of its pairs, by which duplicates and splits are found
     rejects/00007.jsonl     what the task set aside
     manifests/00007.json    written last: the task is done
 
-A task may run twice or be killed anywhere: it writes temporary names and renames, and gives the same bytes each time.
+A task may run twice or be killed anywhere: its files appear whole or not at all, with the same bytes each time.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import importlib.metadata
 import io
@@ -39,9 +40,11 @@ from vcrgen.builder.sources import Source, iter_items
 from vcrgen.builder.sources.base import Partition
 from vcrgen.config import BuildConfig
 from vcrgen.errors import OutputError
-from vcrgen.files import atomic_path, canonical_json, write_json
+from vcrgen.files import canonical_json, indented_json
 from vcrgen.records import Mode, Reject
+from vcrgen.storage import Folder
 
+PLAN = "plan.json"
 ROW_GROUP = 64  # rows held in memory at a time, and read together by whoever loads the dataset
 MAX_SHARD = 512  # pairs, about 100 MB a mode
 MIN_SHARD, SHARDS = 16, 32  # small sources are cut finer, so that several workers have something to do
@@ -146,23 +149,21 @@ def environment() -> dict[str, Any]:
     }
 
 
-def freeze_plan(plan: Plan, work: Path) -> None:
+def freeze_plan(plan: Plan, work: Folder) -> None:
     """Write the plan to the work folder, or check that the one there is the same; make the folders of its tasks.
 
     Raises:
         OutputError: The folder holds the unfinished build of another plan.
     """
-    file = plan_file(work)
     for folder in ("parts", "keys", "rejects", "manifests"):
-        (work / folder).mkdir(parents=True, exist_ok=True)
-    if file.exists():
-        if json.loads(file.read_text("utf-8")).get("fingerprint") != plan.fingerprint:
-            raise OutputError(
-                f"{work.parent} holds an unfinished build of another source, configuration or version of vcrgen or "
-                "its libraries; finish that one with its own command, or remove the folder."
-            )
+        work.below(folder).make()
+    if work.create(PLAN, indented_json(asdict(plan))):
         return
-    write_json(file, asdict(plan))
+    if json.loads(work.read_text(PLAN)).get("fingerprint") != plan.fingerprint:
+        raise OutputError(
+            f"{work} holds an unfinished build of another source, configuration or version of vcrgen or its libraries; "
+            "finish that one with its own command, or remove that folder."
+        )
 
 
 class PartWriter:
@@ -246,47 +247,45 @@ class HashingSink(io.RawIOBase):
         super().close()
 
 
-def plan_file(work: Path) -> Path:
-    """The frozen plan."""
-    return work / "plan.json"
-
-
-def part_file(work: Path, index: int, mode: Mode) -> Path:
+def part_name(index: int, mode: Mode) -> str:
     """The file of one mode of a task."""
-    return work / "parts" / f"{index:05d}-{mode}.parquet"
+    return f"parts/{index:05d}-{mode}.parquet"
 
 
-def keys_file(work: Path, index: int) -> Path:
+def keys_name(index: int) -> str:
     """The hashes of a task's pairs: an array of :data:`KEY_DTYPE`, in the order of the rows."""
-    return work / "keys" / f"{index:05d}.npy"
+    return f"keys/{index:05d}.npy"
 
 
-def rejects_file(work: Path, index: int) -> Path:
+def rejects_name(index: int) -> str:
     """What a task set aside, one JSON object a line."""
-    return work / "rejects" / f"{index:05d}.jsonl"
+    return f"rejects/{index:05d}.jsonl"
 
 
-def manifest_file(work: Path, index: int) -> Path:
+def manifest_name(index: int) -> str:
     """The mark that a task is done."""
-    return work / "manifests" / f"{index:05d}.json"
+    return f"manifests/{index:05d}.json"
 
 
-def read_result(work: Path, index: int, fingerprint: str) -> ShardResult | None:
-    """The result of a task that is done, or None."""
+def read_results(plan: Plan, work: Folder) -> dict[int, ShardResult]:
+    """The results of the tasks that are done, by task."""
+    there = set(work.below("manifests").entries())
+    indices = [task.index for task in plan.tasks if Path(manifest_name(task.index)).name in there]
+    found = work.each(lambda index: _read_result(work, index, plan.fingerprint), indices)
+    return {result.index: result for result in found if result}
+
+
+def _read_result(work: Folder, index: int, fingerprint: str) -> ShardResult | None:
     try:
-        result = ShardResult(**json.loads(manifest_file(work, index).read_text("utf-8")))
-    except (OSError, ValueError, TypeError):
+        result = ShardResult(**json.loads(work.read_text(manifest_name(index))))
+    except (ValueError, TypeError):
         return None
-    whole = all(_size(part_file(work, index, Mode(mode))) == size for mode, size in result.bytes.items())
+    whole = all(work.size(part_name(index, Mode(mode))) == size for mode, size in result.bytes.items())
     return result if whole and result.fingerprint == fingerprint else None
 
 
-def _size(file: Path) -> int:
-    return file.stat().st_size if file.exists() else -1
-
-
 def process_shard(
-    task: Task, *, plan: Plan, pipeline: Pipeline, source: Source, work: Path, report: Report
+    task: Task, *, plan: Plan, pipeline: Pipeline, source: Source, work: Folder, report: Report
 ) -> ShardResult:
     """Do one task: idempotent, and knows nothing of the engine that calls it.
 
@@ -299,18 +298,18 @@ def process_shard(
         report: Called every few pairs.
 
     Raises:
-        OSError: The disk is full or the folder cannot be written; or it is gone, as for a process that was frozen
-            until others had finished the build.
+        OSError: The disk is full or the folder cannot be written; or the build is over, as for a process that was
+            frozen until others had finished it.
     """
     items = iter_items(source, pipeline.config, task.partition, task.start, task.stop)
     keys: list[tuple[str, str, str]] = []
     drops: Counter[str] = Counter()
     with ExitStack() as stack:
         writers = {
-            mode: stack.enter_context(PartWriter(stack.enter_context(atomic_path(part_file(work, task.index, mode)))))
+            mode: stack.enter_context(PartWriter(stack.enter_context(work.writing(part_name(task.index, mode)))))
             for mode in pipeline.config.modes
         }
-        log_file = stack.enter_context(atomic_path(rejects_file(work, task.index)))
+        log_file = stack.enter_context(work.writing(rejects_name(task.index)))
         log = stack.enter_context(log_file.open("w", encoding="utf-8", newline="\n"))
         for outcomes in batched(pipeline.pairs(items), ROW_GROUP):
             pairs = [outcome for outcome in outcomes if isinstance(outcome, Pair)]
@@ -323,9 +322,11 @@ def process_shard(
             dropped = Counter(str(reject.reason) for reject in rejects)
             drops.update(dropped)
             report(len(outcomes), len(pairs), dropped)
-        with stack.enter_context(atomic_path(keys_file(work, task.index))).open("wb") as handle:
+        with stack.enter_context(work.writing(keys_name(task.index))).open("wb") as handle:
             np.save(handle, np.array(keys, dtype=KEY_DTYPE), allow_pickle=False)
         written = {str(mode): writer.close() for mode, writer in writers.items()}
+        if work.size(PLAN) is None:  # an object store would take the files all the same
+            raise FileNotFoundError(errno.ENOENT, "the build is over", str(work))
     result = ShardResult(
         index=task.index,
         fingerprint=plan.fingerprint,
@@ -334,7 +335,7 @@ def process_shard(
         bytes={mode: size for mode, (size, _) in written.items()},
         sha256={mode: digest for mode, (_, digest) in written.items()},
     )
-    write_json(manifest_file(work, task.index), asdict(result))
+    work.write_json(manifest_name(task.index), asdict(result))
     return result
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 from vcrgen.errors import DatasetError
 from vcrgen.manifest import Manifest
 from vcrgen.records import Mode
+from vcrgen.storage import Folder, open_folder
 from vcrgen.text.languages import LANGUAGES, CoverTarget
 
 
@@ -62,35 +63,34 @@ class SplitStatistics:
 COLUMNS = ["strip_y", "strip_height", "caption", "spans.list.element.visible_ink"]
 
 
-def dataset_statistics(dataset: Path, manifest: Manifest) -> dict[tuple[str, str], SplitStatistics]:
+def dataset_statistics(dataset: str | Path | Folder, manifest: Manifest) -> dict[tuple[str, str], SplitStatistics]:
     """The figures of every mode and split of a finished dataset.
 
     Raises:
         DatasetError: A data file is missing or damaged.
     """
-    groups: dict[tuple[str, str], list[Path]] = {}
+    folder = open_folder(dataset)
+    groups: dict[tuple[str, str], list[str]] = {}
     for file in manifest.files:
-        groups.setdefault((file.mode, file.split), []).append(dataset / file.path)
+        groups.setdefault((file.mode, file.split), []).append(file.path)
     try:
         covers = LANGUAGES[manifest.config["lang"]].covers
-        return {key: split_statistics(files, covers[Mode(key[0])]) for key, files in groups.items()}
+        return {key: split_statistics(folder, files, covers[Mode(key[0])]) for key, files in groups.items()}
     except (OSError, pa.ArrowException) as error:
-        raise DatasetError(f"{dataset} is damaged: {str(error).splitlines()[0]}") from None
+        raise DatasetError(f"{folder} is damaged: {str(error).splitlines()[0]}") from None
 
 
-def split_statistics(files: Iterable[Path], cover: CoverTarget) -> SplitStatistics:
-    """Read the small columns of some Parquet files; no image is read."""
+def split_statistics(folder: Folder, files: Sequence[str], cover: CoverTarget) -> SplitStatistics:
+    """Read the small columns of some Parquet files of a folder; no image is read."""
     heights: list[int] = []
     counts: list[int] = []
     lengths: list[int] = []
     ink: list[float] = []
-    for file in files:
-        for batch in pq.ParquetFile(file, pre_buffer=False).iter_batches(columns=COLUMNS, use_threads=False):
-            columns: dict[str, list[Any]] = batch.to_pydict()
-            heights += [y + height for y, height in zip(columns["strip_y"], columns["strip_height"], strict=True)]
-            counts += map(len, columns["spans"])
-            lengths += map(len, columns["caption"])
-            ink += [span["visible_ink"] for spans in columns["spans"] for span in spans]
+    for columns in folder.each(lambda file: _small_columns(folder, file), files):
+        heights += [y + height for y, height in zip(columns["strip_y"], columns["strip_height"], strict=True)]
+        counts += map(len, columns["spans"])
+        lengths += map(len, columns["caption"])
+        ink += [span["visible_ink"] for spans in columns["spans"] for span in spans]
     return SplitStatistics(
         rows=len(heights),
         spans=len(ink),
@@ -100,3 +100,9 @@ def split_statistics(files: Iterable[Path], cover: CoverTarget) -> SplitStatisti
         visible_ink=Summary.of(ink),
         outside=sum(not cover.holds(value) for value in ink),
     )
+
+
+def _small_columns(folder: Folder, file: str) -> dict[str, list[Any]]:
+    with folder.open(file) as handle, pq.ParquetFile(handle, pre_buffer=False) as parquet:
+        columns: dict[str, list[Any]] = parquet.read(columns=COLUMNS, use_threads=False).to_pydict()
+    return columns

@@ -27,6 +27,7 @@ from vcrgen.files import write_text
 from vcrgen.manifest import Manifest, read_manifest
 from vcrgen.publish.reader import check_files, read_rows
 from vcrgen.records import Mode
+from vcrgen.storage import open_folder
 
 VIEW_COLUMNS = ("question_id", "only_it_image_small", "strip_y", "strip_height", "only_it_strip_y", "caption", "spans")
 PAIR_COLUMNS = (*VIEW_COLUMNS, "image", "source_id", "language", "question")
@@ -96,12 +97,13 @@ def _csp_hash(text: str) -> str:
 
 def _describe(dataset: Path, limit: int) -> Json:
     """All that the page shows of one dataset."""
+    folder = open_folder(dataset)
     manifest = read_manifest(dataset)
     check_files(dataset, manifest)
     try:
         pairs, left_out = _choose_pairs(dataset, manifest, limit)
         return {
-            "name": dataset.resolve().name,
+            "name": folder.disk.resolve().name if folder.disk else dataset.name,
             "source": _text(manifest.source),
             "signature": {"short": manifest.signature.short, "facts": list(manifest.signature.facts.items())},
             "total": manifest.pairs,

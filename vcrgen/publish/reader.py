@@ -13,12 +13,13 @@ import pyarrow.parquet as pq
 from vcrgen.builder.schema import arrow_schema
 from vcrgen.errors import DatasetError
 from vcrgen.manifest import DatasetFile, Manifest
+from vcrgen.storage import Folder, open_folder
 
 BATCH_ROWS = 16
 
 
 def read_rows(
-    dataset: Path,
+    dataset: Path | Folder,
     manifest: Manifest,
     *,
     mode: str,
@@ -50,6 +51,7 @@ def read_rows(
     if not files:
         where = f"mode {mode!r}" if split is None else f"mode {mode!r} and split {split!r}"
         raise DatasetError(f"{dataset} has no rows of {where}; it has {_choice(manifest)}.")
+    folder = open_folder(dataset)
     names = list(arrow_schema().names if columns is None else columns)
     wanted = None if positions is None else sorted(set(positions))[:limit]
     start, left = 0, limit
@@ -59,7 +61,7 @@ def read_rows(
         start = stop
         if here == set() or left == 0:
             continue
-        for row in _rows_of(dataset, file, names, here):
+        for row in _rows_of(folder, file, names, here):
             yield row
             if left is not None:
                 left -= 1
@@ -67,20 +69,21 @@ def read_rows(
                     return
 
 
-def check_files(dataset: Path, manifest: Manifest) -> None:
+def check_files(dataset: Path | Folder, manifest: Manifest) -> None:
     """Look at every file's size and footer, without reading a row.
 
     Raises:
         DatasetError: A file is missing, or not what the manifest says of it.
     """
+    folder = open_folder(dataset)
     for file in manifest.files:
-        with _opened(dataset, file, arrow_schema().names):
+        with _opened(folder, file, arrow_schema().names):
             pass
 
 
-def _rows_of(dataset: Path, file: DatasetFile, names: list[str], wanted: set[int] | None) -> Iterator[dict[str, Any]]:
+def _rows_of(folder: Folder, file: DatasetFile, names: list[str], wanted: set[int] | None) -> Iterator[dict[str, Any]]:
     """Rows of one file; of ``wanted`` ones, counted within the file, or all."""
-    with _opened(dataset, file, names) as parquet:
+    with _opened(folder, file, names) as parquet:
         start = 0
         for group in range(parquet.num_row_groups):
             stop = start + parquet.metadata.row_group(group).num_rows
@@ -103,12 +106,11 @@ class _Damaged(Exception):
     """A file is not what the manifest says; the text says how."""
 
 
-def _check_size(dataset: Path, file: DatasetFile) -> None:
-    path = dataset / file.path
-    # A named pipe would be waited on for ever, so what is opened has to be a regular file.
-    if not path.is_file():
+def _check_size(folder: Folder, file: DatasetFile) -> None:
+    size = folder.size(file.path)
+    if size is None:
         raise _Damaged("is missing")
-    if (size := path.stat().st_size) != file.bytes:
+    if size != file.bytes:
         raise _Damaged(f"has {size} bytes where the manifest says {file.bytes}")
 
 
@@ -124,11 +126,11 @@ def _check_schema(parquet: pq.ParquetFile, file: DatasetFile, names: Iterable[st
 
 
 @contextmanager
-def _opened(dataset: Path, file: DatasetFile, names: Iterable[str]) -> Iterator[pq.ParquetFile]:
+def _opened(folder: Folder, file: DatasetFile, names: Iterable[str]) -> Iterator[pq.ParquetFile]:
     """A checked file; what pyarrow says of damage is put in a sentence that names the file and what to do."""
     try:
-        _check_size(dataset, file)
-        with pq.ParquetFile(dataset / file.path, pre_buffer=False) as parquet:
+        _check_size(folder, file)
+        with folder.open(file.path) as handle, pq.ParquetFile(handle, pre_buffer=False) as parquet:
             _check_schema(parquet, file, names)
             yield parquet
         return
@@ -136,7 +138,7 @@ def _opened(dataset: Path, file: DatasetFile, names: Iterable[str]) -> Iterator[
         problem = str(error)
     except (OSError, ValueError, pa.ArrowException) as error:  # ValueError: text that is not UTF-8
         problem = f"cannot be read ({(str(error).splitlines() or [type(error).__name__])[0][:200]})"
-    raise DatasetError(f"{dataset / file.path} {problem}; copy or build the dataset again.")
+    raise DatasetError(f"{folder}/{file.path} {problem}; copy or build the dataset again.")
 
 
 def _choice(manifest: Manifest) -> str:

@@ -18,6 +18,7 @@ from vcrgen.manifest import MANIFEST, read_manifest
 from vcrgen.scorer.reading import SURROGATE, as_id, as_texts, iter_json_lines
 from vcrgen.scorer.records import AnswerKey, AnswerSpan, Question
 from vcrgen.signature import Signature
+from vcrgen.storage import remote_url
 from vcrgen.text.languages import LANGUAGES
 
 HIDDEN_MODE = "mixed"  # easy or hard for each span
@@ -84,6 +85,8 @@ def load_answers(
     """
     if subset is not None and subset not in SUBSETS:
         raise AnswerError(f"Unknown subset {subset!r}; known: {', '.join(SUBSETS)}.")
+    if url := remote_url(data.as_posix()):
+        raise AnswerError(f"{url} is in an object store; copy the dataset to a disk and score against that.")
     if not data.exists():
         raise AnswerError(f"{data} does not exist; --data takes a dataset's folder, a Parquet file or a JSONL key.")
     if folder := next(filter(is_key, (data, data / "key")), None):

@@ -9,15 +9,17 @@ import huggingface_hub.errors
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from fsspec.implementations.memory import MemoryFile
 
 from vcrgen.builder.sources import hub, iter_items, open_source
-from vcrgen.builder.sources.hub import HubSource
+from vcrgen.builder.sources.parquet import ParquetSource
 from vcrgen.config import BuildConfig
 from vcrgen.errors import SourceError
+from vcrgen.storage import BucketFolder
 
 
 @pytest.fixture
-def remote() -> HubSource:
+def remote() -> ParquetSource:
     """Two files of 20 row groups, 200 kB of images each, behind a URL."""
     system = fsspec.filesystem("memory")
     for number in range(2):
@@ -29,10 +31,10 @@ def remote() -> HubSource:
         with system.open(f"/org/data/train-{number}.parquet", "wb") as file:
             pq.write_table(table, file, row_group_size=5, use_dictionary=False, write_statistics=False)
     files = ["data/train-1.parquet", "data/train-0.parquet"]
-    return HubSource(files, url="memory://org", description="org/name@1, split train", enough=None)
+    return ParquetSource(files, folder=BucketFolder("memory://org"), kind="Parquet file")
 
 
-def test_rows_by_range(remote: HubSource, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_by_range(remote: ParquetSource, monkeypatch: pytest.MonkeyPatch) -> None:
     config = BuildConfig(source="org/name")
     assert [(p.name, p.rows) for p in remote.partitions()] == [(f"data/train-{n}.parquet", 100) for n in range(2)]
     source = pickle.loads(pickle.dumps(remote))
@@ -41,36 +43,29 @@ def test_rows_by_range(remote: HubSource, monkeypatch: pytest.MonkeyPatch) -> No
     assert items[0].source_id == "data/train-1.parquet#47"
 
     read = 0
-    opened = hub.parquet_file
+    fetch = MemoryFile.read
 
-    class Counting:
-        def __init__(self, file: Any) -> None:
-            self._file = file
+    def counted(self: Any, *args: Any) -> bytes:
+        nonlocal read
+        data: bytes = fetch(self, *args)
+        read += len(data)
+        return data
 
-        def __getattr__(self, name: str) -> Any:
-            return getattr(self._file, name)
-
-        def read(self, size: int = -1) -> bytes:
-            nonlocal read
-            data: bytes = self._file.read(size)
-            read += len(data)
-            return data
-
-    monkeypatch.setattr(hub, "parquet_file", lambda file, **options: opened(Counting(file), **options))
+    monkeypatch.setattr(MemoryFile, "read", counted, raising=False)
     list(source.rows(1, 47, 53, frozenset({"caption"})))
     assert read < 100_000
     list(source.rows(1, 50, 55, frozenset({"caption", "image"})))
     assert read < 200_000
 
 
-def test_a_file_that_is_gone(remote: HubSource) -> None:
-    source = HubSource([*remote.files, "data/train-2.parquet"], url="memory://org", description="d", enough=None)
+def test_a_file_that_is_gone(remote: ParquetSource) -> None:
+    source = ParquetSource([*remote.files, "data/train-2.parquet"], folder=remote.folder, kind="Parquet file")
     with pytest.raises(SourceError, match=r"train-2\.parquet cannot be read"):
         source.partitions()
 
 
-def test_enough_files_are_enough(remote: HubSource) -> None:
-    source = HubSource(remote.files, url="memory://org", description="d", enough=100)
+def test_enough_files_are_enough(remote: ParquetSource) -> None:
+    source = ParquetSource(remote.files, folder=remote.folder, kind="Parquet file", enough=100)
     assert len(source.partitions()) == 1
 
 
@@ -95,7 +90,7 @@ def test_without_the_hub_there_is_one_sentence(
         assert "\n" not in str(error.value)
 
 
-def opened_on_a_fake_hub(monkeypatch: pytest.MonkeyPatch, text: str, files: list[str]) -> HubSource:
+def opened_on_a_fake_hub(monkeypatch: pytest.MonkeyPatch, text: str, files: list[str]) -> ParquetSource:
     def info(self: Any, name: str, *, revision: str | None, timeout: float) -> SimpleNamespace:
         assert name == "org/name"
         return SimpleNamespace(sha="c0ffee" if revision == "refs/convert/parquet" else "abc123")
@@ -106,10 +101,11 @@ def opened_on_a_fake_hub(monkeypatch: pytest.MonkeyPatch, text: str, files: list
         "datasets/org/name@c0ffee/default/train/0001.parquet",
         "datasets/org/name@c0ffee/default/train/0000.parquet",
     ]
-    system = SimpleNamespace(glob=lambda pattern: found if "/default/train/*" in pattern else [])
-    monkeypatch.setattr(fsspec.core, "url_to_fs", lambda url: (system, url.removeprefix("hf://")))
+    facts = {name: {"type": "file"} for name in found}
+    system = SimpleNamespace(glob=lambda pattern, detail: facts if "/default/train/*" in pattern else {})
+    monkeypatch.setattr(fsspec.core, "url_to_fs", lambda url, **options: (system, url.removeprefix("hf://")))
     source = open_source(BuildConfig(source=text))
-    assert isinstance(source, HubSource)
+    assert isinstance(source, ParquetSource)
     return source
 
 

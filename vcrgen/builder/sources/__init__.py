@@ -1,7 +1,7 @@
 """Where image-caption pairs come from: one interface over files, folders, shards and the Hub."""
 
 import re
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from vcrgen.builder.sources.base import FileSource, Partition, Source
 from vcrgen.builder.sources.builtin import SampleSource
@@ -15,6 +15,7 @@ from vcrgen.builder.sources.tar import TarSource
 from vcrgen.builder.sources.windows import cut_at_limit, iter_items, iter_rows, matching_rows
 from vcrgen.config import BuildConfig
 from vcrgen.errors import SourceError
+from vcrgen.storage import DiskFolder, Folder, open_folder, remote_url
 
 __all__ = [
     "Columns",
@@ -49,6 +50,7 @@ def open_source(config: BuildConfig) -> Source:
       ``metadata.csv``, a dataset repository's layout, Parquet files or tar shards (at its top or in
       ``data``);
     - a file, a glob, or braces as in ``shard-{000..012}.tar``: Parquet, tar, CSV, TSV, JSON lines;
+    - the same, or a folder of Parquet files or tar shards, as ``s3://``, ``gs://`` or ``hf://``;
     - a dataset of the Hugging Face Hub: ``org/name[:config][@revision]``.
 
     Raises:
@@ -58,15 +60,17 @@ def open_source(config: BuildConfig) -> Source:
     if match := _SAMPLES.fullmatch(text):
         return _open_samples(config.lang, match[1])
     enough = config.limit if not config.where else None
+    if url := remote_url(text):
+        return _open_url(url, enough=enough)
     try:
         path = Path(text).expanduser()
         if text and path.is_dir():
             return _open_folder(path, split=config.source_split, enough=enough)
         if path.is_file():
-            return _open_files([path.name], root=path.parent, enough=enough)
+            return _open_files([path.name], folder=DiskFolder(path.parent), enough=enough)
         if text and is_pattern(text):
-            root, files = find_files(str(path))
-            return _open_files(files, root=root, enough=enough)
+            folder, files = find_files(str(path))
+            return _open_files(files, folder=folder, enough=enough)
     except (OSError, ValueError, RuntimeError) as error:
         reason = getattr(error, "strerror", None) or "not a usable path"
         raise SourceError(f"{text[:300]!r} cannot be read: {reason}.") from None
@@ -91,17 +95,35 @@ def _open_samples(lang: str, count: str | None) -> Source:
     return SampleSource(lang, rows)
 
 
+def _open_url(url: str, *, enough: int | None) -> Source:
+    """Open files of an object store: named, by a pattern, or all Parquet files or tar shards of a folder."""
+    try:
+        if is_pattern(url):
+            folder, files = find_files(url)
+            return _open_files(files, folder=folder, enough=enough)
+        parent, _, name = url.rpartition("/")
+        if remote_url(parent) and open_folder(parent).size(name) is not None:
+            return _open_files([name], folder=open_folder(parent), enough=enough)
+        folder = open_folder(url)
+        if files := files_with(folder, ".parquet") or files_with(folder, ".tar"):
+            return _open_files(files, folder=folder, enough=enough)
+    except OSError as error:
+        raise SourceError(f"{url} cannot be read: {error.strerror or error}.") from None
+    raise SourceError(f"{url} is no file, and no folder with Parquet files or tar shards in it or in its `data`.")
+
+
 def _open_folder(folder: Path, *, split: str, enough: int | None) -> Source:
     if is_saved_dataset(folder):
         return open_disk(folder, split=split, enough=enough)
     if metadata := find_metadata(folder, split):
         source, _ = _FORMATS[metadata.suffix]
         name = metadata.relative_to(folder).as_posix()
-        return source([name], root=folder, kind="image folder with", enough=enough)
+        return source([name], folder=DiskFolder(folder), kind="image folder with", enough=enough)
     if has_hub_layout(folder):
         return open_local(folder, split=split, enough=enough)
-    if files := files_with(folder, ".parquet") or files_with(folder, ".tar"):
-        return _open_files(files, root=folder, enough=enough)
+    place = DiskFolder(folder)
+    if files := files_with(place, ".parquet") or files_with(place, ".tar"):
+        return _open_files(files, folder=place, enough=enough)
     raise SourceError(
         f"{folder} holds no pairs that vcrgen knows: no metadata.jsonl or metadata.csv, no Parquet files or "
         "tar shards in it or in its `data`, nothing saved by datasets.save_to_disk. "
@@ -109,11 +131,11 @@ def _open_folder(folder: Path, *, split: str, enough: int | None) -> Source:
     )
 
 
-def _open_files(files: list[str], *, root: Path, enough: int | None) -> Source:
-    suffixes = sorted({Path(name).suffix.lower() for name in files})
+def _open_files(files: list[str], *, folder: Folder, enough: int | None) -> Source:
+    suffixes = sorted({PurePosixPath(name).suffix.lower() for name in files})
     if len(suffixes) > 1:
         raise SourceError(f"The source mixes formats ({', '.join(suffixes)}); give files of one format.")
     if suffixes[0] not in _FORMATS:
-        raise SourceError(f"{root / files[0]} has no format that vcrgen reads; known: {', '.join(_FORMATS)}.")
+        raise SourceError(f"{folder}/{files[0]} has no format that vcrgen reads; known: {', '.join(_FORMATS)}.")
     source, kind = _FORMATS[suffixes[0]]
-    return source(files, root=root, kind=kind, enough=enough)
+    return source(files, folder=folder, kind=kind, enough=enough)

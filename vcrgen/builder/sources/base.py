@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from vcrgen.errors import SourceError
+from vcrgen.storage import Folder
 
 Row = Mapping[str, Any]
 ColumnPath = tuple[str, ...]
@@ -20,6 +21,7 @@ MAX_TEXT_BYTES = 64 << 20
 """The longest line, CSV field or JSON member that is read; a longer one makes its row a problem."""
 
 _MAX_DEPTH = 6
+_GROUP = 32
 _MAX_FIELDS = 1000
 
 
@@ -88,8 +90,8 @@ class FileSource(ABC):
     """A :class:`Source` with one partition a file; a format says how to measure and read a file.
 
     Args:
-        files: File names relative to ``root``, with ``/``.
-        root: The folder they are in, or None where they are not local.
+        files: File names relative to ``folder``, with ``/``.
+        folder: The folder they are in.
         kind: What one file is, for the description: ``Parquet file``.
         description: Instead of one made of the kind and the files.
         enough: Rows after which planning need not look at further files.
@@ -99,13 +101,13 @@ class FileSource(ABC):
         self,
         files: Iterable[str],
         *,
-        root: Path | None,
+        folder: Folder,
         kind: str,
         description: str | None = None,
         enough: int | None = None,
     ) -> None:
-        # A worker may have another working directory.
-        self.root = root.absolute() if root else None
+        self.root = folder.disk
+        self.folder = folder
         self.files: Sequence[str] = sorted(files)
         one = len(self.files) == 1
         self.description = description or (f"{kind} {self.files[0]}" if one else f"{len(self.files)} {kind}s")
@@ -166,10 +168,13 @@ class FileSource(ABC):
         return ()
 
     def _measured(self) -> Iterator[Partition]:
-        for name in self.files:
-            with self._reading(name):
-                partition = self._measure(name)
-            yield partition
+        # In groups, so that `enough` can stop a store in which many are measured at once.
+        for start in range(0, len(self.files), _GROUP):
+            yield from self.folder.each(self._measure_one, self.files[start : start + _GROUP])
+
+    def _measure_one(self, name: str) -> Partition:
+        with self._reading(name):
+            return self._measure(name)
 
     @contextlib.contextmanager
     def _reading(self, name: str) -> Iterator[None]:
@@ -182,14 +187,11 @@ class FileSource(ABC):
         except failures as error:
             raise SourceError(f"{self._shown(name)} cannot be read: {first_line(error)}.") from None
 
-    def _path(self, name: str) -> Path:
-        return (self.root or Path()) / name
-
     def _shown(self, name: str) -> str:
-        return str(self._path(name))
+        return f"{self.folder}/{name}"
 
     def _size(self, name: str) -> int:
-        return self._path(name).stat().st_size
+        return self.folder.size(name) or 0
 
 
 def first_line(error: Exception) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 from vcrgen.builder.sources.arrow import paths_of_schema, rows_of
 from vcrgen.builder.sources.base import ColumnPath, FileSource, Partition, Row
 from vcrgen.errors import SourceError
+from vcrgen.storage import DiskFolder
 
 _MAX_STATE_BYTES = 16 << 20
 
@@ -40,7 +41,7 @@ class DiskSource(FileSource):
     def _open(self, name: str) -> Iterator[Any]:
         import pyarrow
 
-        with pyarrow.memory_map(str(self._path(name))) as mapped, pyarrow.ipc.open_stream(mapped) as stream:
+        with pyarrow.memory_map(f"{self.root}/{name}") as mapped, pyarrow.ipc.open_stream(mapped) as stream:
             yield stream
 
     def _failures(self) -> tuple[type[Exception], ...]:
@@ -71,7 +72,7 @@ def open_disk(folder: Path, *, split: str, enough: int | None) -> DiskSource:
     if not isinstance(listed, list) or not all(isinstance(entry, dict) for entry in listed):
         raise SourceError(f"{folder / 'state.json'} does not list the files; save the dataset again.")
     files = [_plain(entry.get("filename"), folder) for entry in listed]
-    return DiskSource(files, root=folder, kind="Arrow file", enough=enough)
+    return DiskSource(files, folder=DiskFolder(folder), kind="Arrow file", enough=enough)
 
 
 def _plain(name: Any, folder: Path) -> str:

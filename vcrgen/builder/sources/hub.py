@@ -6,67 +6,18 @@ import os
 import re
 import tempfile
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
-from vcrgen.builder.sources.base import Partition, first_line
-from vcrgen.builder.sources.parquet import ParquetSource, parquet_file
+from vcrgen.builder.sources.base import first_line
+from vcrgen.builder.sources.parquet import ParquetSource
 from vcrgen.errors import SourceError
+from vcrgen.storage import BucketFolder, DiskFolder
 
 HUB_ID = re.compile(r"((?:[\w.-]+/)?[\w.-]+)(?::([\w.+-]+))?(?:@([\w./-]+))?")
 """``org/name``, ``org/name:config``, ``org/name@revision``, ``org/name:config@revision``."""
 
 _CONVERTED = "refs/convert/parquet"
 _TIMEOUT_SECONDS = 10
-_READERS = 16
-_REMOTE_BUFFER = 8 << 20
-
-
-class HubSource(ParquetSource):
-    """Parquet files behind a URL that `fsspec` knows: counted by footers, read by columns and ranges."""
-
-    def __init__(self, files: Sequence[str], *, url: str, description: str, enough: int | None) -> None:
-        super().__init__(files, root=None, kind="Parquet file", description=description, enough=enough)
-        self._url = url
-
-    def _measured(self) -> Iterator[Partition]:
-        # A footer is two requests that are all waiting, so several at once; in groups, for `enough` to stop
-        # them.
-        with ThreadPoolExecutor(_READERS) as readers:
-            for start in range(0, len(self.files), _READERS):
-                yield from readers.map(self._measure_one, self.files[start : start + _READERS])
-
-    def _measure_one(self, name: str) -> Partition:
-        with self._reading(name):
-            return self._measure(name)
-
-    @contextlib.contextmanager
-    def _open(self, name: str) -> Iterator[Any]:
-        system, path = self._located(name)
-        # Arrow asks for what it needs; a cache of read-ahead blocks would fetch the columns between too.
-        with (
-            system.open(path, "rb", cache_type="none") as remote,
-            parquet_file(remote, buffer_size=_REMOTE_BUFFER) as file,
-        ):
-            yield file
-
-    def _failures(self) -> tuple[type[Exception], ...]:
-        # Each file system raises what its HTTP library raises; all of it means: could not be fetched.
-        return (Exception,)
-
-    def _size(self, name: str) -> int:
-        system, path = self._located(name)
-        return int(system.info(path)["size"] or 0)
-
-    def _located(self, name: str) -> tuple[Any, str]:
-        import fsspec
-
-        system, path = fsspec.core.url_to_fs(f"{self._url}/{name}")
-        return system, path
-
-    def _shown(self, name: str) -> str:
-        return f"{self._url}/{name}"
 
 
 def has_hub_layout(folder: Path) -> bool:
@@ -93,10 +44,10 @@ def open_local(folder: Path, *, split: str, enough: int | None) -> ParquetSource
     if not _all_parquet(names):
         raise SourceError(f"Split {split!r} of {folder} is not stored as Parquet files; convert it, or name its files.")
     names = [Path(name).as_posix() for name in names]
-    return ParquetSource(names, root=folder, kind="Parquet file", enough=enough)
+    return ParquetSource(names, folder=DiskFolder(folder), kind="Parquet file", enough=enough)
 
 
-def open_hub(text: str, *, split: str, enough: int | None) -> HubSource:
+def open_hub(text: str, *, split: str, enough: int | None) -> ParquetSource:
     """Open one split of a dataset of the Hub, at the commit its revision names now.
 
     Nothing is downloaded as a whole. A dataset that is not stored as Parquet is read from the Hub's own
@@ -123,7 +74,8 @@ def open_hub(text: str, *, split: str, enough: int | None) -> HubSource:
         url = f"hf://datasets/{name}@{commit}"
         files = _converted_files(url, config=config or "default", split=split, shown=text)
     description = f"{name}{f':{config}' if config else ''}@{commit}, split {split}"
-    return HubSource([_below(file, url) for file in files], url=url, description=description, enough=enough)
+    names = [_below(file) for file in files]
+    return ParquetSource(names, folder=BucketFolder(url), kind="Parquet file", description=description, enough=enough)
 
 
 def _commit(name: str, revision: str | None, *, shown: str) -> str:
@@ -169,17 +121,14 @@ def _data_files(
 
 def _converted_files(url: str, *, config: str, split: str, shown: str) -> list[str]:
     """The files of a split on the branch that the Hub converts to: ``config/split/0000.parquet``."""
-    import fsspec
-
-    system, path = fsspec.core.url_to_fs(url)
-    files = [str(file) for file in system.glob(f"{path}/{config}/{split}/*.parquet")]
+    files = BucketFolder(url).glob(f"{config}/{split}/*.parquet")
     if not files:
         raise SourceError(f"{shown} is not stored as Parquet, nor converted by the Hub; download and convert it.")
     return files
 
 
-def _below(file: str, url: str) -> str:
-    """A file's path in its repository, from a URL or path with any spelling of the revision."""
+def _below(file: str) -> str:
+    """A file's path in its repository, from such a path or a URL with any spelling of the revision."""
     return re.sub(r"^.*?datasets/(?:[^/@]+/)?[^/@]+@(?:refs/convert/parquet|[^/]+)/", "", file)
 
 

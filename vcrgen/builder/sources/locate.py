@@ -2,12 +2,12 @@
 
 import glob
 import itertools
-import os
 import re
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from vcrgen.errors import SourceError
+from vcrgen.storage import BucketFolder, Folder, open_folder, remote_url
 
 _BRACES = re.compile(r"\{([^{}]*)\}")
 _RANGE = re.compile(r"(\d{1,18})\.\.(\d{1,18})")
@@ -20,7 +20,7 @@ def is_pattern(text: str) -> bool:
     return _WILD.search(text) is not None
 
 
-def find_files(pattern: str) -> tuple[Path, list[str]]:
+def find_files(pattern: str) -> tuple[Folder, list[str]]:
     """Expand braces and wildcards.
 
     Returns:
@@ -29,33 +29,44 @@ def find_files(pattern: str) -> tuple[Path, list[str]]:
 
     Raises:
         SourceError: Nothing matches, or a file that braces spell out is missing.
+        OSError: A folder or object store cannot be read.
     """
     fixed, slash, _ = _WILD.split(pattern, maxsplit=1)[0].rpartition("/")
-    root = Path(fixed or slash or ".")
+    if (url := remote_url(pattern)) and remote_url(fixed) is None:
+        raise SourceError(f"{url} has a wildcard in the name of its bucket; spell that out.")
+    folder = open_folder(fixed or slash or ".")
     found: set[str] = set()
     for path in _expand_braces(pattern):
-        if _WILD.search(path):
-            # Path.glob takes no absolute pattern.
-            found_here = glob.glob(path, recursive=True)  # noqa: PTH207
-            matching = [match for match in found_here if Path(match).is_file()]
-        elif Path(path).is_file():
-            matching = [path]
+        name = path[len(fixed + slash) :]
+        if _WILD.search(name):
+            found.update(_matching(folder, name))
+        elif folder.size(name) is not None:
+            found.add(name)
         else:
             raise SourceError(f"{path} is missing; {pattern} asks for it.")
-        found.update(matching)
     if not found:
         raise SourceError(f"No file matches {pattern}.")
-    return root, sorted(Path(os.path.relpath(path, root)).as_posix() for path in found)
+    return folder, sorted(PurePosixPath(name).as_posix() for name in found)
 
 
-def files_with(folder: Path, suffix: str) -> list[str]:
+def _matching(folder: Folder, pattern: str) -> Iterator[str]:
+    if isinstance(folder, BucketFolder):
+        yield from folder.glob(pattern)
+    elif folder.disk:
+        # Path.glob takes no pattern that leads out of the folder.
+        for match in glob.glob(pattern, root_dir=folder.disk, recursive=True):  # noqa: PTH207
+            if (folder.disk / match).is_file():
+                yield Path(match).as_posix()
+
+
+def files_with(folder: Folder, suffix: str) -> list[str]:
     """Sorted names of the visible files with a suffix in a folder or, failing those, in its ``data``."""
     for place in ("", "data/"):
-        inside = folder / place
-        if inside.is_dir():
-            entries = [entry for entry in inside.iterdir() if entry.suffix.lower() == suffix and entry.is_file()]
-            if names := sorted(place + entry.name for entry in entries if not entry.name.startswith((".", "_"))):
-                return names
+        inside = folder.below("data") if place else folder
+        entries = [name for name in inside.entries() if PurePosixPath(name).suffix.lower() == suffix]
+        visible = [name for name in entries if not name.startswith((".", "_"))]
+        if names := [place + name for name in visible if inside.size(name) is not None]:
+            return names
     return []
 
 

@@ -1,4 +1,4 @@
-"""Parquet files on a disk or behind a URL: counted by their footers, read a few rows at a time."""
+"""Parquet files on a disk or in an object store: counted by their footers, read a few rows at a time."""
 
 import contextlib
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from typing import Any
 from vcrgen.builder.sources.arrow import BATCH_ROWS, corrupt, paths_of_schema, rows_of
 from vcrgen.builder.sources.base import PROBLEM, ColumnPath, FileSource, Partition, Row
 
-_LOCAL_BUFFER = 1 << 20
+_DISK_BUFFER, _STORE_BUFFER = 1 << 20, 8 << 20  # bytes read at a time, of each column
 
 
 class ParquetSource(FileSource):
@@ -34,21 +34,18 @@ class ParquetSource(FileSource):
 
     @contextlib.contextmanager
     def _open(self, name: str) -> Iterator[Any]:
-        """The open Parquet file."""
-        with parquet_file(str(self._path(name)), buffer_size=_LOCAL_BUFFER) as file:
+        """The open Parquet file, of which a read holds one buffer a column, not a whole row group."""
+        from pyarrow.parquet import ParquetFile
+
+        size = _DISK_BUFFER if self.folder.disk else _STORE_BUFFER
+        options = {"pre_buffer": False, "buffer_size": size, "page_checksum_verification": True}
+        with self.folder.open(name) as handle, ParquetFile(handle, **options) as file:
             yield file
 
     def _failures(self) -> tuple[type[Exception], ...]:
         from pyarrow import ArrowException
 
         return (ArrowException, ValueError)
-
-
-def parquet_file(file: Any, *, buffer_size: int) -> Any:
-    """Open a path or file object so that a read holds one buffer a column, not a whole row group."""
-    from pyarrow.parquet import ParquetFile
-
-    return ParquetFile(file, pre_buffer=False, buffer_size=buffer_size, page_checksum_verification=True)
 
 
 def _group_rows(file: Any, group: int, start: int, stop: int, columns: list[str]) -> Iterator[Row]:

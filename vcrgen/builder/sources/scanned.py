@@ -61,7 +61,7 @@ class ScannedSource(FileSource):
     def _scan(self, name: str) -> int:
         offsets, lines = array("q"), array("q")
         rows = 0
-        with self._path(name).open("rb") as handle:
+        with self.folder.open(name, ahead=True) as handle:
             line, begun = self._begin(handle, name)
             for rows, record in enumerate(self._records(handle, line, begun), start=1):
                 if rows % _STRIDE == 1:
@@ -77,7 +77,7 @@ class ScannedSource(FileSource):
         mark, skip = divmod(start, _STRIDE)
         if mark >= len(offsets):
             return
-        with self._path(name).open("rb") as handle:
+        with self.folder.open(name, ahead=True) as handle:
             _, begun = self._begin(handle, name)
             handle.seek(offsets[mark])
             for record in islice(self._records(handle, lines[mark], begun), skip, skip + stop - start):

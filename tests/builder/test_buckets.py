@@ -1,0 +1,366 @@
+"""Builds that read from and write to an object store: the same bytes as on a disk, whatever breaks."""
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import tarfile
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from vcrgen.builder import run
+from vcrgen.builder.assemble import make_file
+from vcrgen.builder.estimate import estimate
+from vcrgen.builder.run import WORK, build
+from vcrgen.builder.sources import open_source
+from vcrgen.config import BuildConfig
+from vcrgen.errors import OutputError, SourceError
+from vcrgen.storage import BucketFolder
+
+SAMPLES = "samples:24"
+OPTIONS = {"mode": "both", "splits": "train=...,validation=3,test=0.2", "shard_size": 6, "width": 160, "font_size": 12}
+COMMAND = [sys.executable, "-m", "vcrgen", "build", SAMPLES]
+for option, value in OPTIONS.items():
+    COMMAND += [f"--{option.replace('_', '-')}", str(value)]
+
+
+@pytest.fixture(scope="module")
+def reference(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """Every file of a build on a disk."""
+    out = tmp_path_factory.mktemp("reference") / "out"
+    build(SAMPLES, out=out, **OPTIONS)
+    return files_of(out)
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.fixture
+def out(store: Any) -> str:
+    """A place in an empty bucket."""
+    return f"s3://{store.bucket()}/some/vcr"
+
+
+@pytest.fixture
+def there(store: Any) -> Callable[[str], dict[str, bytes]]:
+    """Every object below a URL."""
+
+    def objects(url: str) -> dict[str, bytes]:
+        bucket, _, prefix = url.removeprefix("s3://").partition("/")
+        found: dict[str, bytes] = store.objects(bucket, f"{prefix}/" if prefix else "")
+        return found
+
+    return objects
+
+
+There = Callable[[str], dict[str, bytes]]
+
+
+def test_the_same_bytes_as_on_a_disk(reference: dict[str, bytes], out: str, there: There) -> None:
+    result = build(SAMPLES, out=out, **OPTIONS)
+    assert there(out) == reference
+    assert result.path == out and not result.was_complete
+    assert build(SAMPLES, out=out, **OPTIONS).was_complete
+    assert there(out) == reference
+
+
+def test_by_the_command_line_and_two_processes(reference: dict[str, bytes], out: str, there: There) -> None:
+    done = subprocess.run([*COMMAND, "--out", out, "--workers", "2"], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0 and f"{out} is complete" in done.stdout, done.stderr
+    assert there(out) == reference
+
+
+def test_the_root_of_a_bucket(reference: dict[str, bytes], store: Any, there: There) -> None:
+    out = f"s3://{store.bucket()}"
+    build(SAMPLES, out=out, **OPTIONS)
+    assert there(out) == reference
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs SIGKILL")
+def test_killed_and_run_again(reference: dict[str, bytes], out: str, there: There) -> None:
+    command = [*COMMAND, "--out", out, "--workers", "2"]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    manifests = BucketFolder(f"{out}/{WORK}/manifests")
+    deadline = time.monotonic() + 120
+    while process.poll() is None and time.monotonic() < deadline and len(manifests.entries()) < 2:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL
+    assert "_SUCCESS" not in there(out) and "manifest.json" not in there(out)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0 and "Going on with an earlier run" in done.stderr, done.stderr
+    assert there(out) == reference
+
+
+class _Stop(Exception):
+    pass
+
+
+@pytest.mark.parametrize("stop_at", [0, 3, 6])
+def test_stopped_while_assembling(
+    reference: dict[str, bytes], out: str, there: There, monkeypatch: pytest.MonkeyPatch, stop_at: int
+) -> None:
+    """Stopped at a file of the assembly, or before the manifest."""
+    calls = Counter[str]()
+
+    def stopping(name: str, real: Callable[..., Any], limit: int) -> Callable[..., Any]:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            calls[name] += 1
+            if calls[name] > limit:
+                raise _Stop
+            return real(*args, **kwargs)
+
+        return call
+
+    with monkeypatch.context() as patch:
+        patch.setattr(run, "make_file", stopping("make", make_file, stop_at))
+        patch.setattr(run, "write_manifest", stopping("manifest", run.write_manifest, 0))
+        with pytest.raises(_Stop):
+            build(SAMPLES, out=out, **OPTIONS)
+    left = there(out)
+    assert not {"_SUCCESS", "manifest.json"} & set(left)
+    assert all(left[name] == data for name, data in reference.items() if name in left)  # whole, if there
+    with pytest.raises(OutputError, match="unfinished build with other splits"):
+        build(SAMPLES, out=out, **OPTIONS | {"splits": "train=..."})
+    build(SAMPLES, out=out, **OPTIONS)
+    assert there(out) == reference
+
+
+@pytest.mark.parametrize(
+    "pattern", [r"PUT \S+/parts/00002-hard", r"PUT \S+/manifests/00003", r"PUT \S+/vcr/easy/", r"PUT \S+/_SUCCESS"]
+)
+def test_a_put_that_fails_half_way(
+    reference: dict[str, bytes], out: str, there: There, proxy: Any, pattern: str
+) -> None:
+    """Again and again, so that the build ends; and a single time, so that it goes on."""
+    proxy.break_off(pattern, after=600)
+    with pytest.raises(OutputError) as error:
+        build(SAMPLES, out=out, **OPTIONS)
+    assert f"{out} cannot be written: {out}/" in str(error.value) and "\n" not in str(error.value)
+    left = there(out)
+    assert proxy.broken and "_SUCCESS" not in left
+    assert all(left[name] == data for name, data in reference.items() if name in left)
+    finished = {name for name in left if "/manifests/" in name}
+    for name in finished:
+        facts = json.loads(left[name])
+        for mode, size in facts["bytes"].items():
+            part = f"{WORK}/parts/{facts['index']:05d}-{mode}.parquet"
+            assert part not in left or len(left[part]) == size
+    proxy.break_off(pattern, after=600, times=1)
+    build(SAMPLES, out=out, **OPTIONS)
+    assert there(out) == reference
+
+
+def test_two_builds_of_one_plan_at_once(reference: dict[str, bytes], out: str, there: There) -> None:
+    both = [subprocess.Popen([*COMMAND, "--out", out], stderr=subprocess.PIPE, text=True) for _ in range(2)]
+    said = [process.communicate(timeout=300)[1] for process in both]
+    assert [process.returncode for process in both] == [0, 0], said
+    assert there(out) == reference
+
+
+def test_two_builds_of_different_plans_at_once(reference: dict[str, bytes], out: str, there: There) -> None:
+    commands = [[*COMMAND, "--out", out], [*COMMAND, "--out", out, "--seed", "1"]]
+    both = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for command in commands]
+    said = [process.communicate(timeout=300)[1] for process in both]
+    codes = [process.returncode for process in both]
+    assert sorted(codes) == [0, 2], said
+    refused = said[codes.index(2)]
+    assert "unfinished build of another" in refused or "another finished dataset" in refused
+    assert (there(out) == reference) == (codes[0] == 0)
+    done = subprocess.run(commands[codes.index(0)], capture_output=True, text=True, timeout=300)
+    assert "was complete already" in done.stdout
+
+
+def test_a_build_that_another_one_has_overtaken(
+    reference: dict[str, bytes], out: str, there: There, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The work folder goes away in the middle: the other build's dataset is taken."""
+    real = run.plan_assembly
+
+    def late(*args: Any, **kwargs: Any) -> Any:
+        with monkeypatch.context() as patch:
+            patch.setattr(run, "plan_assembly", real)
+            build(SAMPLES, out=out, **OPTIONS)
+        return real(*args, **kwargs)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(run, "plan_assembly", late)
+        assert build(SAMPLES, out=out, **OPTIONS).path == out
+    assert there(out) == reference
+
+
+def test_a_place_that_is_taken(store: Any, out: str, there: There) -> None:
+    with BucketFolder(out).writing("thesis.txt") as file:
+        file.write_text("mine")
+    with pytest.raises(OutputError, match="is not empty and not an unfinished build"):
+        build(SAMPLES, out=out, **OPTIONS)
+    assert there(out) == {"thesis.txt": b"mine"}
+
+
+def test_another_finished_dataset(out: str, there: There) -> None:
+    build("samples:4", out=out)
+    before = there(out)
+    with pytest.raises(OutputError, match="another finished dataset"):
+        build("samples:4", out=out, seed=1)
+    assert there(out) == before
+
+
+def test_nothing_usable_leaves_nothing(store: Any, out: str, there: There) -> None:
+    bucket = store.bucket()
+    store.put(bucket, "bad.jsonl", b'{"image": "", "caption": "a"}\n')
+    with pytest.raises(SourceError, match="no usable pair"):
+        build(f"s3://{bucket}/bad.jsonl", out=out)
+    assert there(out) == {}
+
+
+def test_what_cannot_be_built_in(store: Any, monkeypatch: pytest.MonkeyPatch, out: str) -> None:
+    with pytest.raises(OutputError, match="hf upload"):
+        build("samples:4", out="hf://datasets/me/vcr")
+    with pytest.raises(OutputError, match=r"s3://no-such-bucket/x cannot be written: .*bucket does not exist"):
+        build("samples:4", out="s3://no-such-bucket/x")
+    user = store.client("iam")
+    user.create_user(UserName="builder")
+    key = user.create_access_key(UserName="builder")["AccessKey"]
+    command = [sys.executable, "-m", "vcrgen", "build", "samples:4", "--out", out]
+    rights = {"AWS_ACCESS_KEY_ID": key["AccessKeyId"], "AWS_SECRET_ACCESS_KEY": key["SecretAccessKey"]}
+    with store.checking_rights():
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=os.environ | rights)
+    assert done.returncode == 2 and "Traceback" not in done.stderr
+    assert f"{out} cannot be written" in (said := " ".join(done.stderr.split())) and "access denied" in said
+
+
+# Sources
+
+
+@pytest.fixture
+def pairs(store: Any, pairs_file: Path) -> str:
+    """A bucket with the same pairs as Parquet, WebDataset and JSON lines."""
+    bucket = store.bucket()
+    data = pairs_file.read_bytes()
+    store.put(bucket, "parquet/a-00.parquet", data)
+    store.put(bucket, "parquet/a-01.parquet", data)
+    store.put(bucket, "parquet/_hidden.parquet", b"")
+    store.put(bucket, "nested/data/b.parquet", data)
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as archive:
+        for number in range(300):
+            for suffix, content in (("jpg", b"x" * 5000), ("txt", f"caption {number}".encode())):
+                member = tarfile.TarInfo(f"{number:05d}.{suffix}")
+                member.size = len(content)
+                archive.addfile(member, io.BytesIO(content))
+    store.put(bucket, "tar/shard-0.tar", buffer.getvalue())
+    store.put(bucket, "lines/a.jsonl", b"".join(b'{"caption": "%d"}\n' % number for number in range(700)))
+    return f"s3://{bucket}"
+
+
+@pytest.mark.parametrize(
+    ("name", "files", "rows"),
+    [
+        ("parquet/*.parquet", ["_hidden.parquet", "a-00.parquet", "a-01.parquet"], None),
+        ("parquet/a-*.parquet", ["a-00.parquet", "a-01.parquet"], 26),
+        ("parquet/a-{00..01}.parquet", ["a-00.parquet", "a-01.parquet"], 26),
+        ("parquet", ["a-00.parquet", "a-01.parquet"], 26),
+        ("parquet/", ["a-00.parquet", "a-01.parquet"], 26),
+        ("parquet/a-01.parquet", ["a-01.parquet"], 13),
+        ("nested", ["data/b.parquet"], 13),
+        ("**/b.parquet", ["nested/data/b.parquet"], 13),
+        ("tar", ["shard-0.tar"], 300),
+        ("tar/shard-{0..0}.tar", ["shard-0.tar"], 300),
+        ("lines/a.jsonl", ["a.jsonl"], 700),
+    ],
+)
+def test_sources(pairs: str, name: str, files: list[str], rows: int | None) -> None:
+    source = open_source(BuildConfig(source=f"{pairs}/{name}"))
+    assert list(source.files) == files  # type: ignore[attr-defined]
+    if rows is None:
+        with pytest.raises(SourceError, match=rf"{pairs}/parquet/_hidden\.parquet cannot be read"):
+            source.partitions()
+        return
+    partitions = source.partitions()
+    assert sum(partition.rows for partition in partitions) == rows
+    last = partitions[-1].rows - 1
+    (row,) = source.rows(len(partitions) - 1, last, last + 1, frozenset({"caption"}))
+    assert row["caption"] is not None
+
+
+@pytest.mark.parametrize(
+    ("url", "message"),
+    [
+        ("s3://buck*/x.parquet", "wildcard in the name of its bucket"),
+        ("s3://no-such-bucket/x.parquet", "is no file, and no folder"),
+        ("{pairs}/none.parquet", "is no file, and no folder"),
+        ("{pairs}/none-*.parquet", "No file matches"),
+        ("{pairs}/parquet/a-{{00..02}}.parquet", r"a-02\.parquet is missing"),
+        ("{pairs}/*/a*", "mixes formats"),
+        ("{pairs}", "is no file, and no folder"),
+    ],
+)
+def test_sources_that_are_none(pairs: str, url: str, message: str) -> None:
+    with pytest.raises(SourceError, match=message) as error:
+        open_source(BuildConfig(source=url.format(pairs=pairs)))
+    assert "\n" not in str(error.value)
+
+
+def test_a_source_without_rights(store: Any, pairs: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = open_source(BuildConfig(source=f"{pairs}/parquet/a-*.parquet"))
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "nobody")
+    import s3fs
+
+    s3fs.S3FileSystem.clear_instance_cache()
+    with store.checking_rights():
+        for name in ("parquet/a-*.parquet", "parquet", "parquet/a-00.parquet"):
+            with pytest.raises(SourceError, match=r"cannot be read: .*access denied"):
+                open_source(BuildConfig(source=f"{pairs}/{name}"))
+    assert source.partitions()  # as the first account
+
+
+def test_a_store_that_goes_away_is_no_damaged_row(store: Any, pairs: str, proxy: Any) -> None:
+    config = BuildConfig(source=f"{pairs}/parquet/a-*.parquet")
+    source = open_source(config)
+    source.partitions()
+    proxy.break_off("GET .*a-01", after=0)
+    with pytest.raises(SourceError, match=r"a-01\.parquet cannot be read"):
+        list(source.rows(1, 0, 13, frozenset({"image", "caption"})))
+    proxy.break_off("GET .*a-01", after=0, times=1)
+    assert len(list(source.rows(1, 0, 13, frozenset({"image", "caption"})))) == 13
+
+
+def test_from_bucket_to_bucket(pairs: str, out: str, there: There, pairs_file: Path, tmp_path: Path) -> None:
+    build(f"{pairs}/parquet/a-*.parquet", out=out)
+    (tmp_path / "local").mkdir()
+    for name in ("a-00.parquet", "a-01.parquet"):
+        (tmp_path / "local" / name).write_bytes(pairs_file.read_bytes())
+    build(f"{tmp_path}/local/a-*.parquet", out=tmp_path / "out")
+    assert there(out) == files_of(tmp_path / "out")
+
+
+def test_a_plan(pairs: str) -> None:
+    assert estimate(BuildConfig(source=f"{pairs}/parquet/a-*.parquet")).rows == 26
+
+
+def test_looking_at_it(out: str, tmp_path: Path) -> None:
+    build("samples:6", out=out)
+    inspected = subprocess.run(
+        [sys.executable, "-m", "vcrgen", "inspect", out, "--json"], capture_output=True, text=True, timeout=120
+    )
+    assert json.loads(inspected.stdout)["pairs"] == 6, inspected.stderr
+    for command, made in (("preview", "vcr-preview.html"), ("export --to imagefolder", "vcr-imagefolder")):
+        done = subprocess.run(
+            [sys.executable, "-m", "vcrgen", *command.split(), out],
+            capture_output=True, text=True, timeout=120, cwd=tmp_path,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        assert (tmp_path / made).exists()
+    refused = subprocess.run(
+        [sys.executable, "-m", "vcrgen", "preview", out, "--out", f"{out}.html"],
+        capture_output=True, text=True, timeout=120, cwd=tmp_path,
+    )  # fmt: skip
+    assert refused.returncode == 2 and "only builds write there" in " ".join(refused.stderr.split())

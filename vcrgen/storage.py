@@ -1,0 +1,396 @@
+"""Folders of a disk and of an object store (``s3://``, ``gs://``, ``hf://``): what builds read from and write to.
+
+Files appear whole or not at all. On a disk they are written under a temporary name and renamed; an object store shows
+an object when all of it has arrived, so there they are written beside it and put under their final name.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import os
+import re
+import shutil
+import tempfile
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from pathlib import Path
+from typing import Any, BinaryIO, Self, TypeVar
+
+from filelock import FileLock, Timeout
+
+from vcrgen.files import atomic_path, fsync, indented_json, write_text
+
+T = TypeVar("T")
+V = TypeVar("V")
+
+# A Path has lost one of the slashes.
+_URL = re.compile(r"(s3|gs|hf):/{1,2}([^/].*?)/*")
+_EXTRAS = {"s3": "s3", "gs": "gs"}
+_REQUESTS = 16  # at once; each of them mostly waits
+_AHEAD = 8 << 20  # bytes fetched at a time from an object that is read from one end to the other
+
+
+class StorageError(OSError):
+    """An object store does not do what it is asked; the text says where and why."""
+
+
+class Folder(ABC):
+    """A folder. Names are relative to it, with ``/``; an instance is cheap to pickle and holds nothing open.
+
+    Attributes:
+        disk: Where it is on this machine; None in an object store.
+    """
+
+    disk: Path | None = None
+
+    @abstractmethod
+    def __str__(self) -> str:
+        """As the user wrote it."""
+
+    @abstractmethod
+    def below(self, name: str) -> Self:
+        """A folder inside this one."""
+
+    @abstractmethod
+    def make(self) -> None:
+        """Make the folder, where folders have to be made."""
+
+    @abstractmethod
+    def open(self, name: str, *, ahead: bool = False) -> BinaryIO:
+        """Open a file for reading.
+
+        Args:
+            name: The file.
+            ahead: Whether it will be read mostly from one end to the other; otherwise nothing is fetched but what is
+                asked for.
+
+        Raises:
+            OSError: It is not there, or cannot be read.
+        """
+
+    @abstractmethod
+    def size(self, name: str) -> int | None:
+        """Bytes of a regular file, or None where there is none: a named pipe would be waited on for ever."""
+
+    @abstractmethod
+    def entries(self) -> list[str]:
+        """Sorted names of the files and folders directly in it; none where it is not there."""
+
+    @abstractmethod
+    def writing(self, name: str) -> contextlib.AbstractContextManager[Path]:
+        """A file of this machine to write to; it is in its place, whole, when the block has ended well."""
+
+    @abstractmethod
+    def create(self, name: str, text: str) -> bool:
+        """Write a file that is not there yet; False where it is, even if somebody else wrote it just now."""
+
+    @abstractmethod
+    def bring(self, name: str, target: Folder, new_name: str) -> None:
+        """Bring a file to another folder of the same kind.
+
+        On a disk, where it may be a folder too, it is moved; in a store it is copied, as others may look for it here.
+        """
+
+    @abstractmethod
+    def remove(self) -> None:
+        """Remove the folder and all that is in it, if it is there."""
+
+    @abstractmethod
+    def each(self, function: Callable[[V], T], values: Iterable[V]) -> Iterator[T]:
+        """The results of a function that waits for files of the folder, in order; in a store, several run at once."""
+
+    def read_text(self, name: str) -> str:
+        """The text of a UTF-8 file.
+
+        Raises:
+            OSError: It is not there, or cannot be read.
+            ValueError: It is not UTF-8.
+        """
+        with self.open(name, ahead=True) as handle:
+            return handle.read().decode("utf-8")
+
+    def write_text(self, name: str, text: str) -> None:
+        """Write a text as UTF-8, with line feeds as they are."""
+        with self.writing(name) as file:
+            file.write_bytes(text.encode("utf-8"))
+
+    def write_json(self, name: str, value: Any) -> None:
+        """Write a value as indented JSON; the same value gives the same bytes."""
+        self.write_text(name, indented_json(value))
+
+    def sha256(self, name: str) -> str:
+        """The SHA-256 of a file's bytes, in hex."""
+        handle: Any
+        with self.open(name, ahead=True) as handle:
+            return hashlib.file_digest(handle, "sha256").hexdigest()
+
+
+class DiskFolder(Folder):
+    """A folder of this machine, or of a network drive."""
+
+    def __init__(self, path: Path) -> None:
+        self._shown = path
+        self.disk: Path = path.absolute()  # another process may have another working folder
+
+    def __str__(self) -> str:
+        return str(self._shown)
+
+    def below(self, name: str) -> Self:
+        """See :class:`Folder`."""
+        return type(self)(self._shown / name)
+
+    def make(self) -> None:
+        """See :class:`Folder`."""
+        self.disk.mkdir(parents=True, exist_ok=True)
+
+    def open(self, name: str, *, ahead: bool = False) -> BinaryIO:
+        """See :class:`Folder`."""
+        return (self.disk / name).open("rb")
+
+    def size(self, name: str) -> int | None:
+        """See :class:`Folder`."""
+        file = self.disk / name
+        return file.stat().st_size if file.is_file() else None
+
+    def entries(self) -> list[str]:
+        """See :class:`Folder`."""
+        try:
+            return sorted(entry.name for entry in self.disk.iterdir())
+        except FileNotFoundError:
+            return []
+
+    def writing(self, name: str) -> contextlib.AbstractContextManager[Path]:
+        """See :class:`Folder`."""
+        return atomic_path(self.disk / name)
+
+    def create(self, name: str, text: str) -> bool:
+        """See :class:`Folder`; here the caller's lock keeps others away."""
+        if (self.disk / name).exists():
+            return False
+        write_text(self.disk / name, text)
+        return True
+
+    def bring(self, name: str, target: Folder, new_name: str) -> None:
+        """See :class:`Folder`."""
+        assert isinstance(target, DiskFolder)
+        goal = target.disk / new_name
+        (self.disk / name).replace(goal)
+        fsync(goal.parent)
+
+    def remove(self) -> None:
+        """See :class:`Folder`. An attempt that nobody waits for may still be writing: what is left does no harm."""
+        for _ in range(3):
+            shutil.rmtree(self.disk, ignore_errors=True)
+            if not self.disk.exists():
+                return
+
+    def each(self, function: Callable[[V], T], values: Iterable[V]) -> Iterator[T]:
+        """See :class:`Folder`."""
+        return map(function, values)
+
+    def remove_leftovers(self) -> None:
+        """Remove the temporary files of processes that were killed."""
+        for file in self.disk.rglob(".*.tmp"):
+            file.unlink(missing_ok=True)
+
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[bool]:
+        """Keep other processes out; False where one of them is in."""
+        self.make()
+        try:
+            with FileLock(self.disk / "lock").acquire(timeout=0):
+                yield True
+        except Timeout:
+            yield False
+
+
+class BucketFolder(Folder):
+    """A folder of an object store that `fsspec` knows; credentials are those of the store's own tools.
+
+    Args:
+        url: ``s3://bucket/folder``, ``gs://bucket/folder`` or ``hf://datasets/org/name/folder``.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+
+    def __str__(self) -> str:
+        return self._url
+
+    @cached_property
+    def _located(self) -> tuple[Any, str]:
+        """The file system, and the folder's path in it."""
+        import fsspec
+
+        scheme = self._url.partition(":")[0]
+        try:
+            # Others write to the same folder, so a list that was read a moment ago is not believed.
+            system, path = fsspec.core.url_to_fs(self._url, use_listings_cache=False)
+        except ImportError:
+            raise StorageError(f'{scheme}:// needs an extra: pip install "vcrgen[{_EXTRAS[scheme]}]"') from None
+        except Exception as error:  # whatever the store's library raises for credentials
+            raise StorageError(f"{self._url}: {_reason(error)}") from None
+        return system, path
+
+    def _key(self, name: str) -> tuple[Any, str]:
+        system, path = self._located
+        return system, f"{path}/{name}" if name else path
+
+    @contextlib.contextmanager
+    def _asking(self, name: str, *, passing: type[OSError] | None = FileNotFoundError) -> Iterator[None]:
+        """Make one kind of error of what the store's libraries raise, all but the one that the caller can do with."""
+        try:
+            yield
+        except StorageError:
+            raise
+        except Exception as error:
+            if passing and isinstance(error, passing):
+                raise passing(error.errno or 0, _reason(error), f"{self._url}/{name}") from None
+            raise StorageError(f"{self._url}/{name}: {_reason(error)}") from None
+
+    def below(self, name: str) -> Self:
+        """See :class:`Folder`."""
+        return type(self)(f"{self._url}/{name}")
+
+    def make(self) -> None:
+        """See :class:`Folder`; a store has no folders but those that the names of objects make."""
+
+    def open(self, name: str, *, ahead: bool = False) -> BinaryIO:
+        """See :class:`Folder`."""
+        system, key = self._key(name)
+        with self._asking(name):
+            cache = {"cache_type": "readahead", "block_size": _AHEAD} if ahead else {"cache_type": "none"}
+            handle = system.open(key, "rb", **cache)
+        raw = _Object(handle, lambda: self._asking(name))
+        return io.BufferedReader(raw) if ahead else raw  # type: ignore[return-value]
+
+    def size(self, name: str) -> int | None:
+        """See :class:`Folder`."""
+        system, key = self._key(name)
+        try:
+            with self._asking(name):
+                found = system.info(key)
+        except FileNotFoundError:
+            return None
+        return int(found["size"] or 0) if found["type"] == "file" else None
+
+    def entries(self) -> list[str]:
+        """See :class:`Folder`."""
+        system, path = self._located
+        try:
+            with self._asking(""):
+                found = system.ls(path, detail=False)
+        except FileNotFoundError:
+            return []
+        names = {str(name).rstrip("/")[len(path) + 1 :] for name in found}
+        return sorted(names - {""})
+
+    def glob(self, pattern: str) -> list[str]:
+        """Sorted names of the files that match a pattern."""
+        system, path = self._located
+        with self._asking(pattern):
+            found = system.glob(f"{path}/{pattern}", detail=True)
+        return sorted(str(name)[len(path) + 1 :] for name, facts in found.items() if facts["type"] == "file")
+
+    @contextlib.contextmanager
+    def writing(self, name: str) -> Iterator[Path]:
+        """See :class:`Folder`."""
+        system, key = self._key(name)
+        with tempfile.TemporaryDirectory(prefix="vcrgen-") as folder:
+            file = Path(folder) / Path(name).name
+            yield file
+            with self._asking(name, passing=None):
+                system.put_file(str(file), key)
+
+    def create(self, name: str, text: str) -> bool:
+        """See :class:`Folder`; the store sees to it that one of several wins."""
+        system, key = self._key(name)
+        if self.size(name) is not None:
+            return False
+        try:
+            with self._asking(name, passing=FileExistsError):
+                system.pipe_file(key, text.encode("utf-8"), mode="create")
+        except FileExistsError:
+            return False
+        return True
+
+    def bring(self, name: str, target: Folder, new_name: str) -> None:
+        """See :class:`Folder`; the bytes stay in the store."""
+        assert isinstance(target, BucketFolder)
+        system, key = self._key(name)
+        with self._asking(name):
+            system.cp_file(key, target._key(new_name)[1])
+
+    def remove(self) -> None:
+        """See :class:`Folder`."""
+        system, path = self._located
+        with contextlib.suppress(FileNotFoundError), self._asking(""):
+            system.rm(path, recursive=True)
+
+    def each(self, function: Callable[[V], T], values: Iterable[V]) -> Iterator[T]:
+        """See :class:`Folder`."""
+        with ThreadPoolExecutor(_REQUESTS) as threads:
+            yield from threads.map(function, values)
+
+
+class _Object(io.RawIOBase):
+    """An open object; whatever goes wrong while it is read is said as for every other request."""
+
+    def __init__(self, handle: Any, asking: Callable[[], contextlib.AbstractContextManager[None]]) -> None:
+        self._handle = handle
+        self._asking = asking
+
+    def readable(self) -> bool:
+        """True."""
+        return True
+
+    def seekable(self) -> bool:
+        """True."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Read up to so many bytes."""
+        with self._asking():
+            data = self._handle.read(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        """Go to a byte."""
+        return int(self._handle.seek(offset, whence))
+
+    def tell(self) -> int:
+        """The byte that is read next."""
+        return int(self._handle.tell())
+
+    def close(self) -> None:
+        """Let go of the object."""
+        if not self.closed:
+            self._handle.close()
+        super().close()
+
+
+def remote_url(text: str) -> str | None:
+    """The URL of an object store, without slashes at its end; None for anything else."""
+    found = _URL.fullmatch(text)
+    return f"{found[1]}://{found[2]}" if found else None
+
+
+def open_folder(place: str | Path | Folder) -> Folder:
+    """The folder that a path or URL names; nothing is asked of a store yet."""
+    if isinstance(place, Folder):
+        return place
+    url = remote_url(place if isinstance(place, str) else place.as_posix())
+    return BucketFolder(url) if url else DiskFolder(Path(place))
+
+
+def _reason(error: Exception) -> str:
+    """What a store said, as part of a sentence."""
+    if isinstance(error, PermissionError):
+        return "access denied; has this account the right to read, list, write and delete there?"
+    said = " ".join(str(error).split())[:300].rstrip(". ") or type(error).__name__
+    return "".join(letter if letter.isprintable() else "?" for letter in said)
