@@ -1,5 +1,7 @@
 """Folders of a disk and of a store keep the same promises."""
 
+import multiprocessing
+import os
 import pickle
 import threading
 from collections.abc import Callable, Iterator
@@ -180,6 +182,19 @@ def test_without_rights(store: Any, monkeypatch: pytest.MonkeyPatch) -> None:
             with pytest.raises(StorageError, match=f"s3://{bucket}/vcr/.*: access denied"):
                 ask()
     assert store.objects(bucket) == {"vcr/a": b"x"}
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+def test_after_a_fork(store: Any) -> None:
+    """As in the workers of a data loader, whose parent has read before."""
+    folder = BucketFolder(f"s3://{store.bucket()}/vcr")
+    folder.write_text("a", "x")
+    assert folder.read_text("a") == "x"
+    child = multiprocessing.get_context("fork").Process(target=folder.write_text, args=("b", "y"))
+    child.start()
+    child.join(60)
+    assert child.exitcode == 0 and folder.read_text("b") == "y"
 
 
 @pytest.mark.parametrize(

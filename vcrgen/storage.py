@@ -16,7 +16,6 @@ import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property
 from pathlib import Path
 from typing import Any, BinaryIO, Self, TypeVar
 
@@ -221,9 +220,9 @@ class BucketFolder(Folder):
     def __str__(self) -> str:
         return self._url
 
-    @cached_property
+    @property
     def _located(self) -> tuple[Any, str]:
-        """The file system, and the folder's path in it."""
+        """The file system, of which `fsspec` keeps one for each process, and the folder's path in it."""
         import fsspec
 
         scheme = self._url.partition(":")[0]

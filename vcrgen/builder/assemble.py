@@ -218,7 +218,7 @@ def make_file(file: DataFile, *, work: Folder, final: Folder, out: Folder) -> Da
         else:
             with final.writing(file.path) as temporary, PartWriter(temporary) as writer:
                 for source, piece in zip(sources, file.pieces, strict=True):
-                    with work.open(source) as handle:
+                    with work.open(source, ahead=True) as handle:
                         _copy_rows(handle, piece.rows or [], writer)
                 _, sha256 = writer.close()
     return DatasetFile(
