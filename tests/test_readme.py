@@ -96,9 +96,19 @@ def test_the_readme_has_what_is_tested() -> None:
 
 
 @pytest.mark.parametrize("line", COMMANDS)
-def test_commands(line: str, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_commands(
+    line: str,
+    folder: Path,
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     """In the order of the README: later ones use what earlier ones wrote."""
     monkeypatch.chdir(folder)
+    if "s3://bucket" in line:
+        store = request.getfixturevalue("store")
+        store.client().create_bucket(Bucket="bucket")
+        store.put("bucket", "pairs/part-0.parquet", (folder / "pairs.parquet").read_bytes())
     if "hidden-preds.jsonl" in line:
         write_hidden_outputs(folder)
     elif "preds.jsonl" in line or "run_a.jsonl" in line:
