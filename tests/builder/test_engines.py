@@ -1,5 +1,6 @@
 """Ray and Spark: the same bytes as one process, and a sentence for what is not there or not alike."""
 
+import hashlib
 import os
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from vcrgen.builder.engines import EngineChoice, Job, open_engine
 from vcrgen.builder.run import Watcher, build
 from vcrgen.cli import app
 from vcrgen.errors import ConfigError, EngineError, SourceError, VcrgenError, WorkerError
+from vcrgen.storage import DiskFolder
 
 Tree = Callable[[Path], dict[str, str]]
 SAMPLES = "samples:48"
@@ -30,15 +32,15 @@ def reference(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def cluster() -> Iterator[Any]:
-    """A head that runs no tasks, and two machines of one processor."""
+def cluster(store_server: Any) -> Iterator[Any]:
+    """A head that runs no tasks, and two machines of one processor; they know where the object store is."""
     pytest.importorskip("ray", reason="needs vcrgen[ray]")
     from ray.cluster_utils import Cluster
 
     head = {"num_cpus": 0, "include_dashboard": False, "object_store_memory": MEMORY}
     cluster = Cluster(initialize_head=True, head_node_args=head)
     for _ in range(2):
-        cluster.add_node(num_cpus=1, object_store_memory=MEMORY)
+        cluster.add_node(num_cpus=1, object_store_memory=MEMORY, env_vars=store_server.settings)
     yield cluster
     cluster.shutdown()
 
@@ -57,6 +59,22 @@ def test_ray_gives_the_bytes_of_one_process(cluster: Any, tree: Tree, reference:
     result = build(SAMPLES, out=tmp_path / "out", engine="ray", address=cluster.address, watcher=watcher, **OPTIONS)
     assert tree(tmp_path / "out") == tree(reference)
     assert (watcher.read, watcher.built) == (48, result.manifest.pairs)
+
+
+def test_ray_from_bucket_to_bucket(cluster: Any, store: Any, pairs_file: Path, tree: Tree, tmp_path: Path) -> None:
+    from_bucket_to_bucket(store, pairs_file, tree, tmp_path, "--engine", "ray", "--address", cluster.address)
+
+
+def from_bucket_to_bucket(store: Any, pairs_file: Path, tree: Tree, tmp_path: Path, *engine: str) -> None:
+    """By a process of its own: Spark's would not see the store's settings if they came after it was started."""
+    bucket = store.bucket()
+    store.put(bucket, "pairs/pairs.parquet", pairs_file.read_bytes())
+    words = ["build", f"s3://{bucket}/pairs/*.parquet", "--out", f"s3://{bucket}/vcr", "--shard-size", "4", *engine]
+    done = subprocess.run([sys.executable, "-m", "vcrgen", *words], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    build(f"{pairs_file.parent}/*.parquet", out=tmp_path / "out", shard_size=4)
+    found = {name: hashlib.sha256(data).hexdigest() for name, data in store.objects(bucket, "vcr/").items()}
+    assert found == tree(tmp_path / "out")
 
 
 def test_ray_from_the_command_line_in_a_relative_folder(
@@ -85,7 +103,8 @@ def test_a_machine_that_does_not_see_the_folder(cluster: Any, tmp_path: Path, mo
     def job(self: run.Build, *arguments: Any) -> Job:
         made = real(self, *arguments)
         plan, config, source, _, expected = made.arguments
-        return Job(make_worker=made.make_worker, arguments=(plan, config, source, elsewhere / "work", expected))
+        work = DiskFolder(elsewhere / "work")
+        return Job(make_worker=made.make_worker, arguments=(plan, config, source, work, expected))
 
     monkeypatch.setattr(run.Build, "_job", job)
     with pytest.raises(EngineError, match=f"does not see {elsewhere}"):
@@ -225,3 +244,8 @@ def test_spark_gives_the_bytes_of_one_process(tree: Tree, reference: Path, tmp_p
     watcher = Counting()
     build(SAMPLES, out=tmp_path / "out", engine="spark", master="local[2]", watcher=watcher, **OPTIONS)
     assert tree(tmp_path / "out") == tree(reference) and watcher.read == 48
+
+
+@pytest.mark.usefixtures("java")
+def test_spark_from_bucket_to_bucket(store: Any, pairs_file: Path, tree: Tree, tmp_path: Path) -> None:
+    from_bucket_to_bucket(store, pairs_file, tree, tmp_path, "--engine", "spark", "--master", "local[2]")
