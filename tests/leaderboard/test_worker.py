@@ -30,7 +30,7 @@ from vcrgen.leaderboard.store import submissions
 from vcrgen.leaderboard.store.log import read_log
 from vcrgen.leaderboard.store.schema import cells, runs
 from vcrgen.leaderboard.views import Views
-from vcrgen.leaderboard.worker import ATTEMPTS, Worker
+from vcrgen.leaderboard.worker import ATTEMPTS, INTERRUPTED, Worker
 from vcrgen.scorer.records import AnswerKey
 
 Facts = Callable[..., ModelFacts]
@@ -107,6 +107,22 @@ def test_what_a_killed_worker_left_is_scored_once(board: Board, three: Any, drai
     assert drain(board) == 3
     assert_scored_once(board, given)
     assert find(board, left.id).attempts == 2
+
+
+def test_a_file_that_kills_the_worker_again_and_again_is_given_up(
+    board: Board, three: Any, drain: Drain, find: Find
+) -> None:
+    first, *others = three(board)
+    for _ in range(INTERRUPTED):
+        with board.writing() as connection:
+            claimed = submissions.claim(connection)
+            assert claimed is not None and claimed.id == first.id
+            submissions.put_back(connection, tried=True)
+    assert drain(board) == 3
+    found = find(board, first.id)
+    assert found.state is State.FAILED and len(events(board, "failed")) == 1
+    assert found.problems == (f"Scoring was interrupted {INTERRUPTED} times; please tell the maintainers.",)
+    assert [find(board, one.id).state for one in others] == [State.SCORED] * 2
 
 
 def test_an_older_worker_of_the_board_is_not_disturbed(board: Board, three: Any) -> None:

@@ -36,6 +36,7 @@ from vcrgen.scorer.run import Session
 
 LOCK = ".worker.lock"
 ATTEMPTS = 3
+INTERRUPTED = 20  # attempts, when the worker itself was killed each time: few enough for one file not to stop the board
 POLL_SECONDS = 0.2
 ID_SHOWN = 8  # digits in the log: a whole id is the key to a submission's page
 BROKEN_SECONDS = 60.0  # until a set that could not be read is tried again
@@ -118,6 +119,11 @@ class Worker:
         return True
 
     def _score(self, submission: Submission, stop: Callable[[], bool]) -> None:
+        if submission.attempts >= INTERRUPTED:
+            problem = f"Scoring was interrupted {INTERRUPTED} times; please tell the maintainers."
+            finish(self._board, submission, Outcome(problems=(problem,)))
+            self._say("given up", submission=submission.id[:ID_SHOWN], set=submission.set)
+            return
         try:
             known, session = self._set(submission.set)
         except LeaderboardError as problem:
