@@ -1,5 +1,6 @@
 """Fixtures that more than one room uses."""
 
+import csv
 import json
 import os
 import shutil
@@ -8,6 +9,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
+
+# How long an example takes says nothing where other processes use the machine, too.
+settings.register_profile("vcrgen", deadline=None)
+settings.load_profile("vcrgen")
+
+
+@pytest.fixture(autouse=True)
+def _csv_limit() -> Iterator[None]:
+    """How long a field of a CSV may be is a setting of the process, which sources and scorers make: not for the next test."""
+    before = csv.field_size_limit()
+    yield
+    csv.field_size_limit(before)
 
 
 @pytest.fixture(scope="session")
