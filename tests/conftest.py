@@ -18,7 +18,7 @@ settings.load_profile("vcrgen")
 
 @pytest.fixture(autouse=True)
 def _csv_limit() -> Iterator[None]:
-    """How long a field of a CSV may be is a setting of the process, which sources and scorers make: not for the next test."""
+    """How long a field of CSV may be is a setting of the process; what a test makes of it is not for the next one."""
     before = csv.field_size_limit()
     yield
     csv.field_size_limit(before)

@@ -49,7 +49,10 @@ def public(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def hidden(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A hidden set of eight English pairs; its key is in ``key``. The same in every run: figures depend on its spans."""
+    """A hidden set of eight English pairs; its key is in ``key``.
+
+    The same in every run: with the spans of some secrets, most figures are whole steps before they are rounded.
+    """
     out = tmp_path_factory.mktemp("leaderboard") / "hidden"
     secret_file = out.with_name("secret.key")
     secret_file.touch(0o600)
