@@ -1,6 +1,7 @@
 """Fixtures that more than one room uses."""
 
 import contextlib
+import csv
 import json
 import os
 import re
@@ -13,6 +14,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
+
+# How long an example takes says nothing where other processes use the machine, too.
+settings.register_profile("vcrgen", deadline=None)
+settings.load_profile("vcrgen")
+
+
+@pytest.fixture(autouse=True)
+def _csv_limit() -> Iterator[None]:
+    """How long a field of CSV may be is a setting of the process; what a test makes of it is not for the next one."""
+    before = csv.field_size_limit()
+    yield
+    csv.field_size_limit(before)
 
 
 @pytest.fixture(scope="session")

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import psutil
 import pytest
@@ -33,6 +34,8 @@ SETTINGS = {
     "RAY_health_check_timeout_ms": "1000",
     "RAY_health_check_failure_threshold": "5",
 }
+# Where work is counted, a slow machine that runs the tests must not be taken for a frozen one.
+PATIENT = SETTINGS | {"RAY_health_check_failure_threshold": "12"}
 
 
 class Machines:
@@ -46,11 +49,12 @@ class Machines:
         from ray.cluster_utils import Cluster
 
         memory = 100 << 20
-        head = {"num_cpus": 0, "include_dashboard": False, "object_store_memory": memory, "env_vars": settings}
-        self.cluster = Cluster(initialize_head=True, head_node_args=head)
-        self.nodes = [
-            self.cluster.add_node(num_cpus=1, object_store_memory=memory, env_vars=settings) for _ in range(3)
-        ]
+        # In the environment of all processes: Cluster's own `env_vars` do not reach the head's server, which watches.
+        with mock.patch.dict(os.environ, settings):
+            head = {"num_cpus": 0, "include_dashboard": False, "object_store_memory": memory}
+            self.cluster = Cluster(initialize_head=True, head_node_args=head)
+            self.nodes = [self.cluster.add_node(wait=False, num_cpus=1, object_store_memory=memory) for _ in range(3)]
+            self.cluster.wait_for_nodes()
         self.address = self.cluster.address
         self._frozen: list[psutil.Process] = []
 
@@ -93,8 +97,8 @@ class Machines:
 
 
 @pytest.fixture
-def machines() -> Iterator[Machines]:
-    machines = Machines(SETTINGS)
+def machines(request: pytest.FixtureRequest) -> Iterator[Machines]:
+    machines = Machines(getattr(request, "param", SETTINGS))
     yield machines
     machines.close()
 
@@ -193,9 +197,8 @@ class Building(threading.Thread):
 def test_a_machine_is_killed(
     log: Log, tree: Tree, reference: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Work is counted here, so a slow machine that runs the tests must not be taken for a frozen one.
     monkeypatch.setattr("vcrgen.builder.engines.attempts.LATE_SECONDS", 120.0)
-    machines = Machines(SETTINGS | {"RAY_health_check_failure_threshold": "20"})
+    machines = Machines(PATIENT)
     try:
         building = Building(tmp_path / "out", machines.address)
         building.start()
@@ -244,7 +247,7 @@ def test_driver_and_cluster_are_killed(tree: Tree, reference: Path, tmp_path: Pa
         f"survival.build(out={str(out)!r}, engine='ray', address=sys.argv[1], **survival.OPTIONS)\n"
     )
 
-    machines = Machines(SETTINGS)
+    machines = Machines(PATIENT)
     with subprocess.Popen([sys.executable, script, machines.address], stderr=subprocess.DEVNULL) as driver:
         log.wait_inside(commits=5)
         driver.kill()
@@ -253,7 +256,7 @@ def test_driver_and_cluster_are_killed(tree: Tree, reference: Path, tmp_path: Pa
     assert 5 <= len(done) < SHARDS and [path.name for path in out.iterdir()] == [WORK]
     for path in folder.iterdir():
         path.unlink()
-    machines = Machines(SETTINGS)
+    machines = Machines(PATIENT)
     try:
         subprocess.run([sys.executable, script, machines.address], check=True, timeout=180)
     finally:
@@ -276,6 +279,7 @@ def test_all_machines_are_killed(
     assert tree(tmp_path / "out") == tree(reference)
 
 
+@pytest.mark.parametrize("machines", [PATIENT], indirect=True, ids=["patient"])
 def test_a_poison_shard(
     machines: Machines, tree: Tree, reference: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -385,7 +385,7 @@ def test_a_worker_that_is_asked_to_stop_puts_back_what_it_holds(
     lines = file.read_text().splitlines()
     endless = json.loads(lines[0]) | {"question_id": "nobody's"}
     with file.open("a") as out:  # so many lines that it is still scored when the signal comes
-        out.writelines([json.dumps(endless) + "\n"] * 300_000)
+        out.writelines([json.dumps(endless) + "\n"] * 120_000)
     given = submit(board, file, facts())
     process = start(board)
     wait_for(lambda: find(board, given.id).state is State.SCORING)

@@ -35,7 +35,11 @@ from vcrgen.publish.reader import read_rows
 PARTS = [("easy", "train"), ("easy", "test"), ("hard", "train"), ("hard", "test")]
 SHORT = {"image": "image", "stacked_image": "stacked", "only_it_image": "tei", "only_it_image_small": "strip"}
 Row = dict[str, Any]
-csv.field_size_limit(sys.maxsize)  # an image is one field
+
+
+@pytest.fixture(autouse=True)
+def _an_image_is_one_field(_csv_limit: None) -> None:
+    csv.field_size_limit(sys.maxsize)
 
 
 @pytest.fixture(scope="module")

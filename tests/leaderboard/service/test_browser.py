@@ -36,8 +36,19 @@ class Visitor:
     def text(self, selector: str = "main") -> str:
         return str(self.one(selector).text)
 
+    def click(self, element: Any) -> None:
+        """Click on what leads to another page, and wait for that: on a busy machine, the old one stays for a while."""
+        from selenium.webdriver.support.expected_conditions import staleness_of
+        from selenium.webdriver.support.ui import WebDriverWait
+
+        old = self.one("html")
+        element.click()
+        wait = WebDriverWait(self.driver, PATIENCE)
+        wait.until(staleness_of(old))
+        wait.until(lambda driver: driver.execute_script("return document.readyState") == "complete")
+
     def follow(self, text: str) -> None:
-        self.driver.find_element("link text", text).click()
+        self.click(self.driver.find_element("link text", text))
 
     def hand_in(self, file: Path, **fields: str) -> None:
         """Fill in the form and send it."""
@@ -46,7 +57,7 @@ class Visitor:
         for name, value in {"token": self.token, **fields}.items():
             self.one(f"form.submit [name={name}]").send_keys(value)
         self.one("form.submit [name=file]").send_keys(str(file))
-        self.one("form.submit button").click()
+        self.click(self.one("form.submit button"))
 
     def wait_for_heading(self, text: str) -> None:
         from selenium.webdriver.support.ui import WebDriverWait
@@ -96,7 +107,7 @@ def test_from_the_form_to_the_board(visitor: Visitor, hand: Any, public_key: Ans
     visitor.follow("Compare")
     for field, number in (("a", 1), ("b", 2)):
         visitor.one(f"form.pair [name={field}] option:nth-of-type({number + 1})").click()
-    visitor.one("form.pair button").click()
+    visitor.click(visitor.one("form.pair button"))
     visitor.wait_for_heading("Two models compared")
     assert "/compare-" in visitor.driver.current_url
     assert "First & <b>model</b>" in visitor.text() and "Second model" in visitor.text()

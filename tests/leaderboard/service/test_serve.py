@@ -261,7 +261,7 @@ def test_stopping(small: Board, visit: Visit) -> None:
     body = upload_head(desk, 200_000) + b"\r\n--x--\r\n"
     raw = Raw(server.url, "POST /submit HTTP/1.1", MULTIPART, f"Content-Length: {len(body)}", "Connection: close")
     raw.send(body[:100_000])
-    time.sleep(0.3)
+    time.sleep(1)  # until it has begun to read, on a busy machine too
     server.process.terminate()
     time.sleep(0.3)
     with pytest.raises(OSError):
