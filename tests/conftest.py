@@ -9,12 +9,13 @@ import shutil
 import socket
 import threading
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import settings
+from rich.console import Console
 
 # How long an example takes says nothing where other processes use the machine, too.
 settings.register_profile("vcrgen", deadline=None)
@@ -27,6 +28,31 @@ def _csv_limit() -> Iterator[None]:
     before = csv.field_size_limit()
     yield
     csv.field_size_limit(before)
+
+
+@pytest.fixture
+def run(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> Callable[..., tuple[int, str, str]]:
+    """Runs the command line in an empty folder and on a wide terminal: exit code, output, errors."""
+    from vcrgen.cli import app
+
+    folder = tmp_path / "here"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    for name in ("cli._out", "cli_hidden._out", "cli_leaderboard._out"):
+        monkeypatch.setattr(f"vcrgen.{name}", Console(width=300))
+    for name in ("cli._err", "cli_hidden._err"):
+        monkeypatch.setattr(f"vcrgen.{name}", Console(width=300, stderr=True))
+
+    def call(*words: object) -> tuple[int, str, str]:
+        monkeypatch.setattr("sys.argv", ["vcrgen", *map(str, words)])
+        with pytest.raises(SystemExit) as stop:
+            app(prog_name="vcrgen")
+        captured = capfd.readouterr()
+        return stop.value.code if isinstance(stop.value.code, int) else 0, captured.out, captured.err
+
+    return call
 
 
 @pytest.fixture(scope="session")

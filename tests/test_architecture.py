@@ -7,7 +7,19 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "vcrgen"
-KERNEL = {"records", "errors", "config", "rng", "signature", "files", "manifest", "resources", "keyset", "storage"}
+KERNEL = {
+    "records",
+    "errors",
+    "config",
+    "rng",
+    "signature",
+    "files",
+    "manifest",
+    "resources",
+    "keyset",
+    "storage",
+    "progress",
+}
 # Only these know more than one stage.
 WIRING = {"pipeline", "shards", "assemble", "run", "estimate", "transform", "progress", "specimen"}
 # What stages may share inside a room: tools and tables, no stage's decisions.

@@ -6,31 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from rich.console import Console
-
-from vcrgen.cli import app
 
 Run = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Run:
-    """Runs the command line in an empty folder: exit code, output, errors."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("vcrgen.cli._out", Console(width=200))
-    monkeypatch.setattr("vcrgen.cli._err", Console(width=200, stderr=True))
-
-    def call(*words: object) -> tuple[int, str, str]:
-        monkeypatch.setattr("sys.argv", ["vcrgen", *map(str, words)])
-        try:
-            app(prog_name="vcrgen")
-            code = 0
-        except SystemExit as stop:
-            code = stop.code if isinstance(stop.code, int) else 0
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return call
 
 
 @pytest.fixture(scope="module")

@@ -4,6 +4,10 @@ Every message is one sentence (or two) that says what was wrong, where, and what
 prints it without a traceback and exits with code 2; a library caller catches :class:`VcrgenError`.
 """
 
+from __future__ import annotations
+
+from vcrgen.records import Reason
+
 
 class VcrgenError(Exception):
     """Base of all errors a user can cause and mend."""
@@ -67,3 +71,17 @@ class HiddenSetError(VcrgenError):
 
 class LeaderboardError(VcrgenError):
     """A board, a submission to it, or a request of its maintainer is not as it has to be."""
+
+
+class ImageProblem(Exception):
+    """An image cannot be used; it is set aside, and the run goes on.
+
+    Attributes:
+        reason: Its type.
+        detail: What was found.
+    """
+
+    def __init__(self, reason: Reason, detail: str) -> None:
+        super().__init__(detail)
+        self.reason = reason
+        self.detail = detail

@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from s3fs import S3FileSystem
 
-from vcrgen.builder import run
+from vcrgen.builder import run as run_module
 from vcrgen.builder.assemble import make_file
 from vcrgen.builder.estimate import estimate
 from vcrgen.builder.run import WORK, build
@@ -62,25 +63,16 @@ def there(store: Any) -> Callable[[str], dict[str, bytes]]:
 
 
 There = Callable[[str], dict[str, bytes]]
+Run = Callable[..., tuple[int, str, str]]
 
 
-def test_the_same_bytes_as_on_a_disk(reference: dict[str, bytes], out: str, there: There) -> None:
+@pytest.mark.parametrize("folder", ["", "/some/vcr"])
+def test_the_same_bytes_as_on_a_disk(reference: dict[str, bytes], store: Any, there: There, folder: str) -> None:
+    out = f"s3://{store.bucket()}{folder}"
     result = build(SAMPLES, out=out, **OPTIONS)
     assert there(out) == reference
     assert result.path == out and not result.was_complete
     assert build(SAMPLES, out=out, **OPTIONS).was_complete
-    assert there(out) == reference
-
-
-def test_by_the_command_line_and_two_processes(reference: dict[str, bytes], out: str, there: There) -> None:
-    done = subprocess.run([*COMMAND, "--out", out, "--workers", "2"], capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0 and f"{out} is complete" in done.stdout, done.stderr
-    assert there(out) == reference
-
-
-def test_the_root_of_a_bucket(reference: dict[str, bytes], store: Any, there: There) -> None:
-    out = f"s3://{store.bucket()}"
-    build(SAMPLES, out=out, **OPTIONS)
     assert there(out) == reference
 
 
@@ -97,6 +89,7 @@ def test_killed_and_run_again(reference: dict[str, bytes], out: str, there: Ther
     assert "_SUCCESS" not in there(out) and "manifest.json" not in there(out)
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0 and "Going on with an earlier run" in done.stderr, done.stderr
+    assert f"{out} is complete" in done.stdout
     assert there(out) == reference
 
 
@@ -121,8 +114,8 @@ def test_stopped_while_assembling(
         return call
 
     with monkeypatch.context() as patch:
-        patch.setattr(run, "make_file", stopping("make", make_file, stop_at))
-        patch.setattr(run, "write_manifest", stopping("manifest", run.write_manifest, 0))
+        patch.setattr(run_module, "make_file", stopping("make", make_file, stop_at))
+        patch.setattr(run_module, "write_manifest", stopping("manifest", run_module.write_manifest, 0))
         with pytest.raises(_Stop):
             build(SAMPLES, out=out, **OPTIONS)
     left = there(out)
@@ -183,16 +176,16 @@ def test_a_build_that_another_one_has_overtaken(
     reference: dict[str, bytes], out: str, there: There, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The work folder goes away in the middle: the other build's dataset is taken."""
-    real = run.plan_assembly
+    real = run_module.plan_assembly
 
     def late(*args: Any, **kwargs: Any) -> Any:
         with monkeypatch.context() as patch:
-            patch.setattr(run, "plan_assembly", real)
+            patch.setattr(run_module, "plan_assembly", real)
             build(SAMPLES, out=out, **OPTIONS)
         return real(*args, **kwargs)
 
     with monkeypatch.context() as patch:
-        patch.setattr(run, "plan_assembly", late)
+        patch.setattr(run_module, "plan_assembly", late)
         assert build(SAMPLES, out=out, **OPTIONS).path == out
     assert there(out) == reference
 
@@ -221,7 +214,7 @@ def test_nothing_usable_leaves_nothing(store: Any, out: str, there: There) -> No
     assert there(out) == {}
 
 
-def test_what_cannot_be_built_in(store: Any, monkeypatch: pytest.MonkeyPatch, out: str) -> None:
+def test_what_cannot_be_built_in(store: Any, monkeypatch: pytest.MonkeyPatch, out: str, run: Run) -> None:
     with pytest.raises(OutputError, match="hf upload"):
         build("samples:4", out="hf://datasets/me/vcr")
     with pytest.raises(OutputError, match=r"s3://no-such-bucket/x cannot be written: .*bucket does not exist"):
@@ -229,12 +222,12 @@ def test_what_cannot_be_built_in(store: Any, monkeypatch: pytest.MonkeyPatch, ou
     user = store.client("iam")
     user.create_user(UserName="builder")
     key = user.create_access_key(UserName="builder")["AccessKey"]
-    command = [sys.executable, "-m", "vcrgen", "build", "samples:4", "--out", out]
-    rights = {"AWS_ACCESS_KEY_ID": key["AccessKeyId"], "AWS_SECRET_ACCESS_KEY": key["SecretAccessKey"]}
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", key["AccessKeyId"])
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", key["SecretAccessKey"])
+    S3FileSystem.clear_instance_cache()
     with store.checking_rights():
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=os.environ | rights)
-    assert done.returncode == 2 and "Traceback" not in done.stderr
-    assert f"{out} cannot be written" in (said := " ".join(done.stderr.split())) and "access denied" in said
+        code, _, err = run("build", "samples:4", "--out", out)
+    assert code == 2 and f"{out} cannot be written" in err and "access denied" in err and "Traceback" not in err
 
 
 # Sources
@@ -312,9 +305,7 @@ def test_sources_that_are_none(pairs: str, url: str, message: str) -> None:
 def test_a_source_without_rights(store: Any, pairs: str, monkeypatch: pytest.MonkeyPatch) -> None:
     source = open_source(BuildConfig(source=f"{pairs}/parquet/a-*.parquet"))
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "nobody")
-    import s3fs
-
-    s3fs.S3FileSystem.clear_instance_cache()
+    S3FileSystem.clear_instance_cache()
     with store.checking_rights():
         for name in ("parquet/a-*.parquet", "parquet", "parquet/a-00.parquet"):
             with pytest.raises(SourceError, match=r"cannot be read: .*access denied"):
@@ -346,21 +337,13 @@ def test_a_plan(pairs: str) -> None:
     assert estimate(BuildConfig(source=f"{pairs}/parquet/a-*.parquet")).rows == 26
 
 
-def test_looking_at_it(out: str, tmp_path: Path) -> None:
+def test_looking_at_it(out: str, run: Run) -> None:
     build("samples:6", out=out)
-    inspected = subprocess.run(
-        [sys.executable, "-m", "vcrgen", "inspect", out, "--json"], capture_output=True, text=True, timeout=120
-    )
-    assert json.loads(inspected.stdout)["pairs"] == 6, inspected.stderr
-    for command, made in (("preview", "vcr-preview.html"), ("export --to imagefolder", "vcr-imagefolder")):
-        done = subprocess.run(
-            [sys.executable, "-m", "vcrgen", *command.split(), out],
-            capture_output=True, text=True, timeout=120, cwd=tmp_path,
-        )  # fmt: skip
-        assert done.returncode == 0, done.stderr
-        assert (tmp_path / made).exists()
-    refused = subprocess.run(
-        [sys.executable, "-m", "vcrgen", "preview", out, "--out", f"{out}.html"],
-        capture_output=True, text=True, timeout=120, cwd=tmp_path,
-    )  # fmt: skip
-    assert refused.returncode == 2 and "only builds write there" in " ".join(refused.stderr.split())
+    assert json.loads(run("inspect", out, "--json")[1])["pairs"] == 6
+    for command, made in ((["preview"], "vcr-preview.html"), (["export", "--to", "imagefolder"], "vcr-imagefolder")):
+        code, _, err = run(*command, out)
+        assert code == 0 and Path(made).exists(), err
+    code, _, err = run("preview", out, "--out", f"{out}.html")
+    assert code == 2 and "only builds write there" in err
+    code, _, err = run("score", "preds.jsonl", "--data", out)
+    assert code == 2 and "copy the dataset to a disk" in err

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from vcrgen.builder.images import ImageLimits, ImageProblem, load_image
+from vcrgen.builder.images import ImageLimits, load_image
+from vcrgen.errors import ImageProblem
 from vcrgen.records import Reason
 
 LIMITS = ImageLimits(max_pixels=1_000_000, min_side=16, max_height=900)

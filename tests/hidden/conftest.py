@@ -7,11 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
 
 from vcrgen.builder.pipeline import Style
 from vcrgen.builder.run import Watcher
-from vcrgen.cli import app
 from vcrgen.config import load_build_config
 from vcrgen.hidden import HiddenOptions, HiddenResult, make_hidden
 from vcrgen.hidden.studio import Studio
@@ -126,26 +124,3 @@ def tree() -> Tree:
 def answers() -> Callable[[Path], list[dict[str, Any]]]:
     """The lines of a set's key."""
     return lambda folder: [json.loads(line) for line in (folder / "key" / "answers.jsonl").read_bytes().splitlines()]
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Run:
-    """Runs the command line in an empty folder: exit code, output, errors."""
-    folder = tmp_path / "here"
-    folder.mkdir()
-    monkeypatch.chdir(folder)
-    for module in ("cli", "cli_hidden"):
-        monkeypatch.setattr(f"vcrgen.{module}._out", Console(width=300))
-        monkeypatch.setattr(f"vcrgen.{module}._err", Console(width=300, stderr=True))
-
-    def call(*words: object) -> tuple[int, str, str]:
-        monkeypatch.setattr("sys.argv", ["vcrgen", *map(str, words)])
-        try:
-            app(prog_name="vcrgen")
-            code = 0
-        except SystemExit as stop:
-            code = stop.code if isinstance(stop.code, int) else 0
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return call

@@ -15,10 +15,8 @@ from typing import Any
 import numpy as np
 import psycopg
 import pytest
-from rich.console import Console
 
 from vcrgen.builder.run import build
-from vcrgen.cli import app
 from vcrgen.config import load_build_config
 from vcrgen.hidden import HiddenOptions, make_hidden
 from vcrgen.leaderboard.board import Board, init_board
@@ -302,28 +300,5 @@ def place(facts: Callable[..., ModelFacts]) -> Place:
         result = {"scores": [{"mode": mode, "view": view, "outcomes": {}, "groups": []} for mode, view in means]}
         finish(board, submission, Outcome(signature=signature, result=result, cells=tuple(cells)))
         return submission
-
-    return call
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path) -> Run:
-    """Runs the command line in a folder of its own: exit code, output, errors."""
-    folder = tmp_path / "here"
-    folder.mkdir()
-    monkeypatch.chdir(folder)
-    for name in ("cli._out", "cli_leaderboard._out"):
-        monkeypatch.setattr(f"vcrgen.{name}", Console(width=300))
-    monkeypatch.setattr("vcrgen.cli._err", Console(width=300, stderr=True))
-
-    def call(*words: object) -> tuple[int, str, str]:
-        monkeypatch.setattr("sys.argv", ["vcrgen", *map(str, words)])
-        try:
-            app(prog_name="vcrgen")
-            code = 0
-        except SystemExit as stop:
-            code = stop.code if isinstance(stop.code, int) else 0
-        captured = capfd.readouterr()
-        return code, captured.out, captured.err
 
     return call

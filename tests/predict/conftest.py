@@ -9,8 +9,8 @@ import pytest
 from PIL import Image
 
 from vcrgen.builder.run import build
+from vcrgen.errors import ImageProblem
 from vcrgen.hidden.public import VIEWS, image_name, metadata_row
-from vcrgen.predict.images import PictureProblem
 from vcrgen.records import Reason
 
 Rows = list[dict[str, Any]]
@@ -60,7 +60,7 @@ class FakeEngine:
             raise KeyboardInterrupt
         self.read_so_far += 1
         if image.width == self._fails_on:
-            raise PictureProblem(Reason.UNDECODABLE, "the engine fails on it")
+            raise ImageProblem(Reason.UNDECODABLE, "the engine fails on it")
         return f"{lang} {image.width}x{image.height}"
 
 

@@ -7,9 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
 
-from vcrgen.cli import app
 from vcrgen.predict.commands import default_out
 from vcrgen.predict.ocr import OcrEngine
 
@@ -17,25 +15,14 @@ Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path, fake_engine: Any) -> Run:
-    """Runs the command line in an empty folder, with a reader that needs no OCR: exit code, output, errors."""
-    (tmp_path / "here").mkdir()
-    monkeypatch.chdir(tmp_path / "here")
-    monkeypatch.setattr("vcrgen.cli._err", Console(width=200, stderr=True))
+def baseline(run: Run, monkeypatch: pytest.MonkeyPatch, fake_engine: Any) -> Run:
+    """Runs ``vcrgen baseline`` with a reader that needs no OCR."""
     monkeypatch.setattr("vcrgen.predict.commands.OcrEngine", fake_engine)
-
-    def call(*words: object) -> tuple[int, str, str]:
-        monkeypatch.setattr("sys.argv", ["vcrgen", "baseline", *map(str, words)])
-        with pytest.raises(SystemExit) as stop:
-            app(prog_name="vcrgen")
-        captured = capsys.readouterr()
-        return stop.value.code if isinstance(stop.value.code, int) else 0, captured.out, captured.err
-
-    return call
+    return lambda *words: run("baseline", *words)
 
 
-def test_the_last_line_says_how_to_score(run: Run, dataset: Path) -> None:
-    code, out, err = run("ocr", dataset, "--out", "preds.jsonl", "--view", "both", "--workers", 2)
+def test_the_last_line_says_how_to_score(baseline: Run, dataset: Path) -> None:
+    code, out, err = baseline("ocr", dataset, "--out", "preds.jsonl", "--view", "both", "--workers", 2)
     assert code == 0, err
     assert out == f"preds.jsonl: 24 outputs of fake-1; next: vcrgen score preds.jsonl --data {dataset} --split all\n"
     assert Path("preds.jsonl").read_bytes().count(b"\n") == 24
@@ -49,14 +36,14 @@ def test_the_last_line_says_how_to_score(run: Run, dataset: Path) -> None:
         (["--limit", "2"], "score x.jsonl --data {} --split all"),
     ],
 )
-def test_the_command_scores_what_was_read(run: Run, dataset: Path, options: list[str], command: str) -> None:
-    assert run("ocr", dataset, "--out", "x.jsonl", *options)[1].endswith(f"vcrgen {command.format(dataset)}\n")
+def test_the_command_scores_what_was_read(baseline: Run, dataset: Path, options: list[str], command: str) -> None:
+    assert baseline("ocr", dataset, "--out", "x.jsonl", *options)[1].endswith(f"vcrgen {command.format(dataset)}\n")
 
 
-def test_a_hidden_set(run: Run, hidden: Callable[..., Path]) -> None:
+def test_a_hidden_set(baseline: Run, hidden: Callable[..., Path]) -> None:
     public = hidden()
     (public / "stacked_image" / ("0" * 32 + ".png")).unlink()
-    code, out, _ = run("ocr", public)
+    code, out, _ = baseline("ocr", public)
     target = public.with_name("public-ocr.jsonl")
     assert code == 0 and target.is_file()
     aside, last = out.splitlines()
@@ -65,7 +52,7 @@ def test_a_hidden_set(run: Run, hidden: Callable[..., Path]) -> None:
     key = public.with_name("key")
     key.mkdir()
     (key / "key.json").write_text("{}")
-    assert run("ocr", public, "--out", "again.jsonl")[1].endswith(f"--data {key}\n")
+    assert baseline("ocr", public, "--out", "again.jsonl")[1].endswith(f"--data {key}\n")
 
 
 def test_outputs_stand_beside_the_dataset(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -87,24 +74,24 @@ def test_outputs_stand_beside_the_dataset(monkeypatch: pytest.MonkeyPatch, tmp_p
         (["DATASET", "--out", "/proc/preds.jsonl"], "cannot be written"),
     ],
 )
-def test_mistakes(run: Run, dataset: Path, words: list[str], message: str) -> None:
+def test_mistakes(baseline: Run, dataset: Path, words: list[str], message: str) -> None:
     Path("full").write_text("mine")
-    code, out, err = run("ocr", *(str(dataset) if word == "DATASET" else word for word in words))
+    code, out, err = baseline("ocr", *(str(dataset) if word == "DATASET" else word for word in words))
     assert code == 2, out + err
     assert message in err and err.startswith("Error: ") and err.count("\n") == 1
     assert [path.name for path in Path().iterdir()] == ["full"]
 
 
-def test_the_extra_is_not_installed(run: Run, dataset: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_extra_is_not_installed(baseline: Run, dataset: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("vcrgen.predict.commands.OcrEngine", OcrEngine)
     monkeypatch.setitem(sys.modules, "rapidocr_onnxruntime", None)
-    code, _, err = run("ocr", dataset)
+    code, _, err = baseline("ocr", dataset)
     assert code == 2 and 'pip install "vcrgen[ocr]"' in " ".join(err.split()) and "Traceback" not in err
 
 
 @pytest.mark.parametrize("words", [[], ["ocr"]])
-def test_help(run: Run, words: list[str]) -> None:
-    code, out, _ = run(*words, "--help")
+def test_help(baseline: Run, words: list[str]) -> None:
+    code, out, _ = baseline(*words, "--help")
     assert code == 0 and "Usage: vcrgen baseline" in out
     assert not words or ("vcrgen[ocr]" in out and "vcrgen baseline ocr data/my-vcr" in out)
 

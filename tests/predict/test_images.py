@@ -14,10 +14,10 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
-from vcrgen.errors import ConfigError, DatasetError
+from vcrgen.errors import ConfigError, DatasetError, ImageProblem
 from vcrgen.manifest import read_manifest, write_manifest
 from vcrgen.predict import images
-from vcrgen.predict.images import Choice, Picture, PictureProblem, load_picture, open_pictures
+from vcrgen.predict.images import Choice, Picture, load_picture, open_pictures
 from vcrgen.records import Reason
 from vcrgen.scorer.records import View
 
@@ -241,12 +241,12 @@ def test_pictures_are_decoded_to_rgb(form: str, mode: str) -> None:
     ],
 )
 def test_pictures_that_are_set_aside(data: bytes | None, reason: Reason) -> None:
-    with pytest.raises(PictureProblem) as caught:
+    with pytest.raises(ImageProblem) as caught:
         load_picture(picture(data, "nothing there"))
     assert caught.value.reason == reason and caught.value.detail
 
 
 def test_too_many_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(images, "MAX_BYTES", 50)
-    with pytest.raises(PictureProblem, match="larger than"):
+    with pytest.raises(ImageProblem, match="larger than"):
         load_picture(picture(encoded()))

@@ -9,9 +9,8 @@ import pytest
 from PIL import Image
 
 from vcrgen.builder.run import build
-from vcrgen.errors import PipelineError
+from vcrgen.errors import ImageProblem, PipelineError
 from vcrgen.manifest import read_manifest
-from vcrgen.predict.images import PictureProblem
 from vcrgen.predict.ocr import MAX_PIXELS, MAX_SIDE, Fragment, OcrEngine, enlarged, reading_order
 from vcrgen.publish.reader import read_rows
 
@@ -116,7 +115,7 @@ def test_a_picture_without_text(engine: OcrEngine) -> None:
 def test_pictures_of_odd_shapes(engine: OcrEngine, size: tuple[int, int]) -> None:
     try:
         assert engine.read(Image.effect_noise(size, 90).convert("RGB"), "zh") is not None
-    except PictureProblem as problem:
+    except ImageProblem as problem:
         assert "the OCR engine fails on it" in problem.detail
 
 
@@ -125,7 +124,7 @@ def test_the_engine_fails(engine: OcrEngine, monkeypatch: pytest.MonkeyPatch) ->
         raise RuntimeError("no\nmore")
 
     monkeypatch.setattr(engine, "_engine", fail)
-    with pytest.raises(PictureProblem, match=r"the OCR engine fails on it: no$"):
+    with pytest.raises(ImageProblem, match=r"the OCR engine fails on it: no$"):
         engine.read(Image.new("RGB", (9, 9)), "en")
 
 

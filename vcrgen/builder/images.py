@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from PIL import ExifTags, Image, ImageOps
 
+from vcrgen.errors import ImageProblem
 from vcrgen.records import Reason
 
 Image.init()
@@ -15,20 +16,6 @@ FORMATS = tuple(
     name for name in ("PNG", "JPEG", "WEBP", "GIF", "TIFF", "BMP", "PPM", "AVIF", "ICO") if name in Image.OPEN
 )
 WIDE_GRAY = ("I;16", "I;16L", "I;16B", "I;16N", "I", "F")
-
-
-class ImageProblem(Exception):
-    """An image cannot be used.
-
-    Attributes:
-        reason: Its type.
-        detail: What was found.
-    """
-
-    def __init__(self, reason: Reason, detail: str) -> None:
-        super().__init__(detail)
-        self.reason = reason
-        self.detail = detail
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,14 +18,14 @@ from vcrgen.builder.cover import cover_boxes, measure_cover
 from vcrgen.builder.encode import Band, ImageFormat, Pixels, encode_image, white_band
 from vcrgen.builder.filters import CensorList
 from vcrgen.builder.fonts import FontChain, default_chain, resolve_font
-from vcrgen.builder.images import ImageLimits, ImageProblem, load_image
+from vcrgen.builder.images import ImageLimits, load_image
 from vcrgen.builder.layout import layout_caption
 from vcrgen.builder.masking import locate_answers, plan_mask
 from vcrgen.builder.render import cover_strip, render_strip
 from vcrgen.builder.samples.pairs import BUILTIN_COUNT
 from vcrgen.builder.samples.pairs import caption as sample_caption
 from vcrgen.config import BuildConfig
-from vcrgen.errors import PipelineError
+from vcrgen.errors import ImageProblem, PipelineError
 from vcrgen.records import CoveredSpan, Item, Layout, Mode, Reason, Reject, Span
 from vcrgen.rng import rng_for
 from vcrgen.signature import Signature

@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from vcrgen.builder.images import ImageLimits, ImageProblem, load_image
+from vcrgen.builder.images import ImageLimits, load_image
 from vcrgen.builder.sources import Source, check_columns, iter_items
 from vcrgen.config import BuildConfig
-from vcrgen.errors import SourceError
+from vcrgen.errors import ImageProblem, SourceError
 from vcrgen.text.normalise import normalise_caption
 
 # A difference hash compares neighbouring cells of a picture shrunk to this many rows: it survives resizing and JPEG.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import shutil
 import tarfile
 import zlib
 from base64 import b64decode, b64encode
@@ -78,11 +79,19 @@ def restore(source: Path, folder: Path, *, database: str, data: Sequence[str]) -
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise LeaderboardError(f"{folder} is there and not empty; name a new folder.")
     moved = named_sets(data)
+    was_there = folder.exists()
+    board = None
     try:
         with tarfile.open(source, "r:gz") as archive:
-            return _restore(archive, source, folder, database, moved)
+            board = _restore(archive, source, folder, database, moved)
+            return board
     except (tarfile.TarError, EOFError, OSError, zlib.error) as problem:
         raise LeaderboardError(f"{source} cannot be read as a backup: {problem}.") from None
+    finally:
+        if board is None:  # half a board is none, and would be in the way of the next try
+            shutil.rmtree(folder, ignore_errors=True)
+            if was_there:
+                folder.mkdir(exist_ok=True)
 
 
 def _restore(archive: tarfile.TarFile, source: Path, folder: Path, database: str, moved: Mapping[str, Path]) -> Board:
@@ -94,8 +103,21 @@ def _restore(archive: tarfile.TarFile, source: Path, folder: Path, database: str
     folder.mkdir(parents=True, exist_ok=True)
     folder.chmod(0o700)
     engine = open_engine(folder, database)
-    upgrade(engine)
-    board = Board(folder, settings, engine, Vault(folder))
+    try:
+        upgrade(engine)
+        board = Board(folder, settings, engine, Vault(folder))
+        _take_in(archive, source, board, head, moved)
+    except BaseException:
+        engine.dispose()
+        raise
+    write_settings(folder, settings)
+    return board
+
+
+def _take_in(
+    archive: tarfile.TarFile, source: Path, board: Board, head: Mapping[str, Any], moved: Mapping[str, Path]
+) -> None:
+    """Everything behind the head, in one transaction."""
     tables = {table.name: table for table in metadata.sorted_tables}
     missing = set(tables)
     with board.writing() as connection:
@@ -125,8 +147,6 @@ def _restore(archive: tarfile.TarFile, source: Path, folder: Path, database: str
                 raise LeaderboardError(f"In {source} there is no set {name_[:40]!r}; there are {', '.join(known)}.")
             change_set(connection, describe_set(name_, path))
         record(connection, actor=maintainer(), what="restored", subject="board", facts={"from": source.name[:100]})
-    write_settings(folder, settings)
-    return board
 
 
 def _head(archive: tarfile.TarFile, source: Path) -> dict[str, Any]:

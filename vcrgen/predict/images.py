@@ -12,7 +12,7 @@ from typing import Any
 
 from PIL import Image
 
-from vcrgen.errors import ConfigError, DatasetError
+from vcrgen.errors import ConfigError, DatasetError, ImageProblem
 from vcrgen.files import sha256_file
 from vcrgen.manifest import MANIFEST, read_manifest
 from vcrgen.publish.reader import check_files, read_rows
@@ -29,20 +29,6 @@ MAX_BYTES = 32 << 20
 MAX_PIXELS = 4096 * 16384
 FORMATS = ("PNG", "WEBP")
 _FILE_NAME = re.compile(r"[0-9a-f]{32}\.png")
-
-
-class PictureProblem(Exception):
-    """A picture cannot be read.
-
-    Attributes:
-        reason: Its type.
-        detail: What was found.
-    """
-
-    def __init__(self, reason: Reason, detail: str) -> None:
-        super().__init__(detail)
-        self.reason = reason
-        self.detail = detail
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,27 +117,27 @@ def load_picture(picture: Picture) -> Image.Image:
         An image of mode RGB in its own size.
 
     Raises:
-        PictureProblem: It is missing, too large, or not an image.
+        ImageProblem: It is missing, too large, or not an image.
     """
     data = picture.data
     if data is None:
-        raise PictureProblem(Reason.NO_IMAGE, picture.problem)
+        raise ImageProblem(Reason.NO_IMAGE, picture.problem)
     if len(data) > MAX_BYTES:
-        raise PictureProblem(Reason.OVERSIZED, f"larger than {MAX_BYTES >> 20} MiB")
+        raise ImageProblem(Reason.OVERSIZED, f"larger than {MAX_BYTES >> 20} MiB")
     try:
         image = Image.open(io.BytesIO(data), formats=FORMATS)
         # Judged from the header, before anything is decoded.
         if image.width * image.height > MAX_PIXELS:
-            raise PictureProblem(
+            raise ImageProblem(
                 Reason.OVERSIZED, f"{image.width}x{image.height} pixels, more than {MAX_PIXELS:,} in all"
             )
         return image.convert("RGB")
-    except PictureProblem:
+    except ImageProblem:
         raise
     except Image.DecompressionBombError:
-        raise PictureProblem(Reason.OVERSIZED, f"more than {MAX_PIXELS:,} pixels") from None
+        raise ImageProblem(Reason.OVERSIZED, f"more than {MAX_PIXELS:,} pixels") from None
     except Exception:  # decoders raise anything on hostile files
-        raise PictureProblem(Reason.UNDECODABLE, f"not a whole {' or '.join(FORMATS)} image") from None
+        raise ImageProblem(Reason.UNDECODABLE, f"not a whole {' or '.join(FORMATS)} image") from None
 
 
 def _built(folder: Path, choice: Choice) -> Pictures:

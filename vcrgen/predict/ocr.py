@@ -11,8 +11,7 @@ from typing import Any
 
 from PIL import Image
 
-from vcrgen.errors import PipelineError
-from vcrgen.predict.images import PictureProblem
+from vcrgen.errors import ImageProblem, PipelineError
 from vcrgen.records import Reason
 from vcrgen.text.languages import LANGUAGES
 
@@ -132,20 +131,20 @@ class OcrEngine:
         """Everything the engine reads, in its own order; boxes are those of the enlarged image.
 
         Raises:
-            PictureProblem: The engine fails on the picture.
+            ImageProblem: The engine fails on the picture.
         """
         try:
             found, _ = self._engine(enlarged(image))
         except Exception as error:  # of OpenCV, ONNX Runtime or the engine, on pictures of odd shapes
             reason = (str(error).strip() or type(error).__name__).splitlines()[0]
-            raise PictureProblem(Reason.UNDECODABLE, f"the OCR engine fails on it: {reason[:200]}") from None
+            raise ImageProblem(Reason.UNDECODABLE, f"the OCR engine fails on it: {reason[:200]}") from None
         return [_fragment(box, text, confidence) for box, text, confidence in found or ()]
 
     def read(self, image: Image.Image, lang: str) -> str:
         """The text of an image of mode RGB in reading order; empty where there is none.
 
         Raises:
-            PictureProblem: The engine fails on the picture.
+            ImageProblem: The engine fails on the picture.
         """
         return reading_order(self.fragments(image), LANGUAGES[lang].joiner)
 

@@ -18,9 +18,9 @@ from typing import Any, Protocol
 from filelock import FileLock, Timeout
 from PIL import Image
 
-from vcrgen.errors import DatasetError, OutputError
+from vcrgen.errors import DatasetError, ImageProblem, OutputError
 from vcrgen.files import canonical_json, fsync
-from vcrgen.predict.images import Choice, Picture, PictureProblem, Pictures, load_picture
+from vcrgen.predict.images import Choice, Picture, Pictures, load_picture
 
 Key = tuple[str, str, str | None]
 """Question id, view and mode: what an output is of."""
@@ -38,7 +38,7 @@ class Engine(Protocol):
     facts: Mapping[str, Any]
 
     def read(self, image: Image.Image, lang: str) -> str:
-        """The text of an image; raises :class:`PictureProblem` where it cannot be read."""
+        """The text of an image; raises :class:`ImageProblem` where it cannot be read."""
 
 
 class Watcher:
@@ -69,7 +69,7 @@ class Result:
     aside: Counter[str] = field(default_factory=Counter)
     example: str = ""
 
-    def set_aside(self, picture: Picture, problem: PictureProblem) -> None:
+    def set_aside(self, picture: Picture, problem: ImageProblem) -> None:
         """Count a picture that cannot be read."""
         self.aside[problem.reason.value] += 1
         self.example = self.example or f"{picture.question_id}, {picture.view.label}: {problem.detail}"
@@ -132,7 +132,7 @@ def run_baseline(
             for picture, future in _submit(pool, read, _without(pictures.stream(), done), ahead=workers):
                 try:
                     output = future.result()
-                except PictureProblem as problem:
+                except ImageProblem as problem:
                     result.set_aside(picture, problem)
                 else:
                     lines.write(_line(picture, first.model, output))
