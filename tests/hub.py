@@ -49,7 +49,7 @@ class Hub:
         storage: Of the storage.
         objects: Large files, by the SHA-256 of their bytes.
         gated: Repositories that ask for an agreement.
-        requests: What was asked of the Hub and the storage: method, path and headers.
+        requests: What was asked of the Hub and the storage: method, path, and headers by their names in small letters.
     """
 
     def __init__(self) -> None:
@@ -121,7 +121,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         path, query = urlsplit(self.path)[2:4]
         self.query = dict(parse_qsl(query))
-        self.hub.requests.append((self.command, unquote(path), dict(self.headers)))
+        headers = {key.lower(): value for key, value in self.headers.items()}
+        self.hub.requests.append((self.command, unquote(path), headers))
         try:
             status, headers, data = self._route(path)
         except Refused as error:
