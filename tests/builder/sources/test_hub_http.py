@@ -36,6 +36,19 @@ for text in sys.argv[1:]:
         found[text] = str(error)
 print(json.dumps(found))
 """
+# How many captions are read of each source opened until then, after each change.
+CHANGE = """
+import sys
+from huggingface_hub import HfApi
+from vcrgen.builder.sources import open_source
+from vcrgen.config import BuildConfig
+sources = []
+for file in sys.argv[1:]:
+    HfApi().upload_file(path_or_fileobj=file, path_in_repo="a.parquet", repo_id="me/new", repo_type="dataset")
+    sources += [open_source(BuildConfig(source=text)) for text in ("hf://datasets/me/new/*.parquet", "me/new")]
+    for source in sources:
+        print(len(list(source.rows(0, 0, source.partitions()[0].rows, frozenset({"caption"})))))
+"""
 # Every example of an epoch, from here and then from two workers of torch, which are copies of a process that has asked
 # the Hub.
 STREAM = """
@@ -164,10 +177,10 @@ def test_what_cannot_be_opened(on_hub: Run, commits: dict[str, str]) -> None:
         "hf://datasets/me/gated": agreement,
         "hf://datasets/me/gated/data/*.parquet": agreement,
         "me/none": "the Hub has no dataset of that name",
-        "hf://datasets/me/none": "is no file, and no folder",
-        "hf://datasets/me/none/*.parquet": "repository not found",
+        "hf://datasets/me/none/*.parquet": "the Hub has no dataset of that name",
+        "hf://datasets/me/pairs/none": "is no file, and no folder",
         "me/pairs@none": "no revision 'none' of me/pairs@none",
-        "hf://datasets/me/pairs@none/data/*.parquet": "revision not found",
+        "hf://datasets/me/pairs@none/data/*.parquet": "no revision 'none' of hf://datasets/me/pairs@none/data/*.parquet",
         "me/two": "Please pick one among the available configs: ['a', 'b'].",
         "me/two:c": "BuilderConfig 'c' not found. Available: ['a', 'b'].",
         "me/unconverted": "me/unconverted is not stored as Parquet, nor converted by the Hub",
@@ -176,6 +189,16 @@ def test_what_cannot_be_opened(on_hub: Run, commits: dict[str, str]) -> None:
     for token in ("hf_test", ""):
         found = opened(on_hub, expected, HF_TOKEN=token)
         assert all(message in str(found[text]) and "\n" not in found[text] for text, message in expected.items()), found
+
+
+def test_a_dataset_that_changes(hub: Any, on_hub: Run, tmp_path: Path) -> None:
+    """What one process opened before stays what it was; what it opens then is new."""
+    hub.create("me/new")
+    for rows in (2, 30):
+        (tmp_path / f"{rows}.parquet").write_bytes(parquet(*range(rows)))
+    done = on_hub("-c", CHANGE, tmp_path / "2.parquet", tmp_path / "30.parquet")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["2", "2", *("2", "2", "30", "30")]
 
 
 def test_nobody_answers(on_hub: Run) -> None:

@@ -7,6 +7,7 @@ import re
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from urllib.parse import unquote
 
 from vcrgen.builder.sources.base import first_line
 from vcrgen.builder.sources.parquet import ParquetSource
@@ -16,6 +17,7 @@ from vcrgen.storage import BucketFolder, DiskFolder
 HUB_ID = re.compile(r"((?:[\w.-]+/)?[\w.-]+)(?::([\w.+-]+))?(?:@([\w./-]+))?")
 """``org/name``, ``org/name:config``, ``org/name@revision``, ``org/name:config@revision``."""
 
+_FILES_URL = re.compile(r"hf://datasets/([\w.-]+/[\w.-]+)(?:@(refs/(?:convert|pr)/[\w.-]+|[\w.%-]+))?((?:/.*)?)")
 _CONVERTED = "refs/convert/parquet"
 _TIMEOUT_SECONDS = 10
 
@@ -80,6 +82,22 @@ def open_hub(text: str, *, split: str, enough: int | None) -> ParquetSource:
     description = f"{name}{f':{config}' if config else ''}@{commit}, split {split}"
     names = [_below(file) for file in files]
     return ParquetSource(names, folder=BucketFolder(url), kind="Parquet file", description=description, enough=enough)
+
+
+def pinned(url: str) -> str:
+    """The URL of a dataset's files at the commit that its revision names now; any other URL as it is.
+
+    Files that are read while somebody pushes others are of one commit, and nothing that the Hub's library remembers of
+    an earlier one is taken for them.
+
+    Raises:
+        SourceError: The Hub cannot be reached, or does not show such a dataset or revision.
+    """
+    if not (found := _FILES_URL.fullmatch(url)):
+        return url
+    name, revision, rest = found.groups()
+    commit = _commit(name, unquote(revision) if revision else None, shown=url)
+    return f"hf://datasets/{name}@{commit}{rest}"
 
 
 def _commit(name: str, revision: str | None, *, shown: str) -> str:
