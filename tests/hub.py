@@ -34,11 +34,7 @@ def is_large(path: str) -> bool:
 
 
 class Refused(Exception):
-    """An answer that is none."""
-
-    def __init__(self, status: int, code: str, message: str) -> None:
-        super().__init__(message)
-        self.status, self.code, self.message = status, code, message
+    """An answer that is none: its status, the Hub's code for it, and what it says."""
 
 
 class Hub:
@@ -72,12 +68,15 @@ class Hub:
             server.server_close()
 
     def settings(self, home: Path) -> dict[str, str]:
-        """Environment variables by which a new process takes this for the Hub and asks nothing of any other host."""
-        switched_off = ("XET", "TELEMETRY", "UPDATE_CHECK", "PROGRESS_BARS")
+        """Environment variables by which a new process takes this for the Hub and asks nothing of the real one.
+
+        `datasets` also looks for a viewer at a host of its own, which does not exist, and goes on without.
+        """
         return {
-            **{f"HF_HUB_DISABLE_{what}": "1" for what in switched_off},
-            **{"HF_ENDPOINT": self.url, "HF_TOKEN": TOKEN, "HF_HOME": str(home), "HF_UPDATE_DOWNLOAD_COUNTS": "0"},
-            **{"HF_HUB_OFFLINE": "0", "NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"},
+            **{f"HF_HUB_DISABLE_{what}": "1" for what in ("XET", "TELEMETRY", "UPDATE_CHECK", "PROGRESS_BARS")},
+            **{f"HF_{what}": str(home / what.lower()) for what in ("HOME", "HUB_CACHE", "DATASETS_CACHE")},
+            **{"HF_ENDPOINT": self.url, "HF_TOKEN": TOKEN, "HF_HUB_OFFLINE": "0", "HF_UPDATE_DOWNLOAD_COUNTS": "0"},
+            **{"NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"},
         }
 
     def create(self, name: str) -> bool:
@@ -126,10 +125,10 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             status, headers, data = self._route(path)
         except Refused as error:
-            # As the Hub does, not to tell strangers what there is.
-            status = 401 if error.code in ("RepoNotFound", "GatedRepo") and not self._known() else error.status
-            headers = {"X-Error-Code": error.code, "X-Error-Message": error.message}
-            data = json.dumps({"error": error.message}).encode()
+            status, code, message = error.args
+            if code in ("RepoNotFound", "GatedRepo") and not self._known():
+                status = 401  # as the Hub does, not to tell strangers what there is
+            headers, data = {"X-Error-Code": code, "X-Error-Message": message}, message.encode()
         self.send_response(status)
         for key, value in {"Content-Length": str(len(data)), **headers}.items():
             self.send_header(key, value)

@@ -87,3 +87,12 @@ def test_the_rows_come_back(on_hub: Run, dataset: Path, request: pytest.FixtureR
             (width, height), came = found[f"{file.mode}/{file.split}/{streaming}"]
             assert came == built
             assert width == 300 and height > rows[0]["strip_y"]
+
+
+def test_looking_at_it_there(hub: Any, on_hub: Run, uploaded: str) -> None:
+    inspected = on_hub("vcrgen", "inspect", f"hf://datasets/{uploaded}", "--json")
+    assert json.loads(inspected.stdout)["pairs"] == 6, inspected.stderr
+    hub.commit("me/gated-vcr", hub.find(uploaded)[1])
+    hub.gated.add("me/gated-vcr")
+    refused = on_hub("vcrgen", "inspect", "hf://datasets/me/gated-vcr")
+    assert refused.returncode == 2 and "log in with `hf auth login`" in " ".join(refused.stderr.split())

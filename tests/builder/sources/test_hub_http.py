@@ -223,7 +223,7 @@ def test_the_same_data_as_from_a_folder(
 
 def test_the_same_examples_as_from_a_folder(on_hub: Run, commits: dict[str, str], local: Path) -> None:
     pytest.importorskip("torch", reason="needs PyTorch")
-    done = on_hub("-c", STREAM, "me/pairs", local)
+    done = on_hub("-c", STREAM, "me/pairs", "hf://datasets/me/gated", local, HF_TOKEN="hf_agreed")
     assert done.returncode == 0, done.stderr
-    there, here = done.stdout.splitlines()
-    assert there == here
+    dataset, files, here = done.stdout.splitlines()
+    assert dataset == files == here
