@@ -2,11 +2,14 @@
 
 import contextlib
 import csv
+import importlib.util
 import json
 import os
 import re
 import shutil
 import socket
+import subprocess
+import sys
 import threading
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -252,3 +255,29 @@ def proxy(store: Store, monkeypatch: pytest.MonkeyPatch) -> Iterator[Proxy]:
     monkeypatch.setattr(s3fs.S3FileSystem, "retries", 2)
     yield made
     made.close()
+
+
+@pytest.fixture(scope="session")
+def hub() -> Iterator[Any]:
+    """An imitation of the Hugging Face Hub."""
+    specification = importlib.util.spec_from_file_location("fake_hub", Path(__file__).with_name("hub.py"))
+    assert specification and specification.loader
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    made = module.Hub()
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="session")
+def on_hub(hub: Any, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Runs a command that takes the imitation for the Hub: its address is read when the Hub's library is imported."""
+    settings = hub.settings(tmp_path_factory.mktemp("hub"))
+
+    def run(*command: Any, **more: str) -> subprocess.CompletedProcess[str]:
+        """A module with its arguments or, after ``-c``, a script."""
+        start = [sys.executable] if command[0] == "-c" else [sys.executable, "-m"]
+        words = [*start, *(str(word) for word in command)]
+        return subprocess.run(words, capture_output=True, text=True, timeout=300, env=os.environ | settings | more)
+
+    return run

@@ -391,5 +391,7 @@ def _reason(error: Exception) -> str:
     """What a store said, as part of a sentence."""
     if isinstance(error, PermissionError):
         return "access denied; has this account the right to read, list, write and delete there?"
+    if type(error).__name__ == "GatedRepoError":  # not imported: other stores need nothing of the Hub's library
+        return "the dataset asks for an agreement; accept it on the Hub and log in with `hf auth login`"
     said = " ".join(str(error).split())[:300].rstrip(". ") or type(error).__name__
     return "".join(letter if letter.isprintable() else "?" for letter in said)

@@ -93,10 +93,10 @@ def test_without_the_hub_there_is_one_sentence(
 def opened_on_a_fake_hub(monkeypatch: pytest.MonkeyPatch, text: str, files: list[str]) -> ParquetSource:
     def info(self: Any, name: str, *, revision: str | None, timeout: float) -> SimpleNamespace:
         assert name == "org/name"
-        return SimpleNamespace(sha="c0ffee" if revision == "refs/convert/parquet" else "abc123")
+        return SimpleNamespace(sha="c0ffee" if revision == "refs/convert/parquet" else "abc123", gated=False)
 
     monkeypatch.setattr(huggingface_hub.HfApi, "dataset_info", info)
-    monkeypatch.setattr(hub, "_data_files", lambda *args, **options: files)
+    monkeypatch.setattr(hub, "_data_files", lambda *args, config, **options: (files, config or "default"))
     found = [
         "datasets/org/name@c0ffee/default/train/0001.parquet",
         "datasets/org/name@c0ffee/default/train/0000.parquet",

@@ -7,7 +7,7 @@ from vcrgen.builder.sources.base import FileSource, Partition, Source
 from vcrgen.builder.sources.builtin import SampleSource
 from vcrgen.builder.sources.disk import is_saved_dataset, open_disk
 from vcrgen.builder.sources.fields import Columns, check_columns, needed_columns, read_item
-from vcrgen.builder.sources.hub import HUB_ID, has_hub_layout, open_hub, open_local
+from vcrgen.builder.sources.hub import HUB_ID, has_hub_layout, open_hub, open_local, pinned
 from vcrgen.builder.sources.locate import files_with, find_files, is_pattern
 from vcrgen.builder.sources.parquet import ParquetSource
 from vcrgen.builder.sources.tabular import TABULAR, find_metadata
@@ -97,6 +97,7 @@ def _open_samples(lang: str, count: str | None) -> Source:
 
 def _open_url(url: str, *, enough: int | None) -> Source:
     """Open files of an object store: named, by a pattern, or all Parquet files or tar shards of a folder."""
+    url = pinned(url)
     try:
         if is_pattern(url):
             folder, files = find_files(url)

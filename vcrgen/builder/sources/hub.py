@@ -7,6 +7,7 @@ import re
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from urllib.parse import unquote
 
 from vcrgen.builder.sources.base import first_line
 from vcrgen.builder.sources.parquet import ParquetSource
@@ -16,6 +17,7 @@ from vcrgen.storage import BucketFolder, DiskFolder
 HUB_ID = re.compile(r"((?:[\w.-]+/)?[\w.-]+)(?::([\w.+-]+))?(?:@([\w./-]+))?")
 """``org/name``, ``org/name:config``, ``org/name@revision``, ``org/name:config@revision``."""
 
+_FILES_URL = re.compile(r"hf://datasets/([\w.-]+/[\w.-]+)(?:@(refs/(?:convert|pr)/[\w.-]+|[\w.%-]+))?((?:/.*)?)")
 _CONVERTED = "refs/convert/parquet"
 _TIMEOUT_SECONDS = 10
 
@@ -37,7 +39,7 @@ def open_local(folder: Path, *, split: str, enough: int | None) -> ParquetSource
     Raises:
         SourceError: The split is not there or is not stored as Parquet in the folder.
     """
-    files = _data_files(str(folder.resolve()), split=split, shown=str(folder))
+    files, _ = _data_files(str(folder.resolve()), split=split, shown=str(folder))
     names = [os.path.relpath(file, folder.resolve()) for file in files]
     if any("://" in file or name.startswith("..") for file, name in zip(files, names, strict=True)):
         raise SourceError(f"The README.md of {folder} refers to files outside of the folder, which are not read.")
@@ -67,15 +69,35 @@ def open_hub(text: str, *, split: str, enough: int | None) -> ParquetSource:
         raise SourceError(f"{text!r} is not a dataset's name on the Hub, as in org/name or org/name:config.")
     name, config, revision = parsed.groups()
     commit = _commit(name, revision, shown=text)
-    files = _data_files(name, config=config, revision=commit, split=split, shown=text)
+    files, chosen = _data_files(name, config=config, revision=commit, split=split, shown=text)
     url = f"hf://datasets/{name}@{commit}"
     if not _all_parquet(files):
+        if revision and commit != _commit(name, None, shown=text):
+            raise SourceError(
+                f"{text} is not stored as Parquet, and the Hub converts only the main branch; download and convert it."
+            )
         commit = _commit(name, _CONVERTED, shown=text)
         url = f"hf://datasets/{name}@{commit}"
-        files = _converted_files(url, config=config or "default", split=split, shown=text)
+        files = _converted_files(url, config=chosen, split=split, shown=text)
     description = f"{name}{f':{config}' if config else ''}@{commit}, split {split}"
     names = [_below(file) for file in files]
     return ParquetSource(names, folder=BucketFolder(url), kind="Parquet file", description=description, enough=enough)
+
+
+def pinned(url: str) -> str:
+    """The URL of a dataset's files at the commit that its revision names now; any other URL as it is.
+
+    Files that are read while somebody pushes others are of one commit, and nothing that the Hub's library remembers of
+    an earlier one is taken for them.
+
+    Raises:
+        SourceError: The Hub cannot be reached, or does not show such a dataset or revision.
+    """
+    if not (found := _FILES_URL.fullmatch(url)):
+        return url
+    name, revision, rest = found.groups()
+    commit = _commit(name, unquote(revision) if revision else None, shown=url)
+    return f"hf://datasets/{name}@{commit}{rest}"
 
 
 def _commit(name: str, revision: str | None, *, shown: str) -> str:
@@ -83,7 +105,10 @@ def _commit(name: str, revision: str | None, *, shown: str) -> str:
     from huggingface_hub import HfApi, errors
 
     try:
-        return str(HfApi().dataset_info(name, revision=revision, timeout=_TIMEOUT_SECONDS).sha)
+        info = HfApi().dataset_info(name, revision=revision, timeout=_TIMEOUT_SECONDS)
+        if info.gated:  # of which the Hub tells everybody, and keeps the files to itself
+            HfApi().auth_check(name, repo_type="dataset")
+        return str(info.sha)
     except errors.GatedRepoError:
         problem = f"{shown} asks for an agreement; accept it on the Hub and log in with `hf auth login`."
     except errors.RevisionNotFoundError:
@@ -102,8 +127,8 @@ def _commit(name: str, revision: str | None, *, shown: str) -> str:
 
 def _data_files(
     name: str, *, split: str, shown: str, config: str | None = None, revision: str | None = None
-) -> list[str]:
-    """The data files of a split, as `datasets` resolves them; no data are read, no code is run."""
+) -> tuple[list[str], str]:
+    """The data files of a split and the configuration, as `datasets` finds them; no data are read, no code is run."""
     import datasets
 
     with tempfile.TemporaryDirectory() as cache, _quiet("datasets", "huggingface_hub"):
@@ -116,7 +141,7 @@ def _data_files(
     splits = {str(key): [str(file) for file in files] for key, files in found.items()}
     if split not in splits:
         raise SourceError(f"{shown} has no split {split!r}; it has {', '.join(splits) or 'none'}.")
-    return splits[split]
+    return splits[split], str(builder.config.name)
 
 
 def _converted_files(url: str, *, config: str, split: str, shown: str) -> list[str]:
