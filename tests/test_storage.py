@@ -11,6 +11,7 @@ from typing import Any
 
 import fsspec
 import pytest
+from s3fs import S3FileSystem
 
 from vcrgen.storage import BucketFolder, DiskFolder, Folder, StorageError, open_folder, remote_url
 
@@ -209,6 +210,8 @@ def test_nobody_to_ask(
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
+    monkeypatch.setattr(S3FileSystem, "retries", 2)
     if value is None:
         monkeypatch.delenv(variable)
         monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")

@@ -1,0 +1,53 @@
+"""Choosing an engine, and what every engine refuses."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from vcrgen.builder import run
+from vcrgen.builder.engines import EngineChoice, Job, open_engine
+from vcrgen.builder.run import build
+from vcrgen.errors import ConfigError, EngineError
+
+Tree = Callable[[Path], dict[str, str]]
+
+
+def test_a_process_that_would_give_other_bytes(
+    options: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = run.Build._job
+
+    def job(self: run.Build, *arguments: Any) -> Job:
+        made = real(self, *arguments)
+        *others, expected = made.arguments
+        return Job(make_worker=made.make_worker, arguments=(*others, expected | {"freetype": "0.0"}))
+
+    monkeypatch.setattr(run.Build, "_job", job)
+    with pytest.raises(EngineError, match=r"has freetype .*, the driver 0\.0; install the same"):
+        build(out=tmp_path / "out", **options)
+
+
+@pytest.mark.parametrize("engine", ["ray", "spark"])
+def test_an_engine_that_is_not_installed(engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("ray", "pyspark", "py4j.protocol"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(EngineError, match=rf'pip install "vcrgen\[{engine}\]"'):
+        build("samples:8", out=tmp_path / "out", engine=engine)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("choice", "sentence"),
+    [
+        ({"name": "dask"}, "no engine 'dask'; choose local, ray, spark"),
+        ({"name": "ray", "workers": 2}, "--workers is an option of --engine local"),
+        ({"address": "auto"}, "--address is an option of --engine ray"),
+        ({"name": "ray", "master": "local"}, "--master is an option of --engine spark"),
+    ],
+)
+def test_options_of_other_engines(choice: dict[str, Any], sentence: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=sentence):
+        open_engine(EngineChoice(**choice), Job(make_worker=lambda: print, arguments=()))

@@ -1,0 +1,139 @@
+"""Ray: the same bytes as one process, and a sentence for what is not there or not alike."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from vcrgen.builder import run
+from vcrgen.builder.engines import Job
+from vcrgen.builder.run import Watcher, build
+from vcrgen.cli import app
+from vcrgen.errors import EngineError, SourceError
+from vcrgen.storage import DiskFolder
+
+Tree = Callable[[Path], dict[str, str]]
+Options = dict[str, Any]
+MEMORY = 100 << 20
+
+
+@pytest.fixture(scope="module")
+def cluster(store_server: Any) -> Iterator[Any]:
+    """A head that runs no tasks, and two machines of one processor; they know where the object store is."""
+    pytest.importorskip("ray", reason="needs vcrgen[ray]")
+    from ray.cluster_utils import Cluster
+
+    head = {"num_cpus": 0, "include_dashboard": False, "object_store_memory": MEMORY}
+    cluster = Cluster(initialize_head=True, head_node_args=head)
+    for _ in range(2):
+        cluster.add_node(num_cpus=1, object_store_memory=MEMORY, env_vars=store_server.settings)
+    yield cluster
+    cluster.shutdown()
+
+
+def test_ray_gives_the_bytes_of_one_process(
+    cluster: Any, tree: Tree, reference: Path, options: Options, watcher: Any, tmp_path: Path
+) -> None:
+    result = build(out=tmp_path / "out", engine="ray", address=cluster.address, watcher=watcher, **options)
+    assert tree(tmp_path / "out") == tree(reference)
+    assert (watcher.read, watcher.built) == (48, result.manifest.pairs)
+
+
+def test_ray_from_bucket_to_bucket(cluster: Any, bucket_to_bucket: Callable[..., None]) -> None:
+    bucket_to_bucket("--engine", "ray", "--address", cluster.address)
+
+
+def test_ray_from_the_command_line_in_a_relative_folder(
+    cluster: Any, tree: Tree, reference: Path, options: Options, tmp_path: Path
+) -> None:
+    words = [f"--{option.replace('_', '-')}={value}" for option, value in options.items() if option != "source"]
+    words += ["--engine", "ray", "--address", cluster.address, "--out", "out"]
+    command = [sys.executable, "-m", "vcrgen", "build", options["source"], *words]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert tree(tmp_path / "out") == tree(reference)
+
+
+def test_what_a_task_raises_is_the_sentence(cluster: Any, pairs_file: Path, tmp_path: Path) -> None:
+    class Removing(Watcher):
+        def begin(self, total: int, done: int) -> None:
+            pairs_file.unlink()
+
+    with pytest.raises(SourceError, match="cannot be read"):
+        build(pairs_file, out=tmp_path / "out", engine="ray", address=cluster.address, watcher=Removing())
+
+
+def test_a_machine_that_does_not_see_the_folder(
+    cluster: Any, options: Options, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = run.Build._job
+    elsewhere = tmp_path / "elsewhere"
+
+    def job(self: run.Build, *arguments: Any) -> Job:
+        made = real(self, *arguments)
+        plan, config, source, _, expected = made.arguments
+        work = DiskFolder(elsewhere / "work")
+        return Job(make_worker=made.make_worker, arguments=(plan, config, source, work, expected))
+
+    monkeypatch.setattr(run.Build, "_job", job)
+    with pytest.raises(EngineError, match=f"does not see {elsewhere}"):
+        build(out=tmp_path / "out", engine="ray", address=cluster.address, **options)
+    assert not elsewhere.exists()
+
+
+def test_machines_with_other_versions_are_refused(cluster: Any, options: Options, tmp_path: Path) -> None:
+    """A machine with another Pillow joins: nothing is written."""
+    other = tmp_path / "site" / "pillow-0.0.1.dist-info"
+    other.mkdir(parents=True)
+    (other / "METADATA").write_text("Metadata-Version: 2.1\nName: pillow\nVersion: 0.0.1\n")
+    paths = [str(other.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = {"PYTHONPATH": os.pathsep.join(paths)}
+    node = cluster.add_node(num_cpus=1, object_store_memory=MEMORY, env_vars=environment)
+    try:
+        with pytest.raises(EngineError, match=r"has pillow 0\.0\.1, the driver .*; install the same versions"):
+            build(out=tmp_path / "out", engine="ray", address=cluster.address, **options)
+    finally:
+        cluster.remove_node(node)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("address", "sentence"),
+    [
+        ("127.0.0.1:1", "No Ray cluster answers at 127.0.0.1:1"),
+        ("ray://127.0.0.1:10001", "run the build on a machine of the cluster"),
+        ("127.0.0.1:none", "No Ray cluster answers"),
+    ],
+)
+def test_an_unreachable_cluster(
+    address: str,
+    sentence: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pytest.importorskip("ray")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.argv", ["vcrgen", "build", "samples:8", "--engine", "ray", "--address", address])
+    with pytest.raises(SystemExit) as stop:
+        app(prog_name="vcrgen")
+    error = capsys.readouterr().err
+    assert stop.value.code == 2 and sentence in error and "Traceback" not in error
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_cluster_without_machines(tmp_path: Path) -> None:
+    pytest.importorskip("ray")
+    from ray.cluster_utils import Cluster
+
+    alone = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False})
+    try:
+        with pytest.raises(EngineError, match="no machine with a CPU"):
+            build("samples:8", out=tmp_path / "out", engine="ray", address=alone.address)
+    finally:
+        alone.shutdown()
+    assert not (tmp_path / "out").exists()
