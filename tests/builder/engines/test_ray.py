@@ -43,8 +43,9 @@ def test_ray_gives_the_bytes_of_one_process(
     assert (watcher.read, watcher.built) == (48, result.manifest.pairs)
 
 
-def test_ray_from_bucket_to_bucket(cluster: Any, bucket_to_bucket: Callable[..., None]) -> None:
-    bucket_to_bucket("--engine", "ray", "--address", cluster.address)
+def test_ray_from_bucket_to_bucket(cluster: Any, bucket_to_bucket: Any) -> None:
+    built, expected = bucket_to_bucket("--engine", "ray", "--address", cluster.address)
+    assert built == expected
 
 
 def test_ray_from_the_command_line_in_a_relative_folder(

@@ -62,5 +62,6 @@ def test_spark_gives_the_bytes_of_one_process(
 
 
 @pytest.mark.usefixtures("java")
-def test_spark_from_bucket_to_bucket(bucket_to_bucket: Callable[..., None]) -> None:
-    bucket_to_bucket("--engine", "spark", "--master", "local[2]")
+def test_spark_from_bucket_to_bucket(bucket_to_bucket: Any) -> None:
+    built, expected = bucket_to_bucket("--engine", "spark", "--master", "local[2]")
+    assert built == expected
