@@ -3,7 +3,7 @@
     python3 scripts/run_tests.py            # all of it
     python3 scripts/run_tests.py -k layout  # words after the name go to pytest
 
-All tests run in one process more than there are processors, at most four. With words after the name it is one, which
+All tests run in as many processes as there are processors, at most four. With words after the name it is one, which
 begins sooner, if `-n 2` or the like is not among them. Tests marked slow, which kill and freeze clusters, are left out:
 they need Ray and the machine for themselves (`.venv/bin/python -m pytest tests/builder/engines/test_survival.py`).
 
@@ -22,10 +22,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 ENVIRONMENT = ROOT / ".venv"
 # Files stay whole, since their tests share what takes long to make, and in the order of the folders: rooms with long
-# tests come first and small files last, so that the processes end together. They wait a quarter of their time (for
-# servers, and for processes that they kill), hence one more; more than four would mostly make fixtures.
-PARALLEL = ["--dist", "loadfile", "--no-loadscope-reorder"]
-PROCESSES = min(4, (os.cpu_count() or 1) + 1)
+# tests come first and small files last, so that the processes end together. More than four would mostly make fixtures.
+PARALLEL = ["--maxprocesses", "4", "--dist", "loadfile", "--no-loadscope-reorder"]
 
 
 def main() -> int:
@@ -41,7 +39,7 @@ def main() -> int:
         ["ruff", "format", "--check", "."],
         ["ruff", "check", "."],
         ["mypy"],
-        ["pytest", *PARALLEL, "-n", "0" if sys.argv[1:] else str(PROCESSES), "-m", "not slow", *sys.argv[1:]],
+        ["pytest", *PARALLEL, "-n", "0" if sys.argv[1:] else "logical", "-m", "not slow", *sys.argv[1:]],
     ]
     for check in checks:
         print(f"$ {' '.join(check)}", flush=True)

@@ -125,13 +125,17 @@ class Store:
             "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}",
         }
         self._made = 0
+        self._clients: dict[str, Any] = {}
 
     def client(self, service: str = "s3") -> Any:
         """A client of the store's own library, which the code under test does not use."""
         import boto3
 
-        session = boto3.Session(aws_access_key_id="testing", aws_secret_access_key="testing", region_name="us-east-1")
-        return session.client(service, endpoint_url=self.settings["AWS_ENDPOINT_URL"])
+        if service not in self._clients:
+            secrets = {"aws_access_key_id": "testing", "aws_secret_access_key": "testing"}
+            session = boto3.Session(region_name="us-east-1", **secrets)
+            self._clients[service] = session.client(service, endpoint_url=self.settings["AWS_ENDPOINT_URL"])
+        return self._clients[service]
 
     def bucket(self) -> str:
         """The name of a new, empty bucket."""
