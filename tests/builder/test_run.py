@@ -189,6 +189,12 @@ def test_a_second_run_does_nothing(tree: Tree, reference: Path) -> None:
     assert tree(reference) == before
 
 
+def test_the_result_names_the_folder_as_the_caller_did(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert build("samples:2", out="deep/out").path == Path("deep/out")
+    assert read_manifest("deep/out").pairs == 2
+
+
 def test_another_build_is_refused(reference: Path) -> None:
     with pytest.raises(OutputError, match="another finished dataset"):
         build(SAMPLES, out=reference, seed=1)

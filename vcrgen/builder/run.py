@@ -180,7 +180,8 @@ class Build:
                 self._check_place()
                 manifest = self._make(plan, source, pipeline.signature)
             self._work.remove()
-        return BuildResult(path=self._out.disk or str(self._out), manifest=manifest, was_complete=was_complete)
+        path = Path(str(self._out)) if self._out.disk else str(self._out)
+        return BuildResult(path=path, manifest=manifest, was_complete=was_complete)
 
     def _make(self, plan: Plan, source: Source, signature: Signature) -> Manifest:
         """Make the dataset; where another build of the same plan is quicker, take what that has made."""
