@@ -29,7 +29,7 @@ V = TypeVar("V")
 # A Path has lost one of the slashes.
 _URL = re.compile(r"(s3|gs|hf):/{1,2}([^/].*?)/*")
 _EXTRAS = {"s3": "s3", "gs": "gs"}
-_REQUESTS = 16  # at once; each of them mostly waits
+_REQUESTS = 8  # at once; each of them mostly waits, and may hold a row group
 _AHEAD = 8 << 20  # bytes fetched at a time from an object that is read from one end to the other
 
 

@@ -22,6 +22,7 @@ from vcrgen.builder.shards import HashingSink
 from vcrgen.errors import ConfigError, OutputError, SourceError
 from vcrgen.manifest import read_manifest
 from vcrgen.records import Reason
+from vcrgen.storage import DiskFolder, Folder
 
 Tree = Callable[[Path], dict[str, str]]
 SAMPLES = "samples:80"
@@ -144,7 +145,7 @@ class _Stop(Exception):
     pass
 
 
-@pytest.mark.parametrize("stop_at", range(6))
+@pytest.mark.parametrize("stop_at", [*range(6), 1000])
 def test_stopped_while_assembling(
     tree: Tree, reference: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop_at: int
 ) -> None:
@@ -167,6 +168,51 @@ def test_stopped_while_assembling(
         with pytest.raises(_Stop):
             build(SAMPLES, out=out, **OPTIONS)
     assert not (out / "_SUCCESS").exists()
+    build(SAMPLES, out=out, **OPTIONS)
+    assert tree(out) == tree(reference)
+
+
+@pytest.mark.parametrize("entry", ["hard", "rejects.jsonl"])
+def test_stopped_while_publishing(
+    tree: Tree, reference: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, entry: str
+) -> None:
+    """Some of the dataset is in its place already, some is not."""
+    bring = DiskFolder.bring
+
+    def stopping(self: DiskFolder, name: str, target: Folder, new_name: str) -> None:
+        if name == entry:
+            raise _Stop
+        bring(self, name, target, new_name)
+
+    out = tmp_path / "out"
+    with monkeypatch.context() as patch:
+        patch.setattr(DiskFolder, "bring", stopping)
+        with pytest.raises(_Stop):
+            build(SAMPLES, out=out, **OPTIONS)
+    assert (out / "easy").is_dir() and not (out / entry).exists()
+    build(SAMPLES, out=out, **OPTIONS)
+    assert tree(out) == tree(reference)
+
+
+def test_other_splits_after_a_stopped_assembly_are_refused_at_once(
+    tree: Tree, reference: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Parts have been moved already: nothing is built again before that is said."""
+
+    class Refusing(Watcher):
+        def begin(self, total: int, done: int) -> None:
+            raise AssertionError("shards are looked at")
+
+    def stop(*args: object) -> None:
+        raise _Stop
+
+    out = tmp_path / "out"
+    with monkeypatch.context() as patch:
+        patch.setattr(run, "write_manifest", stop)
+        with pytest.raises(_Stop):
+            build(SAMPLES, out=out, **OPTIONS)
+    with pytest.raises(OutputError, match="unfinished build with other splits; finish that one"):
+        build(SAMPLES, out=out, splits="train=...", watcher=Refusing())
     build(SAMPLES, out=out, **OPTIONS)
     assert tree(out) == tree(reference)
 

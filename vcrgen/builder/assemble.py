@@ -175,22 +175,25 @@ def save_assembly(assembly: Assembly, fingerprint: str, work: Folder) -> None:
     Raises:
         OutputError: Another decision was frozen before.
     """
-    mine = work.create(ASSEMBLY, indented_json(asdict(assembly) | {"fingerprint": fingerprint}))
-    if not mine and read_assembly(fingerprint, work) is None:
-        raise OutputError(
-            f"{work} holds an unfinished build with other splits; finish that one with its own command, or remove that "
-            "folder."
-        )
+    if not work.create(ASSEMBLY, indented_json(asdict(assembly) | {"fingerprint": fingerprint})):
+        read_assembly(fingerprint, work)
 
 
 def read_assembly(fingerprint: str, work: Folder) -> Assembly | None:
-    """The decision of an earlier, interrupted run of the same plan."""
+    """The decision of another run of the same plan, interrupted or at work; None if there is none yet.
+
+    Raises:
+        OutputError: It is another decision, and its files may have been moved already.
+    """
     try:
         values = json.loads(work.read_text(ASSEMBLY))
     except FileNotFoundError:
         return None
     if values.pop("fingerprint") != fingerprint:
-        return None
+        raise OutputError(
+            f"{work} holds an unfinished build with other splits; finish that one with its own command, or remove that "
+            "folder."
+        )
     files = tuple(
         DataFile(**file | {"pieces": tuple(Piece(**piece) for piece in file["pieces"])}) for file in values["files"]
     )
@@ -212,6 +215,7 @@ def make_file(file: DataFile, *, work: Folder, final: Folder, out: Folder) -> Da
     sha256 = file.sha256
     if there is None:
         there = final
+        final.below(file.mode).make()  # only here: an empty one would be in the way of what is published already
         sources = [part_name(piece.part, Mode(file.mode)) for piece in file.pieces]
         if file.is_whole_part:
             work.bring(sources[0], final, file.path)

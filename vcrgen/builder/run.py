@@ -263,8 +263,7 @@ class Build:
             assembly = plan_assembly(results, self._config, work=self._work, shard_size=plan.shard_size)
             save_assembly(assembly, plan.dataset_fingerprint, self._work)
         self._watcher.stage("writing the dataset")
-        for mode in self._config.modes:
-            self._final.below(mode).make()
+        self._final.make()
         make = partial(make_file, work=self._work, final=self._final, out=self._out)
         files = tuple(self._work.each(make, assembly.files))
         manifest = Manifest(
