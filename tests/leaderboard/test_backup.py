@@ -25,7 +25,8 @@ from vcrgen.leaderboard.store import quotes, submissions, teams
 from vcrgen.leaderboard.store.log import check_log, read_log
 from vcrgen.leaderboard.store.schema import metadata
 from vcrgen.leaderboard.views import Views
-from vcrgen.scorer.records import AnswerKey, View
+from vcrgen.scorer.answer_key import AnswerKey
+from vcrgen.scorer.records import View
 
 Facts = Callable[..., ModelFacts]
 Hand = Callable[..., Path]

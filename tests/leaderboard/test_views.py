@@ -13,7 +13,8 @@ from vcrgen.leaderboard.facts import ModelFacts
 from vcrgen.leaderboard.records import Figure, ModelPage, Row, Submission, Track, Versus
 from vcrgen.leaderboard.store.log import record
 from vcrgen.leaderboard.views import EVENTS, Views
-from vcrgen.scorer.records import AnswerKey, View
+from vcrgen.scorer.answer_key import AnswerKey
+from vcrgen.scorer.records import View
 
 Facts = Callable[..., ModelFacts]
 Hand = Callable[..., Path]

@@ -7,10 +7,11 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from vcrgen.scorer.answer_key import AnswerKey
     from vcrgen.scorer.answers import load_answers
     from vcrgen.scorer.api import match_span, match_spans
     from vcrgen.scorer.comparison import Comparison, compare
-    from vcrgen.scorer.records import METRICS, AnswerKey, Outcome, SpanMatch, View
+    from vcrgen.scorer.records import METRICS, Outcome, SpanMatch, View
     from vcrgen.scorer.report import render
     from vcrgen.scorer.results import RunResult
     from vcrgen.scorer.run import Options, Session, Validation, score
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "METRICS": "records",
-    "AnswerKey": "records",
+    "AnswerKey": "answer_key",
     "Comparison": "comparison",
     "Options": "run",
     "Outcome": "records",
