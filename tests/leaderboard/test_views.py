@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from vcrgen.dataset.views import View
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.commands import quote
 from vcrgen.leaderboard.facts import ModelFacts
@@ -14,7 +15,6 @@ from vcrgen.leaderboard.records import Figure, ModelPage, Row, Submission, Track
 from vcrgen.leaderboard.store.log import record
 from vcrgen.leaderboard.views import EVENTS, Views
 from vcrgen.scorer.answer_key import AnswerKey
-from vcrgen.scorer.records import View
 
 Facts = Callable[..., ModelFacts]
 Hand = Callable[..., Path]

@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from vcrgen.dataset.views import View
 from vcrgen.errors import PredictionError
 from vcrgen.scorer.answer_key import AnswerKey
-from vcrgen.scorer.records import UNSTATED, Prediction, View
+from vcrgen.scorer.records import UNSTATED, Prediction
 
 # What can be odd about a file of outputs, in the order and the words of reports.
 PROBLEMS: Mapping[str, str] = {

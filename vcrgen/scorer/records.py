@@ -10,20 +10,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
 
+from vcrgen.dataset.views import View
+
 UNSTATED = "-"  # the mode of outputs of which no file says whether they were easy or hard
-
-
-class View(StrEnum):
-    """Which image the model saw."""
-
-    STACKED = "stacked"
-    TEI = "tei"
-    STRIP = "strip"
-
-    @property
-    def label(self) -> str:
-        """The name in tables."""
-        return {"stacked": "VI+TEI", "tei": "TEI", "strip": "TEI strip"}[self.value]
 
 
 class Outcome(StrEnum):

@@ -8,9 +8,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from vcrgen.dataset.views import View
 from vcrgen.scorer.answer_key import AnswerKey
 from vcrgen.scorer.join import Joined
-from vcrgen.scorer.records import METRICS, Outcome, SpanMatch, View
+from vcrgen.scorer.records import METRICS, Outcome, SpanMatch
 from vcrgen.scorer.scorer import Scorer
 
 if TYPE_CHECKING:

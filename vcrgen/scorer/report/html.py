@@ -9,9 +9,10 @@ from html import escape
 from importlib.resources import files
 from pathlib import Path
 
+from vcrgen.dataset.views import View
 from vcrgen.scorer.comparison import Comparison
 from vcrgen.scorer.images import media_type, read_images
-from vcrgen.scorer.records import UNSTATED, View
+from vcrgen.scorer.records import UNSTATED
 from vcrgen.scorer.report.chart import interval_chart
 from vcrgen.scorer.report.tables import Table, percent, remarks, report_tables
 from vcrgen.scorer.results import RunResult, require_one_signature
