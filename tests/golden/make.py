@@ -8,6 +8,7 @@ they are not compared. Everything else of a machine (paths, times, versions in s
 from __future__ import annotations
 
 import base64
+import contextlib
 import csv
 import hashlib
 import importlib.metadata
@@ -228,13 +229,17 @@ class Bench:
         return self.build(f"pairs-{lang}", self.pairs(lang), lang=lang, splits=SPLITS, seed=11)
 
     def run(self, *words: Any) -> list[str]:
-        """What a command prints, errors after it, and how it ends if not well."""
+        """What a command prints, errors after it, and how it ends if not well.
+
+        It runs in the folder and is given paths below it, so that no path of this machine decides a table's width.
+        """
         from typer.testing import CliRunner
 
         from vcrgen.cli import app
 
         settings = {"COLUMNS": "200", "LINES": "60", "TERM": "dumb", "NO_COLOR": "1"}
-        result = CliRunner().invoke(app, [str(word) for word in words], env=settings)
+        with contextlib.chdir(self.folder):
+            result = CliRunner().invoke(app, [str(word).replace(f"{self.folder}/", "") for word in words], env=settings)
         text = result.stdout + result.stderr
         code = [f"exit code {result.exit_code}"] if result.exit_code else []
         return lines(text.replace(str(self.folder), "TMP")) + code
