@@ -30,7 +30,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from PIL import Image
 
-from vcrgen.builder.samples import sample_pair
+from vcrgen.samples import sample_pair
 from vcrgen.stream import VCRStream
 
 ROUNDS = 5

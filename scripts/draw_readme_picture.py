@@ -10,7 +10,7 @@ from pathlib import Path
 from PIL import Image
 
 from vcrgen import VCRTransform
-from vcrgen.builder.samples import sample_pair
+from vcrgen.samples import sample_pair
 
 INDEX = 51
 MARGIN = 16

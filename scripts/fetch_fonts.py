@@ -22,9 +22,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from http.client import HTTPException
 from itertools import groupby
 
-from vcrgen.builder.fonts import MAX_FONT_BYTES, FontEntry, find_font, font_register
 from vcrgen.errors import FontError, VcrgenError
 from vcrgen.files import atomic_path, sha256_file
+from vcrgen.typeset.fonts import MAX_FONT_BYTES, FontEntry, find_font, font_register
 
 MIRRORS = ("https://deb.debian.org/debian", "https://snapshot.debian.org/archive/debian/20250520T000000Z")
 """The second one keeps what the first one drops some day."""

@@ -13,12 +13,12 @@ import argparse
 import sys
 from pathlib import Path
 
-from vcrgen.builder.calibrate import Calibration
-from vcrgen.builder.fonts import default_chain, font_register, resolve_font, text_faces
 from vcrgen.builder.pipeline import make_style
 from vcrgen.builder.specimen import draw_specimen
 from vcrgen.records import Mode
 from vcrgen.text.languages import LANGUAGES
+from vcrgen.typeset.calibrate import Calibration
+from vcrgen.typeset.fonts import default_chain, font_register, resolve_font, text_faces
 
 SMALL, TOLERANCE_SMALL, TOLERANCE = 28, 0.05, 0.03
 

@@ -21,9 +21,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from vcrgen.manifest import Manifest, read_manifest
-from vcrgen.predict.commands import VIEWS, ocr_command
-from vcrgen.publish.reader import read_rows
+from vcrgen.cli.predict_commands import VIEWS, ocr_command
+from vcrgen.dataset.manifest import Manifest, read_manifest
+from vcrgen.dataset.reader import read_rows
 from vcrgen.records import Mode
 from vcrgen.scorer import Options, Session
 from vcrgen.text.languages import LANGUAGES

@@ -2,6 +2,7 @@
 
 import contextlib
 import csv
+import dataclasses
 import importlib.util
 import json
 import os
@@ -19,6 +20,9 @@ from typing import Any
 import pytest
 from hypothesis import settings
 from rich.console import Console
+
+Rows = list[dict[str, Any]]
+Change = Callable[[str, Rows], Rows]
 
 # How long an example takes says nothing where other processes use the machine, too.
 settings.register_profile("vcrgen", deadline=None)
@@ -43,9 +47,9 @@ def run(
     folder = tmp_path / "here"
     folder.mkdir()
     monkeypatch.chdir(folder)
-    for name in ("cli._out", "cli_hidden._out", "cli_leaderboard._out"):
+    for name in ("cli._out", "cli.hidden._out", "cli.leaderboard._out"):
         monkeypatch.setattr(f"vcrgen.{name}", Console(width=300))
-    for name in ("cli._err", "cli_hidden._err"):
+    for name in ("cli._err", "cli.hidden._err"):
         monkeypatch.setattr(f"vcrgen.{name}", Console(width=300, stderr=True))
 
     def call(*words: object) -> tuple[int, str, str]:
@@ -56,6 +60,67 @@ def run(
         return stop.value.code if isinstance(stop.value.code, int) else 0, captured.out, captured.err
 
     return call
+
+
+@pytest.fixture(scope="session")
+def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Six English pairs in both modes and two splits, in four files."""
+    from vcrgen.builder.run import build
+
+    out = tmp_path_factory.mktemp("dataset") / "vcr-en"
+    build("samples", out=out, limit=6, splits="test=2,train=...")
+    return out
+
+
+@pytest.fixture
+def tampered(dataset: Path, tmp_path: Path) -> Callable[[Change], Path]:
+    """Makes a copy of the dataset with other rows, under a manifest that agrees with them."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from vcrgen.dataset.manifest import read_manifest, write_manifest
+    from vcrgen.dataset.schema import arrow_schema
+    from vcrgen.files import sha256_file
+
+    def tamper(change: Change) -> Path:
+        copy = tmp_path / "tampered"
+        shutil.copytree(dataset, copy)
+        manifest = read_manifest(copy)
+        files = []
+        for file in manifest.files:
+            path = copy / file.path
+            rows = change(file.mode, pq.read_table(path).to_pylist())
+            pq.write_table(pa.Table.from_pylist(rows, schema=arrow_schema()), path)
+            size, sha256 = path.stat().st_size, sha256_file(path)
+            files.append(dataclasses.replace(file, rows=len(rows), bytes=size, sha256=sha256))
+        write_manifest(copy, dataclasses.replace(manifest, files=tuple(files)))
+        return copy
+
+    return tamper
+
+
+@pytest.fixture
+def hidden(tmp_path: Path) -> Callable[..., Path]:
+    """Writes the public part of a hidden set: three questions, pictures of 40, 41 and 42 px; rows may be changed."""
+    from PIL import Image
+
+    from vcrgen.hidden.public import VIEWS, image_name, metadata_row
+
+    def write(change: Callable[[Rows], Any] = lambda rows: None) -> Path:
+        public = tmp_path / "hidden" / "public"
+        ids = [f"{number:032x}" for number in range(3)]
+        rows: Rows = [dict(metadata_row(question_id, "en", "canary")) for question_id in ids]
+        for number, question_id in enumerate(ids):
+            for view in VIEWS:
+                file = public / image_name(view, question_id)
+                file.parent.mkdir(parents=True, exist_ok=True)
+                Image.new("RGB", (40 + number, 30)).save(file)
+        change(rows)
+        (public / "metadata.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+        (public / "manifest.json").write_text(json.dumps({"version": "vcrgen-hidden-1"}), "utf-8")
+        return public
+
+    return write
 
 
 @pytest.fixture(scope="session")

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from vcrgen.builder.fonts import FontEntry, font_register
+from vcrgen.typeset.fonts import FontEntry, font_register
 
 SCRIPT = Path(__file__).resolve().parents[1] / "scripts" / "fetch_fonts.py"
 FONT = b"the bytes of a font" * 100
@@ -79,7 +79,7 @@ class Mirror:
         }
         entry = replace(font_register()["wenquanyi-zen-hei"], **row | changes)
         register = {"caladea": font_register()["caladea"], entry.name: entry}
-        self._patch.setattr("vcrgen.builder.fonts.font_register", lambda: register)
+        self._patch.setattr("vcrgen.typeset.fonts.font_register", lambda: register)
         return entry
 
     def close(self) -> None:

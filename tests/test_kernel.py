@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vcrgen.dataset.manifest import DatasetFile, Manifest, read_manifest, write_manifest
 from vcrgen.errors import DatasetError
 from vcrgen.files import atomic_path, write_json
-from vcrgen.manifest import DatasetFile, Manifest, read_manifest, write_manifest
 from vcrgen.records import Span
 from vcrgen.rng import rng_for, shuffled
 from vcrgen.signature import Signature

@@ -15,8 +15,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from vcrgen.builder.samples import sample_pair
 from vcrgen.cli import app
+from vcrgen.samples import sample_pair
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text("utf-8")

@@ -14,8 +14,8 @@ from vcrgen.builder.estimate import Estimate, estimate
 from vcrgen.builder.run import build
 from vcrgen.cli import app
 from vcrgen.config import BuildConfig
+from vcrgen.dataset.manifest import read_manifest
 from vcrgen.errors import SourceError
-from vcrgen.manifest import read_manifest
 
 CAPTION = "The old man was reading a long book number {} before the evening came."
 

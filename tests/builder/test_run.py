@@ -19,8 +19,8 @@ from vcrgen.builder import run
 from vcrgen.builder.assemble import make_file
 from vcrgen.builder.run import WORK, Watcher, build
 from vcrgen.builder.shards import HashingSink
+from vcrgen.dataset.manifest import read_manifest
 from vcrgen.errors import ConfigError, OutputError, SourceError
-from vcrgen.manifest import read_manifest
 from vcrgen.records import Reason
 from vcrgen.storage import DiskFolder, Folder
 

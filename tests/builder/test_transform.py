@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from vcrgen.builder.samples import sample_pair
 from vcrgen.builder.transform import UnusablePair, VCRTransform
 from vcrgen.errors import ConfigError
 from vcrgen.records import Reason
+from vcrgen.samples import sample_pair
 
 CAPTION = "The old man was reading a long book there before the evening came."
 IMAGE = Image.new("RGB", (64, 48), "red")

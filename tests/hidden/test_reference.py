@@ -15,10 +15,10 @@ from hypothesis.extra.numpy import arrays
 from PIL import Image, ImageEnhance, ImageFilter, ImageOps
 
 from vcrgen.builder.run import build
-from vcrgen.builder.samples import sample_pair
 from vcrgen.errors import NoPairsError, SourceError
 from vcrgen.hidden import HiddenResult
 from vcrgen.hidden.reference import CAPTION_START, NEAR, Reference, caption_start, difference_hash
+from vcrgen.samples import sample_pair
 
 Change = Callable[[Image.Image], Image.Image]
 Pairs = list[tuple[bytes, str]]

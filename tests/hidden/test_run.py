@@ -20,11 +20,11 @@ import pytest
 from filelock import FileLock
 
 from vcrgen.builder.run import Watcher
-from vcrgen.builder.samples import sample_pair
 from vcrgen.errors import FontError, HiddenSetError, NoPairsError, OutputError, SourceError, VcrgenError
 from vcrgen.hidden import HiddenResult, verify
 from vcrgen.hidden.run import WORK, default_fonts
 from vcrgen.hidden.secret import load_secret
+from vcrgen.samples import sample_pair
 
 Make = Callable[..., HiddenResult]
 Tree = Callable[[Path], dict[str, bytes]]

@@ -10,16 +10,16 @@ import numpy.typing as npt
 import pytest
 from PIL import Image
 
-from vcrgen.builder.fonts import FontChain, resolve_font
-from vcrgen.builder.layout import layout_caption
-from vcrgen.builder.render import render_strip
-from vcrgen.builder.samples import sample_pair
 from vcrgen.config import load_build_config
 from vcrgen.hidden.choices import EMS, LEAST_WIDTH, MOST_WIDTH
 from vcrgen.hidden.secret import Secret
 from vcrgen.hidden.studio import MOST_RATIO, Studio
 from vcrgen.records import Item, Layout, Reject
+from vcrgen.samples import sample_pair
 from vcrgen.text.languages import LANGUAGES
+from vcrgen.typeset.fonts import FontChain, resolve_font
+from vcrgen.typeset.layout import layout_caption
+from vcrgen.typeset.render import render_strip
 
 Answers = Callable[[Path], list[dict[str, Any]]]
 Pixels = npt.NDArray[np.uint8]

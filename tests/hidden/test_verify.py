@@ -22,7 +22,7 @@ import pytest
 from PIL import Image
 
 from vcrgen.builder.encode import PNG_SIGNATURE, Band, encode_image
-from vcrgen.builder.samples import sample_pair
+from vcrgen.dataset.key import ANSWERS, KEY_FILE, REPORT, KeyManifest
 from vcrgen.errors import HiddenSetError
 from vcrgen.files import canonical_json, indented_json, sha256_file
 from vcrgen.hidden import Check, verify
@@ -38,7 +38,7 @@ from vcrgen.hidden.public import (
 )
 from vcrgen.hidden.secret import Secret, load_secret
 from vcrgen.hidden.verify import find_sets
-from vcrgen.keyset import ANSWERS, KEY_FILE, REPORT, KeyManifest
+from vcrgen.samples import sample_pair
 
 Plant = Callable[[Path], None]
 Chunks = list[tuple[bytes, bytes]]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from vcrgen.cli_leaderboard import leaderboard
+from vcrgen.cli.leaderboard import leaderboard
 from vcrgen.leaderboard.board import Board, open_board
 from vcrgen.leaderboard.facts import ModelFacts
 from vcrgen.leaderboard.records import Submission

@@ -11,11 +11,11 @@ from sqlalchemy import Connection, select, update
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.commands import remove
 from vcrgen.leaderboard.facts import ModelFacts
-from vcrgen.leaderboard.ranking import beaten_by
 from vcrgen.leaderboard.records import State, Submission
 from vcrgen.leaderboard.store import results
 from vcrgen.leaderboard.store.schema import cells, runs, submissions
 from vcrgen.leaderboard.views import Views
+from vcrgen.stats.ranking import beaten_by
 
 Place = Callable[..., Submission]
 Counts = dict[tuple[int, str, str], tuple[int | None, int | None]]

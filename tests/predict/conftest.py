@@ -1,48 +1,10 @@
-"""Small datasets of both kinds, and a reader that needs no OCR."""
-
-import json
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
+"""A reader that needs no OCR."""
 
 import pytest
 from PIL import Image
 
-from vcrgen.builder.run import build
 from vcrgen.errors import ImageProblem
-from vcrgen.hidden.public import VIEWS, image_name, metadata_row
 from vcrgen.records import Reason
-
-Rows = list[dict[str, Any]]
-
-
-@pytest.fixture(scope="session")
-def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Six English pairs in both modes and two splits."""
-    out = tmp_path_factory.mktemp("predict") / "vcr-en"
-    build("samples", out=out, limit=6, splits="test=2,train=...")
-    return out
-
-
-@pytest.fixture
-def hidden(tmp_path: Path) -> Callable[..., Path]:
-    """Writes the public part of a hidden set: three questions, pictures of 40, 41 and 42 px; rows may be changed."""
-
-    def write(change: Callable[[Rows], Any] = lambda rows: None) -> Path:
-        public = tmp_path / "hidden" / "public"
-        ids = [f"{number:032x}" for number in range(3)]
-        rows: Rows = [dict(metadata_row(question_id, "en", "canary")) for question_id in ids]
-        for number, question_id in enumerate(ids):
-            for view in VIEWS:
-                file = public / image_name(view, question_id)
-                file.parent.mkdir(parents=True, exist_ok=True)
-                Image.new("RGB", (40 + number, 30)).save(file)
-        change(rows)
-        (public / "metadata.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
-        (public / "manifest.json").write_text(json.dumps({"version": "vcrgen-hidden-1"}), "utf-8")
-        return public
-
-    return write
 
 
 class FakeEngine:

@@ -14,8 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
+from vcrgen.dataset.manifest import read_manifest, write_manifest
 from vcrgen.errors import ConfigError, DatasetError, ImageProblem
-from vcrgen.manifest import read_manifest, write_manifest
 from vcrgen.predict import images
 from vcrgen.predict.images import Choice, Picture, load_picture, open_pictures
 from vcrgen.records import Reason

@@ -23,14 +23,14 @@ import yaml
 from PIL import Image
 
 from vcrgen.builder.run import build
-from vcrgen.builder.schema import IMAGE_COLUMNS, arrow_schema
 from vcrgen.builder.sources import check_columns, iter_items, open_source
 from vcrgen.config import BuildConfig
+from vcrgen.dataset.manifest import MANIFEST, read_manifest, write_manifest
+from vcrgen.dataset.reader import read_rows
+from vcrgen.dataset.schema import IMAGE_COLUMNS, arrow_schema
 from vcrgen.errors import ConfigError, DatasetError, OutputError, VcrgenError
 from vcrgen.files import sha256_file, write_json
-from vcrgen.manifest import MANIFEST, read_manifest, write_manifest
 from vcrgen.publish.export import FORMATS, base, export_dataset, webdataset
-from vcrgen.publish.reader import read_rows
 
 PARTS = [("easy", "train"), ("easy", "test"), ("hard", "train"), ("hard", "test")]
 SHORT = {"image": "image", "stacked_image": "stacked", "only_it_image": "tei", "only_it_image_small": "strip"}

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from vcrgen.manifest import read_manifest
+from vcrgen.dataset.manifest import read_manifest
 
 PUSH = """
 import sys

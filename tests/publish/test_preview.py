@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from vcrgen.dataset.manifest import read_manifest, write_manifest
+from vcrgen.dataset.reader import read_rows
 from vcrgen.errors import ConfigError, DatasetError, OutputError
-from vcrgen.manifest import read_manifest, write_manifest
 from vcrgen.publish.preview import page, script_json, write_preview
-from vcrgen.publish.reader import read_rows
 
 Rows = list[dict[str, Any]]
 Tamper = Callable[[Callable[[str, Rows], Rows]], Path]

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from vcrgen.manifest import read_manifest
+from vcrgen.dataset.manifest import read_manifest
+from vcrgen.dataset.reader import read_rows
 from vcrgen.publish.preview import write_preview
-from vcrgen.publish.reader import read_rows
 
 Rows = list[dict[str, Any]]
 Tamper = Callable[[Callable[[str, Rows], Rows]], Path]

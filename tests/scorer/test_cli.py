@@ -12,7 +12,7 @@ import typer
 from typer.testing import CliRunner
 
 from vcrgen import build
-from vcrgen.cli_score import register
+from vcrgen.cli.score import register
 from vcrgen.errors import VcrgenError
 from vcrgen.scorer import load_answers
 
@@ -194,5 +194,5 @@ def test_importing_the_scorer_needs_no_image_library() -> None:
         "bad = {'PIL', 'datasets', 'matplotlib', 'pyarrow'} & set(sys.modules); assert not bad, bad"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
-    code = "import sys, vcrgen.scorer, vcrgen.cli_score; assert not {'spacy', 'numpy', 'rapidfuzz'} & set(sys.modules)"
+    code = "import sys, vcrgen.scorer, vcrgen.cli.score; assert not {'spacy', 'numpy', 'rapidfuzz'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 
 from vcrgen import score
 from vcrgen.cli import app
+from vcrgen.dataset.key import ANSWERS, KEY_FILE, REPORT, VERSION, KeyManifest
 from vcrgen.errors import AnswerError, HiddenSetError, PredictionError
-from vcrgen.keyset import ANSWERS, KEY_FILE, REPORT, VERSION, KeyManifest
 from vcrgen.scorer.answers import load_answers
 
 ITEMS = [

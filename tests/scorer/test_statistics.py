@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from vcrgen.errors import ScoreError
 from vcrgen.scorer import compare, score
-from vcrgen.scorer.bootstrap import deviation, interval, resampled_means
 from vcrgen.scorer.comparison import mcnemar
 from vcrgen.scorer.results import require_one_signature, with_own_titles
+from vcrgen.stats.bootstrap import deviation, interval, resampled_means
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def test_clusters_widen_the_interval() -> None:
 def test_blocks_do_not_change_the_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
     sums = np.arange(50.0)[:, None]
     whole = resampled_means(sums, np.ones_like(sums), [0], seed=5, unit="image")
-    monkeypatch.setattr("vcrgen.scorer.bootstrap._BLOCK", 50 * 7)
+    monkeypatch.setattr("vcrgen.stats.bootstrap._BLOCK", 50 * 7)
     assert np.allclose(resampled_means(sums, np.ones_like(sums), [0], seed=5, unit="image"), whole, rtol=1e-12)
 
 

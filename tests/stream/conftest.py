@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
-from vcrgen.builder.samples.pairs import caption
+from vcrgen.samples.pairs import caption
 
 SIZES = (23, 9, 14)
 BAD = {4: "no_caption", 11: "undecodable_image", 16: "no_maskable_ngram", 29: "undecodable_image", 45: "short_caption"}

@@ -13,10 +13,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import vcrgen.stream.stream as module
-from vcrgen.builder.calibrate import TOLERANCE_SMALL
 from vcrgen.builder.transform import VCRTransform
 from vcrgen.errors import ConfigError, FontError, NoPairsError, SourceError, VcrgenError
 from vcrgen.stream import VCRStream
+from vcrgen.typeset.calibrate import TOLERANCE_SMALL
 
 SMALL = {"width": 160, "font_size": 12, "shard_size": 6}
 USABLE = 41

@@ -29,9 +29,9 @@ from vcrgen.builder.shards import (
 )
 from vcrgen.builder.splits import Rows, assign
 from vcrgen.config import BuildConfig, parse_splits
+from vcrgen.dataset.manifest import DatasetFile
 from vcrgen.errors import NoPairsError, OutputError
 from vcrgen.files import indented_json
-from vcrgen.manifest import DatasetFile
 from vcrgen.records import Mode, Reason, Reject
 from vcrgen.storage import Folder
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import yaml
 
-from vcrgen.builder.schema import COLUMN_NOTES
-from vcrgen.builder.statistics import SplitStatistics
-from vcrgen.manifest import Manifest
+from vcrgen.dataset.manifest import Manifest
+from vcrgen.dataset.schema import COLUMN_NOTES
+from vcrgen.dataset.statistics import SplitStatistics
 from vcrgen.text.languages import BAND, LANGUAGES
 
 # The Hub's size classes: below so many rows.

@@ -13,25 +13,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from PIL import Image
 
-from vcrgen.builder.calibrate import Calibration, calibrate
-from vcrgen.builder.cover import cover_boxes, measure_cover
 from vcrgen.builder.encode import Band, ImageFormat, Pixels, encode_image, white_band
 from vcrgen.builder.filters import CensorList
-from vcrgen.builder.fonts import FontChain, default_chain, resolve_font
 from vcrgen.builder.images import ImageLimits, load_image
-from vcrgen.builder.layout import layout_caption
 from vcrgen.builder.masking import locate_answers, plan_mask
-from vcrgen.builder.render import cover_strip, render_strip
-from vcrgen.builder.samples.pairs import BUILTIN_COUNT
-from vcrgen.builder.samples.pairs import caption as sample_caption
 from vcrgen.config import BuildConfig
 from vcrgen.errors import ImageProblem, PipelineError
 from vcrgen.records import CoveredSpan, Item, Layout, Mode, Reason, Reject, Span
 from vcrgen.rng import rng_for
+from vcrgen.samples.pairs import BUILTIN_COUNT
+from vcrgen.samples.pairs import caption as sample_caption
 from vcrgen.signature import Signature
 from vcrgen.text.languages import LANGUAGES, LanguageRow
 from vcrgen.text.normalise import NORMALISATION, normalise_caption
 from vcrgen.text.pipelines import load_pipeline
+from vcrgen.typeset.calibrate import Calibration, calibrate
+from vcrgen.typeset.cover import cover_boxes, measure_cover
+from vcrgen.typeset.fonts import FontChain, default_chain, resolve_font
+from vcrgen.typeset.layout import layout_caption
+from vcrgen.typeset.render import cover_strip, render_strip
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
@@ -307,7 +307,7 @@ class Pipeline:
         )
 
     def row(self, pair: Pair, mode: Mode) -> dict[str, Any]:
-        """One row of the dataset, in the columns of :data:`vcrgen.builder.schema.FEATURES`."""
+        """One row of the dataset, in the columns of :data:`vcrgen.dataset.schema.FEATURES`."""
         view = pair.views[mode]
         suffix = self.config.image_format
 

@@ -37,10 +37,10 @@ from vcrgen.builder.shards import (
     read_results,
 )
 from vcrgen.builder.sources import Source, check_columns, cut_at_limit, open_source
-from vcrgen.builder.statistics import dataset_statistics
 from vcrgen.config import BuildConfig, load_build_config
+from vcrgen.dataset.manifest import Manifest, read_manifest, write_manifest
+from vcrgen.dataset.statistics import dataset_statistics
 from vcrgen.errors import DatasetError, EngineError, NoPairsError, OutputError, SourceError, WorkerError
-from vcrgen.manifest import Manifest, read_manifest, write_manifest
 from vcrgen.signature import Signature
 from vcrgen.storage import DiskFolder, Folder, StorageError, open_folder
 

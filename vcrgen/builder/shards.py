@@ -35,10 +35,10 @@ from PIL import features
 
 from vcrgen.builder.engines.base import Report
 from vcrgen.builder.pipeline import KEY_DTYPE, Pair, Pipeline
-from vcrgen.builder.schema import arrow_schema, parquet_options
 from vcrgen.builder.sources import Source, iter_items
 from vcrgen.builder.sources.base import Partition
 from vcrgen.config import BuildConfig
+from vcrgen.dataset.schema import arrow_schema, parquet_options
 from vcrgen.errors import OutputError
 from vcrgen.files import canonical_json, indented_json
 from vcrgen.records import Mode, Reject

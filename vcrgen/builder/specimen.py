@@ -8,17 +8,17 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from vcrgen.builder.calibrate import WINDOW, Calibration
-from vcrgen.builder.cover import cover_boxes
-from vcrgen.builder.fonts import default_chain, resolve_font
-from vcrgen.builder.layout import layout_caption
 from vcrgen.builder.pipeline import Style, make_style
-from vcrgen.builder.render import cover_strip, render_strip
-from vcrgen.builder.samples.pairs import caption
 from vcrgen.errors import ConfigError, OutputError
 from vcrgen.files import atomic_path
 from vcrgen.records import Layout, Mode, Span
+from vcrgen.samples.pairs import caption
 from vcrgen.text.languages import LANGUAGES, LanguageRow
+from vcrgen.typeset.calibrate import WINDOW, Calibration
+from vcrgen.typeset.cover import cover_boxes
+from vcrgen.typeset.fonts import default_chain, resolve_font
+from vcrgen.typeset.layout import layout_caption
+from vcrgen.typeset.render import cover_strip, render_strip
 
 EMS = 25  # width of the picture over the font size
 SAMPLE = 1  # a built-in caption of several lines

@@ -9,8 +9,8 @@ from typing import Any
 from PIL import Image
 
 from vcrgen.builder.pipeline import Pair, Pipeline
-from vcrgen.builder.schema import IMAGE_COLUMNS
 from vcrgen.config import BuildConfig, load_build_config
+from vcrgen.dataset.schema import IMAGE_COLUMNS
 from vcrgen.errors import ConfigError, VcrgenError
 from vcrgen.records import Item, Reject
 

@@ -17,8 +17,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from vcrgen.dataset.key import VERSION
 from vcrgen.files import canonical_json, sha256_file, write_json, write_text
-from vcrgen.keyset import VERSION
 from vcrgen.text.languages import LANGUAGES
 
 VIEWS = ("stacked_image", "only_it_image")

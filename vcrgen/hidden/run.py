@@ -23,11 +23,11 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from vcrgen.builder.fonts import Face, font_register, resolve_font, text_faces
 from vcrgen.builder.run import Watcher, readable_disk_errors
 from vcrgen.builder.shards import BYTE_PACKAGES
 from vcrgen.builder.sources import Source, check_columns, iter_items, open_source
 from vcrgen.config import BuildConfig, load_build_config
+from vcrgen.dataset.key import ANSWERS, KEY_FILE, REPORT, VERSION, KeyManifest, is_key, read_key
 from vcrgen.errors import HiddenSetError, NoPairsError, OutputError, SourceError
 from vcrgen.files import atomic_path, canonical_json, sha256_file, write_json, write_text
 from vcrgen.hidden.public import VIEWS, content_digest, public_manifest, stamp, write_description, write_questions
@@ -35,11 +35,11 @@ from vcrgen.hidden.reference import Reference
 from vcrgen.hidden.report import mix_report, overlap_report
 from vcrgen.hidden.secret import Secret, load_secret
 from vcrgen.hidden.studio import Studio
-from vcrgen.keyset import ANSWERS, KEY_FILE, REPORT, VERSION, KeyManifest, is_key, read_key
 from vcrgen.records import Item, Reason, Reject
 from vcrgen.signature import Signature
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.text.normalise import NORMALISATION
+from vcrgen.typeset.fonts import Face, font_register, resolve_font, text_faces
 
 WORK = ".vcrgen-hidden"
 MAX_VARIANTS = 20

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-from vcrgen.builder.fonts import FontChain, resolve_font
 from vcrgen.builder.pipeline import Pipeline, Prepared, Style, draw_parts, draw_view, make_style, span_row
 from vcrgen.config import BuildConfig
 from vcrgen.hidden.choices import EMS, LEAST_WIDTH, Slot, cover_modes, slot_for
 from vcrgen.hidden.secret import Secret
 from vcrgen.records import Item, Mode, Reject, Span
+from vcrgen.typeset.fonts import FontChain, resolve_font
 
 # A later form draws spans this often, and takes the drawing with the most new spans.
 DRAWINGS = 24

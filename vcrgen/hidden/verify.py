@@ -19,6 +19,7 @@ import numpy.typing as npt
 from PIL import Image
 
 from vcrgen.builder.encode import PNG_SIGNATURE
+from vcrgen.dataset.key import VERSION, is_key, read_answers, read_key
 from vcrgen.errors import HiddenSetError
 from vcrgen.files import indented_json
 from vcrgen.hidden.public import (
@@ -36,7 +37,6 @@ from vcrgen.hidden.public import (
     questions_text,
 )
 from vcrgen.hidden.secret import Secret
-from vcrgen.keyset import VERSION, is_key, read_answers, read_key
 from vcrgen.text.languages import LANGUAGES
 
 MAX_FILE_BYTES = 64 << 20

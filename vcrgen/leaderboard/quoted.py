@@ -75,7 +75,7 @@ class Quoted:
 
 def published() -> list[Path]:
     """The tables that ship with the package, by name."""
-    return sorted((Path(__file__).parent / "published").glob("*.csv"), key=lambda file: file.stem)
+    return sorted((Path(__file__).parents[1] / "published").glob("*.csv"), key=lambda file: file.stem)
 
 
 def read_quoted(file: Path) -> list[Quoted]:

@@ -40,10 +40,10 @@ from vcrgen.leaderboard.store.log import last_event, read_log
 from vcrgen.leaderboard.store.schema import AnyRow
 from vcrgen.leaderboard.store.sets import all_sets
 from vcrgen.leaderboard.store.submissions import as_facts
-from vcrgen.scorer.bootstrap import deviation, interval
 from vcrgen.scorer.comparison import conclude, mcnemar
 from vcrgen.scorer.records import UNSTATED, View
 from vcrgen.scorer.results import Estimate
+from vcrgen.stats.bootstrap import deviation, interval
 
 VIEWS = list(View)
 EVENTS = 1000  # lines of the log that are shown; `vcrgen leaderboard log` has all

@@ -12,13 +12,13 @@ from typing import Any
 
 from PIL import Image
 
+from vcrgen.dataset.manifest import MANIFEST, read_manifest
+from vcrgen.dataset.reader import check_files, read_rows
 from vcrgen.errors import ConfigError, DatasetError, ImageProblem
 from vcrgen.files import sha256_file
-from vcrgen.manifest import MANIFEST, read_manifest
-from vcrgen.publish.reader import check_files, read_rows
+from vcrgen.reading import iter_json_lines
 from vcrgen.records import Mode, Reason
 from vcrgen.scorer.images import COLUMNS
-from vcrgen.scorer.reading import iter_json_lines
 from vcrgen.scorer.records import View
 from vcrgen.text.languages import LANGUAGES
 

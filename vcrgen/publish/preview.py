@@ -21,11 +21,11 @@ from typing import Any
 
 from PIL import Image
 
-from vcrgen.builder.statistics import dataset_statistics
+from vcrgen.dataset.manifest import Manifest, read_manifest
+from vcrgen.dataset.reader import check_files, read_rows
+from vcrgen.dataset.statistics import dataset_statistics
 from vcrgen.errors import ConfigError, DatasetError, OutputError
 from vcrgen.files import write_text
-from vcrgen.manifest import Manifest, read_manifest
-from vcrgen.publish.reader import check_files, read_rows
 from vcrgen.records import Mode
 from vcrgen.storage import open_folder
 

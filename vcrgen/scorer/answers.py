@@ -11,11 +11,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from vcrgen.dataset.key import is_key, read_answers, read_key
+from vcrgen.dataset.manifest import MANIFEST, read_manifest
 from vcrgen.errors import AnswerError
 from vcrgen.files import canonical_json
-from vcrgen.keyset import is_key, read_answers, read_key
-from vcrgen.manifest import MANIFEST, read_manifest
-from vcrgen.scorer.reading import SURROGATE, as_id, as_texts, iter_json_lines
+from vcrgen.reading import SURROGATE, as_id, as_texts, iter_json_lines
 from vcrgen.scorer.records import AnswerKey, AnswerSpan, Question
 from vcrgen.signature import Signature
 from vcrgen.storage import remote_url

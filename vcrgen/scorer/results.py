@@ -11,7 +11,7 @@ from vcrgen.scorer.records import View
 from vcrgen.signature import Signature
 
 if TYPE_CHECKING:
-    from vcrgen.scorer.arrays import Floats
+    from vcrgen.stats.arrays import Floats
 
 SCHEMA = "vcrgen-scores-1"
 

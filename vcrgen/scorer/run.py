@@ -8,18 +8,18 @@ from pathlib import Path
 from typing import Any
 
 from vcrgen.errors import PredictionError
+from vcrgen.reading import without_halves
 from vcrgen.scorer.answers import load_answers
-from vcrgen.scorer.bootstrap import RESAMPLES
 from vcrgen.scorer.evidence import EvidenceWriter, write_evidence
 from vcrgen.scorer.join import PROBLEMS, STRICT, Join, Joined
 from vcrgen.scorer.predictions import open_predictions
-from vcrgen.scorer.reading import without_halves
 from vcrgen.scorer.records import UNSTATED, AnswerKey, Outcome, SpanMatch, View
 from vcrgen.scorer.results import CellResult, RunResult
 from vcrgen.scorer.scorer import Scorer, make_scorer
 from vcrgen.scorer.statistics import summarise, view_differences
 from vcrgen.scorer.tally import Tally, unanswered
 from vcrgen.signature import Signature
+from vcrgen.stats.bootstrap import RESAMPLES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from vcrgen.scorer.bootstrap import deviation, interval, resampled_means
 from vcrgen.scorer.groups import Group, group_spans
 from vcrgen.scorer.records import METRICS, View
 from vcrgen.scorer.results import CellResult, Difference, Estimate, GroupResult, Resamples
 from vcrgen.scorer.tally import OUTCOMES, Cell, Tally
+from vcrgen.stats.bootstrap import deviation, interval, resampled_means
 
 if TYPE_CHECKING:
-    from vcrgen.scorer.arrays import Floats
+    from vcrgen.stats.arrays import Floats
 
 GROUP_METRICS = ("exact", "jaccard")  # the published two; the first columns of METRICS
 

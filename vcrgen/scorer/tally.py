@@ -13,7 +13,7 @@ from vcrgen.scorer.records import METRICS, AnswerKey, Outcome, SpanMatch, View
 from vcrgen.scorer.scorer import Scorer
 
 if TYPE_CHECKING:
-    from vcrgen.scorer.arrays import Codes, Floats
+    from vcrgen.stats.arrays import Codes, Floats
 
 OUTCOMES = tuple(Outcome)
 _CODE = {outcome: code for code, outcome in enumerate(OUTCOMES)}

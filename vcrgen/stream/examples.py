@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from vcrgen.builder.calibrate import Calibration, Calibrator
 from vcrgen.builder.encode import stack_bands
 from vcrgen.builder.pipeline import Pipeline, Prepared, compose_view, draw_parts, sample_captions
 from vcrgen.config import BuildConfig
@@ -16,6 +15,7 @@ from vcrgen.records import Mode, Span
 from vcrgen.rng import rng_for
 from vcrgen.stream.difficulty import Difficulty
 from vcrgen.text.languages import CoverTarget, LanguageRow
+from vcrgen.typeset.calibrate import Calibration, Calibrator
 
 VIEWS = {"stacked": "stacked", "tei": "only_it", "strip": "only_it_small"}
 """What a model may see, and the image of a composition that shows it."""

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from weakref import WeakKeyDictionary
 
 from vcrgen.builder.filters import CensorList
-from vcrgen.builder.fonts import resolve_font
 from vcrgen.builder.shards import cut_tasks
 from vcrgen.builder.sources import check_columns, cut_at_limit, iter_items, open_source
 from vcrgen.config import BuildConfig, load_build_config
@@ -26,6 +25,7 @@ from vcrgen.stream.order import Order
 from vcrgen.stream.place import Deal, Place, Progress, Tracker
 from vcrgen.stream.ranks import find_rank, find_worker
 from vcrgen.text.languages import LANGUAGES
+from vcrgen.typeset.fonts import resolve_font
 
 if TYPE_CHECKING:
     from torch.utils.data import IterableDataset

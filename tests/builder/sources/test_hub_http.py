@@ -15,7 +15,7 @@ import pytest
 from PIL import Image
 
 from vcrgen.builder.run import build
-from vcrgen.builder.samples.pairs import caption
+from vcrgen.samples.pairs import caption
 
 Run = Callable[..., Any]
 Tree = Callable[[Path], dict[str, str]]

@@ -26,12 +26,12 @@ def parquet(file: Path, *, captions: tuple[str, ...] = ("c",)) -> None:
 
 @pytest.fixture
 def samples(monkeypatch: pytest.MonkeyPatch) -> None:
-    module = types.ModuleType("vcrgen.builder.samples")
+    module = types.ModuleType("vcrgen.samples")
     module.BUILTIN_COUNT = 5  # type: ignore[attr-defined]
     module.sample_pair = lambda lang, index: types.SimpleNamespace(  # type: ignore[attr-defined]
         id=f"{lang}-{index}", image=b"png", caption=f"caption {index}"
     )
-    monkeypatch.setitem(sys.modules, "vcrgen.builder.samples", module)
+    monkeypatch.setitem(sys.modules, "vcrgen.samples", module)
 
 
 @pytest.mark.usefixtures("samples")

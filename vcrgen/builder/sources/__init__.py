@@ -83,7 +83,7 @@ def open_source(config: BuildConfig) -> Source:
 
 
 def _open_samples(lang: str, count: str | None) -> Source:
-    from vcrgen.builder.samples import BUILTIN_COUNT
+    from vcrgen.samples import BUILTIN_COUNT
 
     if count is not None and not re.fullmatch(r"[0-9]{1,12}", count):
         raise SourceError(f"`samples:{count[:50]}` names no count; write for example samples:500.")

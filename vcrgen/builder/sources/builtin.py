@@ -25,7 +25,7 @@ class SampleSource:
 
     def rows(self, partition: int, start: int, stop: int, columns: frozenset[str]) -> Iterator[Row]:
         """Pairs ``start`` to ``stop``, drawn when they are asked for."""
-        from vcrgen.builder.samples import sample_pair
+        from vcrgen.samples import sample_pair
 
         for index in range(start, min(stop, self._count)):
             pair = sample_pair(self._lang, index)

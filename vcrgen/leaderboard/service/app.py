@@ -28,7 +28,7 @@ from vcrgen.leaderboard.store import submissions
 from vcrgen.leaderboard.store.teams import team_of
 from vcrgen.leaderboard.views import Views
 from vcrgen.leaderboard.worker import log_line
-from vcrgen.scorer.reading import without_halves
+from vcrgen.reading import without_halves
 
 GUESSES, GUESSES_SECONDS = 10, 900
 LIMIT_SECONDS = 3600  # a team's limits are of a day, and free again bit by bit

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, and_, bindparam, insert, select, update
 
 from vcrgen.leaderboard.outcome import Outcome
-from vcrgen.leaderboard.ranking import beaten_by
 from vcrgen.leaderboard.store.log import now
 from vcrgen.leaderboard.store.schema import AnyRow, cells, runs, submissions
 from vcrgen.signature import Signature
+from vcrgen.stats.ranking import beaten_by
 
 
 class CellKey(NamedTuple):

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
+from vcrgen.dataset.manifest import read_manifest
 from vcrgen.errors import ConfigError
 from vcrgen.files import write_text
-from vcrgen.manifest import read_manifest
 from vcrgen.publish.export.base import Format, count_files, nearest, new_folder, plan_job
 from vcrgen.publish.export.imagefolder import write_imagefolder
 from vcrgen.publish.export.lmms_eval import write_lmms_eval

@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from vcrgen.builder.card import one_line
-from vcrgen.builder.schema import IMAGE_COLUMNS
 from vcrgen.config import SPLIT_NAME
+from vcrgen.dataset.manifest import Manifest
+from vcrgen.dataset.reader import read_rows
+from vcrgen.dataset.schema import IMAGE_COLUMNS
 from vcrgen.errors import ConfigError, DatasetError, OutputError
 from vcrgen.files import fsync
-from vcrgen.manifest import Manifest
-from vcrgen.publish.reader import read_rows
 from vcrgen.records import Mode
 from vcrgen.text.languages import LANGUAGES, LanguageRow
 
@@ -54,7 +54,7 @@ class Row:
     """A row of the dataset; what it holds is checked when it is asked for.
 
     Args:
-        values: As :func:`vcrgen.publish.reader.read_rows` gives them.
+        values: As :func:`vcrgen.dataset.reader.read_rows` gives them.
         number: Its place in the part, from 0.
         where: Names the row in errors.
     """

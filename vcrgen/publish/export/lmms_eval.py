@@ -20,7 +20,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from vcrgen.builder.schema import FEATURES, IMAGE_COLUMNS, arrow_schema, parquet_options
+from vcrgen.dataset.schema import FEATURES, IMAGE_COLUMNS, arrow_schema, parquet_options
 from vcrgen.publish.export.base import Job, Part, Row, readme
 
 COLUMNS = (

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from vcrgen.errors import PredictionError
+from vcrgen.reading import describe, read_json
 from vcrgen.scorer.predictions.jsonlines import lmms_prediction
 from vcrgen.scorer.predictions.output import VIEWS, read_output
 from vcrgen.scorer.predictions.tables import read_rows
-from vcrgen.scorer.reading import describe, read_json
 from vcrgen.scorer.records import Prediction
 
 REPOSITORY_KEYS = {f"res_{name}": name for name in ("stacked_image", "only_it_image", "only_it_image_small")}

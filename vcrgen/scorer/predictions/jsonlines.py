@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from vcrgen.errors import PredictionError
+from vcrgen.reading import as_id, as_texts, describe, iter_json_lines, parse_json, without_halves
 from vcrgen.scorer.predictions.output import read_mode, read_output, read_view
-from vcrgen.scorer.reading import as_id, as_texts, describe, iter_json_lines, parse_json, without_halves
 from vcrgen.scorer.records import Prediction
 
 

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from vcrgen.errors import PredictionError
-from vcrgen.scorer.reading import SURROGATE, describe, without_halves
+from vcrgen.reading import SURROGATE, describe, without_halves
 from vcrgen.scorer.records import View
 
 VIEWS = {view.value: view for view in View} | {

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from vcrgen.errors import PredictionError
+from vcrgen.reading import MAX_JSON_BYTES, iter_lines, parse_json, read_json
 from vcrgen.scorer.predictions.jsonfiles import (
     REPOSITORY_KEYS,
     read_lmms_eval_json,
@@ -18,7 +19,6 @@ from vcrgen.scorer.predictions.jsonfiles import (
 from vcrgen.scorer.predictions.jsonlines import read_canonical, read_lmms_eval
 from vcrgen.scorer.predictions.tables import NEEDED, read_csv, read_tsv
 from vcrgen.scorer.predictions.xlsx import read_xlsx
-from vcrgen.scorer.reading import MAX_JSON_BYTES, iter_lines, parse_json, read_json
 from vcrgen.scorer.records import Prediction
 
 Reader = Callable[[Path], Iterator[Prediction]]

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from vcrgen.errors import PredictionError
+from vcrgen.reading import MAX_LINE_BYTES, as_id
 from vcrgen.scorer.predictions.jsonlines import read_target
 from vcrgen.scorer.predictions.output import read_mode, read_output, read_view
-from vcrgen.scorer.reading import MAX_LINE_BYTES, as_id
 from vcrgen.scorer.records import Prediction
 
 NEEDED = ("index", "prediction")

@@ -1,0 +1,134 @@
+"""Reading order, sizes, and the engine itself where it is installed."""
+
+import io
+import sys
+import types
+from collections import Counter
+
+import pytest
+from PIL import Image
+
+from vcrgen.builder.run import build
+from vcrgen.dataset.manifest import read_manifest
+from vcrgen.dataset.reader import read_rows
+from vcrgen.errors import ImageProblem, PipelineError
+from vcrgen.models.ocr import MAX_PIXELS, MAX_SIDE, Fragment, OcrEngine, enlarged, reading_order
+
+Box = tuple[float, float, float, float, str]
+
+
+@pytest.mark.parametrize(
+    ("boxes", "expected"),
+    [
+        ([], ""),
+        ([(0, 0, 50, 20, "one")], "one"),
+        ([(0, 22, 50, 42, "b"), (0, 0, 50, 20, "a")], "a|b"),
+        ([(60, 0, 99, 20, "b"), (0, 0, 50, 20, "a")], "a|b"),
+        # Lines whose boxes differ by a pixel or two, or are wider than the line, are told apart all the same.
+        ([(60, 1, 99, 21, "b"), (0, 3, 50, 23, "a"), (0, 22, 50, 42, "c")], "a|b|c"),
+        ([(0, 0, 50, 26, "a"), (60, 2, 99, 28, "b"), (0, 20, 50, 46, "c"), (60, 22, 99, 48, "d")], "a|b|c|d"),
+        # The edges of a covered text, above and below its middle, belong to the line that they stand in.
+        ([(0, 22, 50, 44, "b"), (60, 23, 99, 31, "up"), (60, 36, 99, 44, "low"), (0, 0, 50, 22, "a")], "a|b|up|low"),
+        ([(60, 0, 99, 9, "up"), (60, 13, 99, 22, "low"), (0, 0, 50, 22, "a")], "a|up|low"),
+        # A tall text of the picture beside two lines takes both, as a person would have to.
+        ([(0, 0, 50, 20, "a"), (0, 60, 50, 80, "b"), (200, 200, 300, 400, "tall")], "a|b|tall"),
+        # A box without height, blank texts, and white space around a text.
+        ([(0, 10, 50, 10, "flat"), (60, 0, 99, 20, "a")], "flat|a"),
+        ([(0, 0, 9, 20, "  "), (20, 0, 50, 20, " a "), (60, 0, 99, 20, "")], "a"),
+    ],
+)
+def test_reading_order(boxes: list[Box], expected: str) -> None:
+    fragments = [Fragment(x0=x0, y0=y0, x1=x1, y1=y1, text=t, confidence=1.0) for x0, y0, x1, y1, t in boxes]
+    assert reading_order(fragments, "|") == expected
+    assert reading_order(reversed(fragments), "|") == expected
+
+
+def test_languages_without_spaces_are_joined_without_any() -> None:
+    boxes = [(0.0, 0.0, 50.0, 20.0, "\u4e00"), (60.0, 0.0, 99.0, 20.0, "\u53ea"), (0.0, 22.0, 50.0, 42.0, "\u732b")]
+    fragments = [Fragment(x0=x0, y0=y0, x1=x1, y1=y1, text=t, confidence=1.0) for x0, y0, x1, y1, t in boxes]
+    assert reading_order(fragments, "") == "\u4e00\u53ea\u732b"
+
+
+@pytest.mark.parametrize(
+    ("size", "expected"),
+    [
+        ((300, 400), (600, 800)),
+        ((1000, 1500), (2000, 3000)),
+        ((1, 1), (2, 2)),
+        ((4000, 4000), (2828, 2828)),
+        ((50_000, 1), (MAX_SIDE, 1)),
+    ],
+)
+def test_pictures_are_enlarged_as_far_as_the_engine_can_hold(size: tuple[int, int], expected: tuple[int, int]) -> None:
+    image = enlarged(Image.new("RGB", size))
+    assert image.size == expected
+    assert image.width * image.height <= MAX_PIXELS
+
+
+def test_the_extra_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "rapidocr_onnxruntime", None)
+    with pytest.raises(PipelineError, match=r'not installed: pip install "vcrgen\[ocr\]"'):
+        OcrEngine()
+
+
+def test_the_extra_cannot_be_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("cv2", "onnxruntime", "rapidocr_onnxruntime"):
+        monkeypatch.setitem(sys.modules, name, types.ModuleType(name))
+    with pytest.raises(PipelineError, match="is installed, but cannot be loaded: cannot import name 'RapidOCR'"):
+        OcrEngine()
+
+
+@pytest.fixture(scope="module")
+def engine() -> OcrEngine:
+    for name in ("onnxruntime", "cv2", "rapidocr_onnxruntime"):
+        pytest.importorskip(name, reason='needs the OCR engine (pip install "vcrgen[ocr]")', exc_type=ImportError)
+    return OcrEngine()
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize("column", ["stacked_image", "only_it_image"])
+def test_what_is_not_covered_is_read(
+    engine: OcrEngine, tmp_path_factory: pytest.TempPathFactory, lang: str, column: str
+) -> None:
+    dataset = tmp_path_factory.mktemp("ocr") / lang
+    build("samples", out=dataset, limit=4, lang=lang, mode="hard")
+    wanted: Counter[str] = Counter()
+    found: Counter[str] = Counter()
+    for row in read_rows(dataset, read_manifest(dataset), mode="hard"):
+        shown = row["caption"]
+        for span in row["spans"]:
+            shown = shown.replace(span["text"], "\n")
+        image = Image.open(io.BytesIO(row[column]["bytes"])).convert("RGB")
+        text = engine.read(image, lang)
+        assert engine.read(image, lang) == text
+        units = [Counter(t.split() if lang == "en" else t) for t in (shown, text)]
+        wanted += units[0]
+        found += units[0] & units[1]
+    assert found.total() > 0.9 * wanted.total()
+
+
+def test_a_picture_without_text(engine: OcrEngine) -> None:
+    assert engine.read(Image.new("RGB", (300, 200), "white"), "en") == ""
+
+
+@pytest.mark.parametrize("size", [(1, 1), (3, 700), (9000, 1), (1, 9000), (2000, 60)])
+def test_pictures_of_odd_shapes(engine: OcrEngine, size: tuple[int, int]) -> None:
+    try:
+        assert engine.read(Image.effect_noise(size, 90).convert("RGB"), "zh") is not None
+    except ImageProblem as problem:
+        assert "the OCR engine fails on it" in problem.detail
+
+
+def test_the_engine_fails(engine: OcrEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_: object) -> None:
+        raise RuntimeError("no\nmore")
+
+    monkeypatch.setattr(engine, "_engine", fail)
+    with pytest.raises(ImageProblem, match=r"the OCR engine fails on it: no$"):
+        engine.read(Image.new("RGB", (9, 9)), "en")
+
+
+def test_the_model_has_a_version(engine: OcrEngine) -> None:
+    name, _, number = engine.model.rpartition("-")
+    assert name == "rapidocr-onnxruntime" and number[0].isdigit()
+    assert engine.facts["settings"]["intra_op_num_threads"] == 1

@@ -1,0 +1,89 @@
+"""Covers that mean the same in every font."""
+
+import numpy as np
+import pytest
+
+from vcrgen.builder.pipeline import make_style
+from vcrgen.errors import FontError
+from vcrgen.records import Mode, Span
+from vcrgen.text.languages import LANGUAGES
+from vcrgen.typeset.calibrate import calibrate
+from vcrgen.typeset.cover import cover_boxes, measure_cover
+from vcrgen.typeset.fonts import default_chain, font_register, resolve_font, text_faces
+from vcrgen.typeset.layout import layout_caption
+from vcrgen.typeset.render import render_strip
+
+# As measured in VCR-WIKI: first and last covered row of a line of 22.
+PUBLISHED = {
+    ("en", Mode.EASY): "10-16",
+    ("en", Mode.HARD): "9-17",
+    ("zh", Mode.EASY): "8-13",
+    ("zh", Mode.HARD): "5-16",
+}
+# Where a row more or less is too much of a step; the next size is even.
+UNEVEN = [(name, 28, Mode.HARD) for name in ("liberation-mono", "carlito", "caladea-bold")]
+CASES = [(name, lang) for lang in LANGUAGES for name in text_faces(lang) if not font_register()[name].fetched]
+
+
+@pytest.mark.parametrize(("lang", "mode"), list(PUBLISHED))
+def test_the_default_fonts_have_the_published_rows(lang: str, mode: Mode) -> None:
+    row = LANGUAGES[lang]
+    style = make_style(row, default_chain(row.fonts, size=20), width=300, max_height=900)
+    assert style.covers[mode].shown == PUBLISHED[lang, mode]
+
+
+@pytest.mark.parametrize(("size", "tolerance"), [(20, 0.05), (28, 0.03), (40, 0.03)])
+@pytest.mark.parametrize(("name", "lang"), CASES)
+def test_every_font_comes_near_the_target(name: str, lang: str, size: int, tolerance: float) -> None:
+    chain = default_chain(LANGUAGES[lang].fonts, size=size, first=resolve_font(name))
+    for mode, cover in make_style(LANGUAGES[lang], chain, width=300, max_height=900).covers.items():
+        assert abs(cover.visible - LANGUAGES[lang].covers[mode].visible) <= tolerance
+        assert cover.even or (name, size, mode) in UNEVEN
+        assert cover.low <= cover.visible <= cover.high
+
+
+@pytest.mark.parametrize(("name", "size", "mode"), UNEVEN)
+def test_a_size_near_an_uneven_one_is_even(name: str, size: int, mode: Mode) -> None:
+    row = LANGUAGES["en"]
+    chains = [default_chain(row.fonts, size=near, first=resolve_font(name)) for near in range(size - 1, size + 3)]
+    even = [make_style(row, chain, width=300, max_height=900).covers[mode].even for chain in chains]
+    assert not even[1] and any(even)
+
+
+def test_hard_hides_what_easy_hides() -> None:
+    row = LANGUAGES["en"]
+    for size in (12, 20, 33, 60):
+        covers = make_style(row, default_chain(row.fonts, size=size), width=300, max_height=900).covers
+        easy, hard = covers[Mode.EASY].rows, covers[Mode.HARD].rows
+        assert hard.start <= easy.start and easy.stop <= hard.stop
+
+
+def test_the_prediction_is_what_spans_have() -> None:
+    """The median over the sample's windows is the ink that covered windows really keep in a strip."""
+    row = LANGUAGES["en"]
+    chain = default_chain(row.fonts, size=20)
+    text = "the quick brown fox jumps over some lazy dogs near the river bank"
+    cover = calibrate(chain, row, [text])[Mode.EASY]
+    layout = layout_caption(text, chain, width=4000, max_lines=1, break_unit="word")
+    ink = 255 - render_strip(layout, chain)
+    words = text.split()
+    shares = []
+    for start in range(len(words) - 4):
+        piece = " ".join(words[start : start + 5])
+        at = text.index(piece)
+        span = Span(start=at, end=at + len(piece), text=piece, tokens=())
+        shares.append(measure_cover(span, cover_boxes(span, layout, chain, cover.rows), ink, 22).visible_ink)
+    assert cover.visible == pytest.approx(float(np.median(shares)), abs=0.01)
+
+
+def test_a_font_of_another_language_is_refused() -> None:
+    row = LANGUAGES["zh"]
+    with pytest.raises(FontError, match=r"lacks \d+ of \d+ letters of a sample of Chinese"):
+        make_style(row, default_chain(row.fonts, size=20, first=resolve_font("lato")), width=300, max_height=900)
+
+
+def test_a_text_without_letters_of_the_font_changes_nothing() -> None:
+    row = LANGUAGES["en"]
+    chain = default_chain(row.fonts, size=20)
+    sample = ["one two three four five six seven eight"]
+    assert calibrate(chain, row, [*sample, "\ue000 \ue000 \ue000 \ue000 \ue000"]) == calibrate(chain, row, sample)

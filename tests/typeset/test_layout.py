@@ -1,0 +1,83 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vcrgen.text.languages import LANGUAGES
+from vcrgen.typeset.fonts import FontChain, default_chain
+from vcrgen.typeset.layout import layout_caption
+
+CHAINS = {code: default_chain(row.fonts, size=20) for code, row in LANGUAGES.items()}
+EN_TEXT = st.text(alphabet="abcdefghijWmil.,-é'", min_size=1, max_size=40)
+EN_CAPTION = st.lists(EN_TEXT, min_size=1, max_size=30).map(" ".join)
+ZH_CAPTION = st.text(alphabet="图像中被覆盖的文本，。：2024AB國", min_size=1, max_size=120)
+
+
+def lines_of(
+    text: str, lang: str, *, width: int = 300, max_lines: int = 5, chain: FontChain | None = None
+) -> list[str]:
+    row = LANGUAGES[lang]
+    layout = layout_caption(text, chain or CHAINS[lang], width=width, max_lines=max_lines, break_unit=row.break_unit)
+    return [layout.text[line.start : line.end] for line in layout.lines]
+
+
+@pytest.mark.parametrize(
+    ("lang", "text", "lines"),
+    [
+        ("en", "One line", ["One line"]),
+        ("en", "x", ["x"]),
+        ("en", "Muhammad Sadig Sanjrani is a Pakistani", ["Muhammad Sadig Sanjrani is a", "Pakistani"]),
+        ("zh", "本表列举瑞士联邦各州现存的各类城堡建筑。", ["本表列举瑞士联邦各州现存的各类", "城堡建筑。"]),
+        # A word wider than the line is broken, and what follows goes on behind it.
+        ("en", "W" * 20 + " a", ["W" * 15, "W" * 5 + " a"]),
+        ("en", "ab " + "W" * 20, ["ab " + "W" * 14, "W" * 6]),
+        # A combining mark stays with its letter.
+        ("zh", "图" * 14 + "x̣́y", ["图" * 14 + "x̣́y"]),
+    ],
+)
+def test_lines(lang: str, text: str, lines: list[str]) -> None:
+    assert lines_of(text, lang) == lines
+
+
+def test_caption_is_cut_after_the_last_line() -> None:
+    text = "word " * 60
+    layout = layout_caption(text.strip(), CHAINS["en"], width=300, max_lines=5, break_unit="word")
+    assert len(layout.lines) == 5
+    assert layout.text == text[: len(layout.text)] and layout.text.endswith("word")
+    assert layout.height == 22 * 5 + 1
+
+
+@given(EN_CAPTION)
+def test_english_lines_are_greedy(text: str) -> None:
+    check_greedy(text, "en")
+
+
+@given(ZH_CAPTION)
+def test_chinese_lines_are_greedy(text: str) -> None:
+    check_greedy(text, "zh")
+
+
+def check_greedy(text: str, lang: str) -> None:
+    row, chain = LANGUAGES[lang], CHAINS[lang]
+    layout = layout_caption(text, chain, width=300, max_lines=5, break_unit=row.break_unit)
+    assert text.startswith(layout.text)
+    for line, following in zip(layout.lines, (*layout.lines[1:], None), strict=True):
+        shown = layout.text[line.start : line.end]
+        assert ink_width(shown, chain) <= 300
+        if following is not None:
+            gap = layout.text[line.end : following.start]
+            assert gap in ("", row.joiner)
+            unit = layout.text[following.start : following.end].split(" ")[0] if lang == "en" and gap else "?"
+            if unit != "?":
+                assert ink_width(shown + gap + unit, chain) > 300  # it did not fit on the line before
+
+
+def ink_width(text: str, chain: FontChain) -> int:
+    last = chain.glyph(text[-1])
+    assert last is not None
+    return chain.advance(text[:-1]) + last.right
+
+
+@pytest.mark.parametrize("size", [12, 16, 20, 24, 32])
+def test_line_height_is_eleven_tenths(size: int) -> None:
+    chain = default_chain(LANGUAGES["en"].fonts, size=size)
+    assert abs(chain.line_height - 1.1 * size) <= 0.5

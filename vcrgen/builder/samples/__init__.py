@@ -1,5 +1,0 @@
-"""The built-in corpus: drawn pictures with English and Chinese captions, made by this package alone."""
-
-from vcrgen.builder.samples.pairs import BUILTIN_COUNT, SamplePair, sample_pair
-
-__all__ = ["BUILTIN_COUNT", "SamplePair", "sample_pair"]

@@ -1,0 +1,246 @@
+"""What works on this machine and what does not, with what to do about it. Nothing here raises."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from importlib.metadata import PackageNotFoundError, requires, version
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from vcrgen.typeset.fonts import FontEntry
+
+REINSTALL = "install vcrgen again: pip install --force-reinstall vcrgen"
+USUAL_PIPELINES = {"en": "en_core_web_sm", "zh": "zh_core_web_sm"}
+"""The trained pipelines that the published scorers use, too."""
+CODECS = {
+    "jpg": "JPEG",
+    "libjpeg_turbo": "JPEG: libjpeg-turbo",
+    "webp": "WebP",
+    "avif": "AVIF",
+    "libtiff": "TIFF",
+    "jpg_2000": "JPEG 2000",
+    "zlib": "PNG: zlib",
+    "zlib_ng": "PNG: zlib-ng",
+}
+"""Feature of Pillow to what it is for."""
+NEEDED_CODECS = frozenset({"jpg", "webp", "zlib"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One thing that was looked at.
+
+    Attributes:
+        group: What it belongs to.
+        name: What it is.
+        value: What was found: a version, a number, or what went wrong.
+        ok: Whether it works; None where it is optional and not there, or only told.
+        hint: What to do about it, or the empty string.
+    """
+
+    group: str
+    name: str
+    value: str
+    ok: bool | None
+    hint: str = ""
+
+
+def diagnose() -> list[Finding]:
+    """Look at everything vcrgen stands on; what cannot be looked at becomes a finding, too."""
+    findings: list[Finding] = []
+    for group, check in _CHECKS.items():
+        try:
+            findings += check(group)
+        except Exception as error:
+            findings.append(Finding(group=group, name="check", value=_said(error), ok=False, hint=REINSTALL))
+    return findings
+
+
+def _probe(group: str, name: str, look: Callable[[], str], *, hint: str, optional: bool = False) -> Finding:
+    """A finding of what ``look`` returns; where it raises, of what it says, with the hint."""
+    try:
+        return Finding(group=group, name=name, value=look(), ok=True)
+    except Exception as error:
+        return Finding(group=group, name=name, value=_said(error), ok=None if optional else False, hint=hint)
+
+
+def _said(error: Exception) -> str:
+    if isinstance(error, PackageNotFoundError):
+        return "not installed"
+    lines = str(error).strip().splitlines()
+    return f"{lines[0][:200]}" if lines else type(error).__name__
+
+
+def _python(group: str) -> Iterator[Finding]:
+    implementation = f"{platform.python_implementation()} {platform.python_version()}"
+    yield Finding(group=group, name="Python", value=implementation, ok=True)
+    yield Finding(group=group, name="platform", value=platform.platform(), ok=None)
+    yield _probe(group, "vcrgen", partial(version, "vcrgen"), hint=REINSTALL)
+
+
+def _dependencies(group: str) -> Iterator[Finding]:
+    from packaging.requirements import Requirement
+
+    for text in requires("vcrgen") or ():
+        requirement = Requirement(text)
+        if requirement.marker and not requirement.marker.evaluate({"extra": ""}):
+            continue
+        hint = f'pip install "{requirement.name}{requirement.specifier}"'
+        finding = _probe(group, requirement.name, partial(version, requirement.name), hint=hint)
+        if finding.ok and not requirement.specifier.contains(finding.value, prereleases=True):
+            finding = Finding(group=group, name=finding.name, value=finding.value, ok=False, hint=hint)
+        yield finding
+
+
+def _segmenters(group: str) -> Iterator[Finding]:
+    from vcrgen.text.languages import LANGUAGES
+
+    for code, language in LANGUAGES.items():
+        yield _probe(group, language.name, partial(_segmenter, code), hint=REINSTALL)
+
+
+def _segmenter(code: str) -> str:
+    from vcrgen.text.languages import LANGUAGES
+    from vcrgen.text.pipelines import load_pipeline
+
+    pipeline = load_pipeline(code)
+    pipeline.nlp.tokenizer(LANGUAGES[code].question)  # jieba reads its dictionary only when it is asked
+    return pipeline.segmenter
+
+
+def _trained_pipelines(group: str) -> Iterator[Finding]:
+    from spacy.util import get_installed_models
+
+    installed = sorted(get_installed_models())
+    for name in installed:
+        hint = f"python -m spacy download {name}"
+        yield _probe(group, name, partial(_trained_pipeline, name), hint=hint)
+    for code, name in USUAL_PIPELINES.items():
+        if not any(other.startswith(f"{code}_") for other in installed):
+            hint = f"only for --spacy-model: python -m spacy download {name}"
+            yield Finding(group=group, name=name, value="not installed", ok=None, hint=hint)
+
+
+def _trained_pipeline(name: str) -> str:
+    return f"{version(name)}, language {name.partition('_')[0]}"
+
+
+def _fonts(group: str) -> Iterator[Finding]:
+    from vcrgen.typeset.fonts import font_register
+
+    for entry in font_register().values():
+        name = entry.family if entry.weight == "regular" else f"{entry.family} {entry.weight}"
+        if entry.fetched and not entry.installed:
+            yield Finding(group=group, name=name, value=f"{_identity(entry)}, not here", ok=None, hint=entry.remedy)
+        else:
+            yield _probe(group, name, partial(_font, entry), hint="")
+
+
+def _font(entry: FontEntry) -> str:
+    entry.checked_path()
+    return _identity(entry)
+
+
+def _identity(entry: FontEntry) -> str:
+    return f"{entry.version}, sha256 {entry.sha256[:12]}"
+
+
+def _text_drawing(group: str) -> Iterator[Finding]:
+    from PIL import features
+
+    yield _probe(group, "FreeType", partial(_feature, "freetype2"), hint="pip install --force-reinstall pillow")
+    yield Finding(group=group, name="basic layout", value="part of Pillow; what vcrgen draws with", ok=True)
+    raqm = _probe(group, "raqm layout", partial(_feature, "raqm"), hint="vcrgen does not need it", optional=True)
+    yield raqm
+    for name in ("harfbuzz", "fribidi") if raqm.ok else ():
+        yield Finding(group=group, name=name, value=features.version(name) or "unknown version", ok=True)
+
+
+def _images(group: str) -> Iterator[Finding]:
+    for feature, name in CODECS.items():
+        needed = feature in NEEDED_CODECS
+        hint = (
+            "pip install --force-reinstall pillow" if needed else "images that need it are read otherwise or set aside"
+        )
+        yield _probe(group, name, partial(_feature, feature), hint=hint, optional=not needed)
+    yield _probe(group, "PNG: what vcrgen writes with", _zlib_ng, hint="pip install --force-reinstall zlib-ng")
+
+
+def _feature(name: str) -> str:
+    """Version of a part of Pillow."""
+    from PIL import features
+
+    if not features.check(name):
+        raise LookupError("not in this Pillow")
+    return features.version(name) or "unknown version"
+
+
+def _zlib_ng() -> str:
+    from zlib_ng import zlib_ng
+
+    if zlib_ng.decompress(zlib_ng.compress(b"vcrgen")) != b"vcrgen":
+        raise RuntimeError("gives other bytes back than it was given")
+    return f"zlib-ng {version('zlib-ng')}"
+
+
+def _machine(group: str) -> Iterator[Finding]:
+    yield _probe(group, "cores", _cores, hint="give --workers yourself", optional=True)
+    yield _probe(group, "memory", _memory, hint="", optional=True)
+    folder = tempfile.gettempdir()
+    yield _probe(group, f"temporary folder {folder}", _write_temporary, hint="set TMPDIR to a folder you can write to")
+
+
+def _cores() -> str:
+    # Not all cores of the machine may be this process's.
+    affinity = getattr(os, "sched_getaffinity", None)
+    return str(len(affinity(0)) if affinity else os.cpu_count())
+
+
+def _memory() -> str:
+    return f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / (1 << 30):.1f} GiB"
+
+
+def _write_temporary() -> str:
+    with tempfile.TemporaryFile() as file:
+        file.write(b"vcrgen")
+        file.flush()
+    return f"writable, {shutil.disk_usage(tempfile.gettempdir()).free / (1 << 30):.1f} GiB free"
+
+
+EXTRAS = {
+    "openpyxl": ("predictions in .xlsx files", "xlsx"),
+    "rapidocr-onnxruntime": ("`vcrgen baseline ocr`", "ocr"),
+    "uvicorn": ("`vcrgen leaderboard serve`", "serve"),
+    "fastapi": ("`vcrgen leaderboard serve`", "serve"),
+    "psycopg": ("leaderboards in PostgreSQL", "postgres"),
+    "ray": ("`vcrgen build --engine ray`", "ray"),
+    "pyspark": ("`vcrgen build --engine spark`", "spark"),
+    "s3fs": ("sources and builds in s3://", "s3"),
+    "gcsfs": ("sources and builds in gs://", "gs"),
+}
+"""Package to what it is for, and the extra it comes with."""
+
+
+def _extras(group: str) -> Iterator[Finding]:
+    for package, (use, extra) in EXTRAS.items():
+        hint = f'only for {use}: pip install "vcrgen[{extra}]"'
+        yield _probe(group, package, partial(version, package), hint=hint, optional=True)
+
+
+_CHECKS: dict[str, Callable[[str], Iterator[Finding]]] = {
+    "Python": _python,
+    "packages": _dependencies,
+    "segmenters": _segmenters,
+    "trained pipelines": _trained_pipelines,
+    "fonts": _fonts,
+    "drawing text": _text_drawing,
+    "images": _images,
+    "machine": _machine,
+    "extras": _extras,
+}

@@ -1,0 +1,1 @@
+"""What reads pictures: models behind one interface."""

@@ -1,0 +1,114 @@
+"""One sample pair: from its language and index to its picture and caption."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from hashlib import blake2b
+from io import BytesIO
+from random import Random
+from typing import Any
+
+from PIL import Image
+
+from vcrgen.samples.captions.en.words import English
+from vcrgen.samples.captions.zh.words import Chinese
+from vcrgen.samples.draw import Canvas
+from vcrgen.samples.table import SCENES, Scene
+
+BUILTIN_COUNT = 4 * len(SCENES)
+"""Size of the built-in corpus per language: every kind of scene four times."""
+
+_CAPTIONS: dict[str, Callable[[Scene[Any], Any, Random, int], str]] = {
+    "en": lambda scene, facts, rng, turn: scene.en(facts, English(rng, turn)),
+    "zh": lambda scene, facts, rng, turn: scene.zh(facts, Chinese(rng, turn)),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SamplePair:
+    """A picture with its caption.
+
+    Attributes:
+        id: Stable name, e.g. "en-000017".
+        image: The encoded picture, PNG or JPEG.
+        caption: What the picture shows, in the pair's language.
+    """
+
+    id: str
+    image: bytes
+    caption: str
+
+
+def sample_pair(lang: str, index: int) -> SamplePair:
+    """Make the pair number `index` of a language, the same in every process.
+
+    The pairs of one index show the same picture in every language.
+
+    Args:
+        lang: "en" or "zh".
+        index: Any number from 0.
+
+    Raises:
+        ValueError: For an unknown language or a negative index.
+    """
+    scene, facts = scene_and_facts(index)
+    return SamplePair(id=f"{lang}-{index:06d}", caption=caption(lang, index), image=_image(scene, facts, index))
+
+
+def scene_and_facts(index: int) -> tuple[Scene[Any], Any]:
+    """Return which scene pair number `index` shows, and its facts.
+
+    Raises:
+        ValueError: For a negative index.
+    """
+    if index < 0:
+        raise ValueError(f"the index of a sample pair must be at least 0, not {index}")
+    turn, place = divmod(index, len(SCENES))
+    scene = SCENES[_order(turn)[place]]
+    return scene, scene.sample(_random(f"facts/{index}"))
+
+
+def caption(lang: str, index: int) -> str:
+    """Return the caption of a pair without drawing its picture.
+
+    Raises:
+        ValueError: For an unknown language or a negative index.
+    """
+    if lang not in _CAPTIONS:
+        raise ValueError(f"no sample pairs in language {lang!r}; there are: {', '.join(_CAPTIONS)}")
+    scene, facts = scene_and_facts(index)
+    return _CAPTIONS[lang](scene, facts, _random(f"{lang}/{index}"), index // len(SCENES))
+
+
+def _image(scene: Scene[Any], facts: Any, index: int) -> bytes:
+    rng = _random(f"image/{index}")
+    width, height = rng.choice(scene.sizes)
+    # PNG is slow for large pictures, and the sources of real datasets mix both.
+    as_png = rng.random() < (0.5 if width * height < 110_000 else 0.15)
+    canvas = Canvas(width, height, rng)
+    scene.draw(canvas, facts)
+    return _encode(canvas.finish(), as_png=as_png)
+
+
+def _encode(picture: Image.Image, *, as_png: bool) -> bytes:
+    buffer = BytesIO()
+    if as_png:
+        picture.save(buffer, "PNG", compress_level=3)
+    else:
+        picture.save(buffer, "JPEG", quality=90)
+    return buffer.getvalue()
+
+
+@cache
+def _order(turn: int) -> list[int]:
+    """The order of the scenes in one turn: each once, so that any stretch of pairs is varied."""
+    order = list(range(len(SCENES)))
+    _random(f"order/{turn}").shuffle(order)
+    return order
+
+
+def _random(name: str) -> Random:
+    """A generator of its own for each decision: what a language says never changes what is drawn."""
+    return Random(int.from_bytes(blake2b(name.encode(), digest_size=16).digest(), "big"))

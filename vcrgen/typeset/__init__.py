@@ -1,0 +1,1 @@
+"""From a caption to pixels and boxes: fonts, layout, cover, calibration, drawing."""

@@ -1,0 +1,175 @@
+"""Which rows of a line a cover hides in a font, so that easy and hard mean the same in every font and size.
+
+The same rows, or the same shares of the line, hide much more of one font than of another. So the rows are chosen for
+each chain of fonts: those that leave as much ink as VCR-WIKI's covers leave of its own fonts, and with as much of it
+above as below.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from vcrgen.errors import FontError
+from vcrgen.records import Mode
+from vcrgen.text.languages import CoverTarget, LanguageRow
+from vcrgen.typeset.fonts import FontChain
+
+# Units of a line that are about as long as a span of five tokens: the sample is cut into such windows.
+WINDOW = {"word": 5, "character": 8}
+MAX_WINDOWS = 512
+# How far the median may be from the target: whole rows allow no better in small type.
+SMALL_LINE = 30  # px
+TOLERANCE_SMALL, TOLERANCE = 0.05, 0.03
+# A cover is even if the ink it leaves is neither nearly all above nor nearly all below it.
+EVEN = (0.25, 0.8)
+# A font may lack this share of the sample's letters: rare ones.
+MOST_LACKING = 0.05
+# Rows that leave a mean this far from the target are not looked at: the median is near the mean.
+FAR = 0.2
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calibration:
+    """The cover of one mode in one chain of fonts, and what it leaves of the sample.
+
+    Attributes:
+        rows: The covered pixel rows of a line, its top row being 0.
+        target: The visible ink aimed at.
+        visible: Median share of ink that stays visible, over the windows of the sample.
+        low: Its 5th percentile.
+        high: Its 95th percentile.
+        above: Median share of the visible ink that stands above the cover.
+    """
+
+    rows: range
+    target: float
+    visible: float
+    low: float
+    high: float
+    above: float
+
+    @property
+    def shown(self) -> str:
+        """The rows for signatures and tables: first and last covered row."""
+        return f"{self.rows.start}-{self.rows.stop - 1}"
+
+    @property
+    def even(self) -> bool:
+        """Whether ink is left on both sides; in a few sizes of a few fonts no whole rows leave the right ink evenly."""
+        return EVEN[0] <= self.above <= EVEN[1]
+
+
+def calibrate(chain: FontChain, language: LanguageRow, sample: Iterable[str]) -> Mapping[Mode, Calibration]:
+    """Choose the covered rows of every mode.
+
+    Args:
+        chain: The fonts, at their size.
+        language: Says what to aim at.
+        sample: Texts of the language.
+
+    Raises:
+        FontError: The first font lacks letters of the language.
+    """
+    calibrator = Calibrator(chain, language, sample)
+    return {mode: calibrator.nearest(target) for mode, target in language.covers.items()}
+
+
+class Calibrator:
+    """Finds covers in one chain of fonts.
+
+    Args:
+        chain: The fonts, at their size.
+        language: The language of the sample.
+        sample: Texts of the language.
+
+    Raises:
+        FontError: The first font lacks letters of the language.
+    """
+
+    def __init__(self, chain: FontChain, language: LanguageRow, sample: Iterable[str]) -> None:
+        windows = _windows(sample, language)
+        _check_letters(chain, language, "".join(windows))
+        self._above = _ink_above_each_row(chain, windows)
+
+    def nearest(self, target: CoverTarget) -> Calibration:
+        """The cover that comes nearest to a target."""
+        return _nearest_rows(self._above, target)
+
+
+def _check_letters(chain: FontChain, language: LanguageRow, text: str) -> None:
+    letters = sorted(filter(str.isalpha, set(text)))
+    lacking = [letter for letter in letters if (glyph := chain.glyph(letter)) is None or glyph.face > 0]
+    if len(lacking) > MOST_LACKING * len(letters):
+        raise FontError(
+            f"The font {chain.faces[0].path} lacks {len(lacking)} of {len(letters)} letters of a sample of "
+            f"{language.name} (such as {''.join(lacking[:5])}); choose a font of that language."
+        )
+
+
+def _windows(sample: Iterable[str], language: LanguageRow) -> list[str]:
+    size, joiner = WINDOW[language.break_unit], language.joiner
+    windows = []
+    for text in sample:
+        units = text.split() if joiner else list(text.replace(" ", ""))
+        windows += [joiner.join(units[start : start + size]) for start in range(len(units) - size + 1)]
+    return windows[:: max(1, len(windows) // MAX_WINDOWS)]
+
+
+def _ink_above_each_row(chain: FontChain, windows: Iterable[str]) -> Floats:
+    """For every window the share of its ink that stands above each row: windows x (line height + 1), 0 to 1."""
+    profiles = {}
+
+    def profile(character: str) -> Floats:
+        if character not in profiles:
+            profiles[character] = _row_ink(chain, character)
+        return profiles[character]
+
+    ink = np.array([np.sum([profile(character) for character in window], axis=0) for window in windows])
+    ink = ink[ink.sum(axis=1) > 0]
+    above = np.pad(np.cumsum(ink, axis=1), ((0, 0), (1, 0)))
+    shares: Floats = above / above[:, -1:]
+    return shares
+
+
+def _row_ink(chain: FontChain, character: str) -> Floats:
+    """A character's ink in each row of a line; what stands outside of the line is not hidden by its cover."""
+    rows = np.zeros(chain.line_height)
+    glyph = chain.glyph(character)
+    if glyph is not None and glyph.ink.size:
+        top = chain.baseline + glyph.y
+        first, stop = max(0, -top), min(len(glyph.ink), chain.line_height - top)
+        rows[top + first : top + stop] = glyph.ink[first:stop].sum(axis=1, dtype=np.int64)
+    return rows
+
+
+def _nearest_rows(above: Floats, target: CoverTarget) -> Calibration:
+    """The rows with the best balance among those that leave the right ink; where there are none, the nearest ones."""
+    height = above.shape[1] - 1
+    tolerance = TOLERANCE_SMALL if height < SMALL_LINE else TOLERANCE
+    mean = above.mean(axis=0)
+    best, least = range(1, height), (float("inf"), float("inf"))
+    for first in range(1, height):
+        for stop in range(first + 1, height):
+            if abs(mean[first] + 1 - mean[stop] - target.visible) < FAR:
+                visible, balance = _medians(above, range(first, stop))
+                ink = abs(visible - target.visible)
+                error = max(0.0, ink - tolerance), ink + abs(balance - target.above)
+                if error < least:
+                    best, least = range(first, stop), error
+    low, median, high = np.percentile(above[:, best.start] + 1 - above[:, best.stop], [5, 50, 95]).tolist()
+    return Calibration(
+        rows=best, target=target.visible, visible=median, low=low, high=high, above=_medians(above, best)[1]
+    )
+
+
+def _medians(above: Floats, rows: range) -> tuple[float, float]:
+    """Median visible ink, and median share of it that stands above the rows."""
+    over, under = above[:, rows.start], 1 - above[:, rows.stop]
+    visible = over + under
+    return float(np.median(visible)), float(np.median(over / np.maximum(visible, 1e-9)))
