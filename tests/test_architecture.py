@@ -125,7 +125,7 @@ def test_a_stage_does_not_import_the_next_one() -> None:
     "file",
     [
         "__init__.py",
-        *(f"cli/{name}.py" for name in ("__init__", "hidden", "leaderboard", "plan", "predict", "score")),
+        *(f"cli/{name}.py" for name in ("__init__", "root", "options", "build", "score", "leaderboard")),
         "config.py",
         "errors.py",
         "text/languages.py",

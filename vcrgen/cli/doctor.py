@@ -1,4 +1,4 @@
-"""What works on this machine and what does not, with what to do about it. Nothing here raises."""
+"""``vcrgen doctor``: what works on this machine and what does not, with what to do about it. Nothing here raises."""
 
 from __future__ import annotations
 
@@ -10,7 +10,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import PackageNotFoundError, requires, version
+from itertools import groupby
 from typing import TYPE_CHECKING
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from vcrgen.cli import console
+from vcrgen.cli.root import app
 
 if TYPE_CHECKING:
     from vcrgen.typeset.fonts import FontEntry
@@ -244,3 +252,19 @@ _CHECKS: dict[str, Callable[[str], Iterator[Finding]]] = {
     "machine": _machine,
     "extras": _extras,
 }
+
+
+@app.command()
+def doctor() -> None:
+    """Show what is installed: segmenters, pipelines, fonts, layout engines, image codecs; exit code 1 on a fault."""
+    findings = diagnose()
+    table = Table.grid(padding=(0, 2))
+    for group, members in groupby(findings, key=lambda finding: finding.group):
+        table.add_row(f"[bold]{escape(group)}[/]")
+        for finding in members:
+            mark = {True: "[green]ok[/]", False: "[red]fault[/]", None: "[dim]-[/]"}[finding.ok]
+            hint = f" [dim]({escape(finding.hint)})[/]" if finding.hint else ""
+            table.add_row(f"  {escape(finding.name)}", mark, escape(finding.value) + hint)
+    console.out.print(table)
+    if any(finding.ok is False for finding in findings):
+        raise typer.Exit(1)

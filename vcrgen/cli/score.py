@@ -1,4 +1,4 @@
-"""``vcrgen score`` and ``vcrgen validate``: parse, call, print. No logic."""
+"""``vcrgen score`` and ``vcrgen validate``."""
 
 from __future__ import annotations
 
@@ -6,6 +6,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from vcrgen.cli import console
+from vcrgen.cli.options import examples
+from vcrgen.cli.root import app
 
 _DATA = Annotated[
     Path,
@@ -17,16 +21,17 @@ _MODE = Annotated[str | None, typer.Option(help="easy or hard: only outputs of t
 _SPLIT = Annotated[str | None, typer.Option(help="Split of the dataset, or all.", show_default="test, or the only one")]
 _SUBSET = Annotated[str | None, typer.Option(help="first100 or first500: the paper's subsets.")]
 _LANG = Annotated[str | None, typer.Option(help="Language, where the dataset does not say.")]
-_SCORE_EPILOG = (
-    "Examples:\n\n"
-    "  vcrgen score preds.jsonl --data data/my-vcr\n\n"
-    "  vcrgen score vlmevalkit_output.xlsx --data data/my-vcr --protocol vlmevalkit\n\n"
-    "  vcrgen score run_a.jsonl run_b.jsonl --data data/my-vcr --compare\n\n"
-    "  vcrgen score preds.jsonl --data data/my-vcr --spans spans.parquet --format html --out report.html\n\n"
-    "  vcrgen score preds.jsonl --data data/my-vcr --explain 5f2c81d09ab34e67"
+
+
+@app.command(
+    epilog=examples(
+        "vcrgen score preds.jsonl --data data/my-vcr",
+        "vcrgen score vlmevalkit_output.xlsx --data data/my-vcr --protocol vlmevalkit",
+        "vcrgen score run_a.jsonl run_b.jsonl --data data/my-vcr --compare",
+        "vcrgen score preds.jsonl --data data/my-vcr --spans spans.parquet --format html --out report.html",
+        "vcrgen score preds.jsonl --data data/my-vcr --explain 5f2c81d09ab34e67",
+    )
 )
-
-
 def score(
     predictions: Annotated[list[Path], typer.Argument(help="Files of model outputs; the format is recognised.")],
     data: _DATA,
@@ -74,15 +79,16 @@ def score(
         max_output_tokens=max_output_tokens, seed=seed, strict=strict,
     )  # fmt: skip
     if explain is not None:
-        _print(explain_command(predictions, data, options, explain))
+        console.print_parts(explain_command(predictions, data, options, explain))
         return
-    _print(
+    console.print_parts(
         score_command(
             predictions, data, options, form=form, out=out, spans=spans, with_comparison=compare, groups=groups
         )
     )
 
 
+@app.command(epilog=examples("vcrgen validate preds.jsonl --data data/my-vcr"))
 def validate(
     predictions: Annotated[list[Path], typer.Argument(help="Files of model outputs; the format is recognised.")],
     data: _DATA,
@@ -96,27 +102,6 @@ def validate(
     from vcrgen.scorer.run import Options
 
     shown, fit = validate_command(predictions, data, Options(mode=mode, split=split, subset=subset, lang=lang))
-    _print(shown)
+    console.print_parts(shown)
     if not fit:
         raise typer.Exit(1)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the scorer's commands to the command line."""
-    app.command(epilog=_SCORE_EPILOG)(score)
-    app.command(epilog="Example:\n\n  vcrgen validate preds.jsonl --data data/my-vcr")(validate)
-
-
-def _print(parts: object) -> None:
-    """Print what a command gives: texts as they are, everything else through rich."""
-    from collections.abc import Iterable
-
-    from rich.console import Console
-
-    assert isinstance(parts, Iterable)
-    console = Console(soft_wrap=False)
-    for part in parts:
-        if isinstance(part, str):
-            typer.echo(part, nl=False)
-        else:
-            console.print(part)

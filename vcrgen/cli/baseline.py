@@ -1,4 +1,4 @@
-"""``vcrgen baseline``: parse, call, print. No logic."""
+"""``vcrgen baseline``: outputs of plain readers."""
 
 from __future__ import annotations
 
@@ -7,26 +7,29 @@ from typing import Annotated
 
 import typer
 
-_OCR_EPILOG = (
-    "Examples:\n\n"
-    "  vcrgen baseline ocr data/my-vcr\n\n"
-    "  vcrgen baseline ocr data/my-vcr --view both --mode hard --split test --limit 100 --out ocr.jsonl\n\n"
-    "  vcrgen baseline ocr hidden/public --workers 2"
-)
-_baseline = typer.Typer(
+from vcrgen.cli.options import examples
+from vcrgen.cli.root import app
+
+baseline = typer.Typer(
     no_args_is_help=True,
     help="Outputs of plain readers, to compare models with.",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 
-@_baseline.callback()
+@baseline.callback()
 def _group() -> None:
     # With a callback, typer keeps `ocr` a command of its own although it is the only one.
     pass
 
 
-@_baseline.command(epilog=_OCR_EPILOG)
+@baseline.command(
+    epilog=examples(
+        "vcrgen baseline ocr data/my-vcr",
+        "vcrgen baseline ocr data/my-vcr --view both --mode hard --split test --limit 100 --out ocr.jsonl",
+        "vcrgen baseline ocr hidden/public --workers 2",
+    )
+)
 def ocr(
     dataset: Annotated[
         Path,
@@ -52,6 +55,4 @@ def ocr(
     typer.echo(ocr_command(dataset, out=out, view=view, mode=mode, split=split, limit=limit, workers=workers))
 
 
-def register(app: typer.Typer) -> None:
-    """Add the baselines to the command line."""
-    app.add_typer(_baseline, name="baseline")
+app.add_typer(baseline, name="baseline")
