@@ -136,10 +136,10 @@ def _label_of_word(word: str, flag: str, lex: Lexicons) -> str:
         return "GPE"  # 保定市, 猎户座: common nouns to the dictionary
     if _is_titled(word, lex) or _is_familiar(word, flag, lex):
         return "PERSON"
-    if flag != "i" and _begins_with_place(word, lex):
-        return "GPE"  # 中国围棋, 亚洲纪录, 中英关系
     if flag in LABEL_OF_FLAG:
         return LABEL_OF_FLAG[flag]
+    if flag != "i" and _begins_with_place(word, lex):
+        return "GPE"  # 中国围棋, 亚洲纪录
     if flag == UNKNOWN_TAG and _is_han(word) and any(char in lex.name_chars for char in word):
         # A word of no dictionary is far more often a name than anything a reader could restore.
         return "NAME"
