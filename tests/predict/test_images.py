@@ -1,48 +1,23 @@
 """Which pictures are read, in which order, and what hostile datasets get for an answer."""
 
 import dataclasses
-import io
 import os
 import shutil
-import struct
-import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from PIL import Image
 
 from vcrgen.dataset.manifest import read_manifest, write_manifest
-from vcrgen.errors import ConfigError, DatasetError, ImageProblem
+from vcrgen.errors import ConfigError, DatasetError
 from vcrgen.predict import images
-from vcrgen.predict.images import Choice, Picture, load_picture, open_pictures
-from vcrgen.records import Reason
+from vcrgen.predict.images import Choice, open_pictures
 from vcrgen.scorer.records import View
 
 BOTH = (View.STACKED, View.TEI)
 FIRST = "0" * 32
-
-
-def picture(data: bytes | None, problem: str = "") -> Picture:
-    return Picture(question_id="a", lang="en", view=View.TEI, mode=None, data=data, problem=problem)
-
-
-def encoded(form: str = "PNG", mode: str = "RGB", size: tuple[int, int] = (40, 30)) -> bytes:
-    buffer = io.BytesIO()
-    Image.new(mode, size).save(buffer, form)
-    return buffer.getvalue()
-
-
-def png_header(width: int, height: int) -> bytes:
-    """A PNG file of a few bytes that says it is as large as one likes."""
-
-    def chunk(kind: bytes, data: bytes) -> bytes:
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(b"\0" * 1000))
 
 
 def test_a_built_dataset_is_read_mode_by_mode_in_the_order_of_its_rows(dataset: Path) -> None:
@@ -215,38 +190,3 @@ def test_a_manifest_with_another_mode(dataset: Path, tmp_path: Path) -> None:
     write_manifest(copy, dataclasses.replace(manifest, files=(file,)))
     with pytest.raises(DatasetError, match="names a mode that vcrgen does not build"):
         open_pictures(copy, Choice())
-
-
-@pytest.mark.parametrize(("form", "mode"), [("PNG", "RGB"), ("PNG", "P"), ("PNG", "L"), ("PNG", "1"), ("WEBP", "RGB")])
-def test_pictures_are_decoded_to_rgb(form: str, mode: str) -> None:
-    image = load_picture(picture(encoded(form, mode)))
-    assert (image.mode, image.size) == ("RGB", (40, 30))
-
-
-@pytest.mark.filterwarnings("ignore::PIL.Image.DecompressionBombWarning")
-@pytest.mark.parametrize(
-    ("data", "reason"),
-    [
-        (None, Reason.NO_IMAGE),
-        (b"", Reason.UNDECODABLE),
-        (b"GIF89a", Reason.UNDECODABLE),
-        (encoded("JPEG"), Reason.UNDECODABLE),
-        (encoded()[:50], Reason.UNDECODABLE),
-        (encoded(size=(900, 900))[:-40], Reason.UNDECODABLE),
-        (png_header(100, 100), Reason.UNDECODABLE),
-        (png_header(9000, 9000), Reason.OVERSIZED),
-        (png_header(10_000, 10_000), Reason.OVERSIZED),
-        (png_header(60_000, 60_000), Reason.OVERSIZED),
-        (png_header(0, 10), Reason.UNDECODABLE),
-    ],
-)
-def test_pictures_that_are_set_aside(data: bytes | None, reason: Reason) -> None:
-    with pytest.raises(ImageProblem) as caught:
-        load_picture(picture(data, "nothing there"))
-    assert caught.value.reason == reason and caught.value.detail
-
-
-def test_too_many_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(images, "MAX_BYTES", 50)
-    with pytest.raises(ImageProblem, match="larger than"):
-        load_picture(picture(encoded()))

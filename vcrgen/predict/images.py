@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -10,14 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from PIL import Image
-
 from vcrgen.dataset.manifest import MANIFEST, read_manifest
 from vcrgen.dataset.reader import check_files, read_rows
-from vcrgen.errors import ConfigError, DatasetError, ImageProblem
+from vcrgen.errors import ConfigError, DatasetError
 from vcrgen.files import sha256_file
 from vcrgen.reading import iter_json_lines
-from vcrgen.records import Mode, Reason
+from vcrgen.records import Mode
 from vcrgen.scorer.images import COLUMNS
 from vcrgen.scorer.records import View
 from vcrgen.text.languages import LANGUAGES
@@ -25,9 +22,6 @@ from vcrgen.text.languages import LANGUAGES
 METADATA = "metadata.jsonl"
 MAX_METADATA_BYTES = 64 << 20
 MAX_BYTES = 32 << 20
-# The largest stacked image that a build makes: 4096 px wide and 16384 px high.
-MAX_PIXELS = 4096 * 16384
-FORMATS = ("PNG", "WEBP")
 _FILE_NAME = re.compile(r"[0-9a-f]{32}\.png")
 
 
@@ -108,36 +102,6 @@ def open_pictures(folder: Path, choice: Choice) -> Pictures:
         f"{folder} is neither a dataset that vcrgen finished (it has no {MANIFEST}) nor the public part of a hidden "
         f"test set (it has no {METADATA})."
     )
-
-
-def load_picture(picture: Picture) -> Image.Image:
-    """Decode a picture.
-
-    Returns:
-        An image of mode RGB in its own size.
-
-    Raises:
-        ImageProblem: It is missing, too large, or not an image.
-    """
-    data = picture.data
-    if data is None:
-        raise ImageProblem(Reason.NO_IMAGE, picture.problem)
-    if len(data) > MAX_BYTES:
-        raise ImageProblem(Reason.OVERSIZED, f"larger than {MAX_BYTES >> 20} MiB")
-    try:
-        image = Image.open(io.BytesIO(data), formats=FORMATS)
-        # Judged from the header, before anything is decoded.
-        if image.width * image.height > MAX_PIXELS:
-            raise ImageProblem(
-                Reason.OVERSIZED, f"{image.width}x{image.height} pixels, more than {MAX_PIXELS:,} in all"
-            )
-        return image.convert("RGB")
-    except ImageProblem:
-        raise
-    except Image.DecompressionBombError:
-        raise ImageProblem(Reason.OVERSIZED, f"more than {MAX_PIXELS:,} pixels") from None
-    except Exception:  # decoders raise anything on hostile files
-        raise ImageProblem(Reason.UNDECODABLE, f"not a whole {' or '.join(FORMATS)} image") from None
 
 
 def _built(folder: Path, choice: Choice) -> Pictures:
