@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from vcrgen.builder.pipeline import Style
-from vcrgen.builder.run import Watcher
 from vcrgen.config import load_build_config
 from vcrgen.hidden import HiddenOptions, HiddenResult, make_hidden
 from vcrgen.hidden.studio import Studio
+from vcrgen.work.watcher import Watcher
 
 Make = Callable[..., HiddenResult]
 Tree = Callable[[Path], dict[str, bytes]]

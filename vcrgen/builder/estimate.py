@@ -13,12 +13,13 @@ from pathlib import Path
 import numpy as np
 
 from vcrgen.builder.pipeline import Pair, Pipeline
-from vcrgen.builder.run import Watcher, plan_build
+from vcrgen.builder.run import plan_build
 from vcrgen.builder.shards import ROW_GROUP, PartWriter, Plan, Task
 from vcrgen.builder.sources import Source, iter_rows
 from vcrgen.config import BuildConfig
 from vcrgen.records import Item, Mode, Reject
 from vcrgen.samples import sample_pair
+from vcrgen.work.watcher import Watcher
 
 SAMPLE = 64  # rows
 WINDOWS = 16  # places of the source that they come from
