@@ -15,11 +15,11 @@ import pytest
 from PIL import Image
 
 from vcrgen.dataset.manifest import read_manifest, write_manifest
+from vcrgen.dataset.views import View
 from vcrgen.errors import ConfigError, DatasetError, ImageProblem
 from vcrgen.predict import images
 from vcrgen.predict.images import Choice, Picture, load_picture, open_pictures
 from vcrgen.records import Reason
-from vcrgen.scorer.records import View
 
 BOTH = (View.STACKED, View.TEI)
 FIRST = "0" * 32
@@ -51,7 +51,7 @@ def test_a_built_dataset_is_read_mode_by_mode_in_the_order_of_its_rows(dataset: 
     assert pictures.total == len(read) == 24
     assert pictures.splits == read_manifest(dataset).splits
     rows = [
-        (row["question_id"], view, mode, row[images.COLUMNS[view]]["bytes"])
+        (row["question_id"], view, mode, row[view.column]["bytes"])
         for mode in ("easy", "hard")
         for file in read_manifest(dataset).files
         if file.mode == mode

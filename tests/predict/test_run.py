@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from filelock import FileLock
 
+from vcrgen.dataset.views import View
 from vcrgen.errors import DatasetError, OutputError, PipelineError
 from vcrgen.predict.images import Choice, open_pictures
 from vcrgen.predict.run import Result, Watcher, run_baseline
 from vcrgen.scorer import Options, Session
-from vcrgen.scorer.records import View
 
 Fake = Any
 BOTH = Choice(views=(View.STACKED, View.TEI))

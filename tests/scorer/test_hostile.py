@@ -11,8 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from vcrgen import reading
 from vcrgen.errors import AnswerError, DatasetError, PredictionError, VcrgenError
-from vcrgen.scorer import Options, Session, reading, score
+from vcrgen.scorer import Options, Session, score
 
 GOOD = '{"question_id": "a", "output": "x"}'
 LINES = {

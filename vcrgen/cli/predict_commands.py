@@ -9,12 +9,12 @@ from rich.console import Console
 
 from vcrgen.cli.progress_predict import ConsoleWatcher
 from vcrgen.dataset.key import is_key
+from vcrgen.dataset.views import View
 from vcrgen.errors import ConfigError
 from vcrgen.models.ocr import OcrEngine
 from vcrgen.predict.images import Choice, Pictures, open_pictures
 from vcrgen.predict.run import Result, run_baseline
 from vcrgen.scorer.answers import SUBSETS
-from vcrgen.scorer.records import View
 
 VIEWS = {"stacked": (View.STACKED,), "tei": (View.TEI,), "both": (View.STACKED, View.TEI)}
 

@@ -14,12 +14,11 @@ from PIL import Image
 
 from vcrgen.dataset.manifest import MANIFEST, read_manifest
 from vcrgen.dataset.reader import check_files, read_rows
+from vcrgen.dataset.views import View
 from vcrgen.errors import ConfigError, DatasetError, ImageProblem
 from vcrgen.files import sha256_file
 from vcrgen.reading import iter_json_lines
 from vcrgen.records import Mode, Reason
-from vcrgen.scorer.images import COLUMNS
-from vcrgen.scorer.records import View
 from vcrgen.text.languages import LANGUAGES
 
 METADATA = "metadata.jsonl"
@@ -156,7 +155,7 @@ def _built(folder: Path, choice: Choice) -> Pictures:
         have = ", ".join(dict.fromkeys(f"{file.mode}/{file.split}" for file in manifest.files)) or "no files"
         raise ConfigError(f"{folder} has nothing of {asked or 'any mode'}; it has {have}.")
     check_files(folder, manifest)
-    columns = ["question_id", "language", *(COLUMNS[view] for view in choice.views)]
+    columns = ["question_id", "language", *(view.column for view in choice.views)]
 
     def stream() -> Iterator[Picture]:
         for mode in rows:
@@ -164,7 +163,7 @@ def _built(folder: Path, choice: Choice) -> Pictures:
             for number, row in enumerate(read):
                 question_id, lang = _question(row, f"{folder}, row {number} of mode {mode}")
                 for view in choice.views:
-                    data = (row[COLUMNS[view]] or {}).get("bytes")
+                    data = (row[view.column] or {}).get("bytes")
                     yield Picture(
                         question_id=question_id, lang=lang, view=view, mode=mode, data=data,
                         problem="" if data else "the dataset holds no image",
@@ -213,13 +212,13 @@ def _question(row: Mapping[str, Any], where: str) -> tuple[str, str]:
 
 def _file_name(row: Mapping[str, Any], view: View, where: str) -> str:
     """A file's name from a row, if it is one of the names that a test set gives and so leads nowhere else."""
-    column = f"{COLUMNS[view]}_file_name"
+    column = f"{view.column}_file_name"
     name = row.get(column)
     if isinstance(name, str):
         folder, _, file = name.partition("/")
-        if folder == COLUMNS[view] and _FILE_NAME.fullmatch(file):
+        if folder == view.column and _FILE_NAME.fullmatch(file):
             return name
-    raise DatasetError(f"{where}: `{column}` is not {COLUMNS[view]}/ID.png with an ID of 32 hex digits.")
+    raise DatasetError(f"{where}: `{column}` is not {view.column}/ID.png with an ID of 32 hex digits.")
 
 
 def _read_file(path: Path) -> tuple[bytes | None, str]:

@@ -8,9 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from vcrgen.dataset.views import View
 from vcrgen.errors import OutputError, ScoreError
 from vcrgen.files import atomic_path
-from vcrgen.scorer.records import METRICS, SpanMatch, View
+from vcrgen.scorer.records import METRICS, SpanMatch
 
 SUFFIXES = (".parquet", ".jsonl")
 _BATCH = 8192
@@ -21,7 +22,13 @@ COLUMNS = (
 
 
 class EvidenceWriter:
-    """Takes the matches of one output after another."""
+    """Takes the matches of one output after another.
+
+    Attributes:
+        wanted: Whether anything is done with them.
+    """
+
+    wanted = False
 
     def add(
         self, run: str, model: str | None, question_id: str, mode: str, view: View, matches: Sequence[SpanMatch]
@@ -34,6 +41,8 @@ class EvidenceWriter:
 
 class _FileWriter(EvidenceWriter):
     """Holds rows until there are enough to write."""
+
+    wanted = True
 
     def __init__(self) -> None:
         self._rows: list[tuple[Any, ...]] = []

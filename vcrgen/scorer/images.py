@@ -4,13 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from vcrgen.scorer.records import View
+from vcrgen.dataset.views import View
 
-COLUMNS: Mapping[View, str] = {
-    View.STACKED: "stacked_image",
-    View.TEI: "only_it_image",
-    View.STRIP: "only_it_image_small",
-}
 MAX_BYTES = 4 << 20
 _MAGIC = ((b"\x89PNG\r\n\x1a\n", "image/png"), (b"\xff\xd8\xff", "image/jpeg"))
 
@@ -53,7 +48,7 @@ def media_type(data: bytes) -> str | None:
 def _of_group(
     parquet: object, group: int, view: View, rows: Mapping[int, str], wanted: Mapping[str, set[View]]
 ) -> dict[tuple[str, View], bytes]:
-    column = COLUMNS[view]
+    column = view.column
     if column not in parquet.schema_arrow.names:  # type: ignore[attr-defined]
         return {}
     images = parquet.read_row_group(group, [column]).column(0)  # type: ignore[attr-defined]

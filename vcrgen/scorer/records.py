@@ -5,25 +5,14 @@ Scores are shares from 0 to 1; only the report turns them into percent and round
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
 
+from vcrgen.dataset.views import View
+
 UNSTATED = "-"  # the mode of outputs of which no file says whether they were easy or hard
-
-
-class View(StrEnum):
-    """Which image the model saw."""
-
-    STACKED = "stacked"
-    TEI = "tei"
-    STRIP = "strip"
-
-    @property
-    def label(self) -> str:
-        """The name in tables."""
-        return {"stacked": "VI+TEI", "tei": "TEI", "strip": "TEI strip"}[self.value]
 
 
 class Outcome(StrEnum):
@@ -38,8 +27,23 @@ class Outcome(StrEnum):
     MISSING = "missing"
 
 
-# The order of the columns wherever metrics stand in arrays.
-METRICS = ("exact", "jaccard", "precision", "recall", "f1", "rouge1", "similarity", "character")
+class Scores(NamedTuple):
+    """The metrics of one span, as shares; all are 0 where there is nothing to compare it with.
+
+    ``docs/scoring.md`` says what each is. Reports, JSON and evidence have them under these names, in this order.
+    """
+
+    exact: float = 0.0
+    jaccard: float = 0.0
+    precision: float = 0.0
+    recall: float = 0.0
+    f1: float = 0.0
+    rouge1: float = 0.0
+    similarity: float = 0.0
+    character: float = 0.0
+
+
+METRICS = Scores._fields
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,33 +74,6 @@ class Question:
     def answers(self) -> tuple[str, ...]:
         """The texts of the spans."""
         return tuple(span.text for span in self.spans)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerKey:
-    """All questions of one split, in the order of the dataset.
-
-    Attributes:
-        name: For people: the dataset's folder or file.
-        lang: Language code.
-        questions: The questions asked for (all, or a subset).
-        rows: Id to row number in the whole split; holds more ids than ``questions`` where a subset is asked for.
-        modes: The modes the dataset has; empty if it does not say.
-        segmenter: The segmenter in the dataset's signature, or None.
-        facts: What a score's signature says of the data.
-        images: Parquet files that hold the images, by mode.
-        hidden: Whether the answers are kept secret.
-    """
-
-    name: str
-    lang: str
-    questions: tuple[Question, ...]
-    rows: Mapping[str, int]
-    modes: tuple[str, ...] = ()
-    segmenter: str | None = None
-    facts: Mapping[str, str] = field(default_factory=dict)
-    images: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    hidden: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,7 +115,7 @@ class SpanMatch(NamedTuple):
         start: Where the n-gram starts in the output as the model gave it, or -1.
         end: Where it ends, or -1.
         distance: Edit distance between span and n-gram in characters, or None if there is no n-gram.
-        scores: The metrics, in the order of :data:`METRICS`.
+        scores: The metrics.
         verbatim: Whether the span's text stands in the output as it is, whatever the tokens.
     """
 
@@ -148,19 +125,19 @@ class SpanMatch(NamedTuple):
     start: int = -1
     end: int = -1
     distance: int | None = None
-    scores: tuple[float, ...] = (0.0,) * len(METRICS)
+    scores: Scores = Scores()
     verbatim: bool = False
 
     @property
     def exact(self) -> bool:
         """Exact match."""
-        return self.scores[0] == 1.0
+        return self.scores.exact == 1.0
 
     @property
     def jaccard(self) -> float:
         """Jaccard index of the token sets."""
-        return self.scores[1]
+        return self.scores.jaccard
 
     def as_dict(self) -> dict[str, float]:
         """The metrics by name."""
-        return dict(zip(METRICS, self.scores, strict=True))
+        return self.scores._asdict()

@@ -19,12 +19,13 @@ from vcrgen.config import SPLIT_NAME
 from vcrgen.dataset.manifest import Manifest
 from vcrgen.dataset.reader import read_rows
 from vcrgen.dataset.schema import IMAGE_COLUMNS
+from vcrgen.dataset.views import View
 from vcrgen.errors import ConfigError, DatasetError, OutputError
 from vcrgen.files import fsync
 from vcrgen.records import Mode
 from vcrgen.text.languages import LANGUAGES, LanguageRow
 
-SHORT_NAMES = dict(zip(IMAGE_COLUMNS, ("image", "stacked", "tei", "strip"), strict=True))
+SHORT_NAMES = {"image": "image"} | {view.column: view.value for view in View}
 """Image column to what its files are called."""
 ROWS_TOGETHER = 1000
 """Pairs of a shard or of a folder, at most; also what file names are unique among, so that memory stays flat."""

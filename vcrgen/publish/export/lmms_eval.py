@@ -21,6 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from vcrgen.dataset.schema import FEATURES, IMAGE_COLUMNS, arrow_schema, parquet_options
+from vcrgen.dataset.views import View
 from vcrgen.publish.export.base import Job, Part, Row, readme
 
 COLUMNS = (
@@ -105,7 +106,7 @@ def _write_tasks(job: Job, part: Part, folder: Path) -> None:
     task = task_name(job, part)
     texts = {
         f"{task}{ending}": _TASK.format(task=f"{task}{ending}", split=part.split, part=part, column=column, image=image)
-        for ending, column, image in (("", "stacked_image", "VI+TEI"), ("_tei", "only_it_image", "TEI only"))
+        for ending, column, image in (("", View.STACKED.column, "VI+TEI"), ("_tei", View.TEI.column, "TEI only"))
     }
     if job.language.code in PUBLISHED:
         published = f"{task}_published"
