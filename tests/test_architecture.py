@@ -14,6 +14,8 @@ STANDS_ON: dict[str, set[str]] = {
     "config": {"text"},
     "stats": set(),
     "dataset": {"text"},
+    "published": {"dataset"},
+    "web": set(),
     "typeset": {"text"},
     "samples": {"text"},
     "models": {"text"},
@@ -23,7 +25,7 @@ STANDS_ON: dict[str, set[str]] = {
     "publish": {"text", "config", "dataset", "builder"},
     "scorer": {"text", "config", "dataset", "stats"},
     "predict": {"text", "dataset", "models", "publish", "scorer"},
-    "leaderboard": {"text", "config", "dataset", "stats", "scorer"},
+    "leaderboard": {"text", "config", "dataset", "stats", "web", "published", "scorer"},
 }
 STANDS_ON["cli"] = set(STANDS_ON)
 # Only these files of the builder know more than one stage.

@@ -134,7 +134,9 @@ def parse_splits(text: str) -> dict[str, int | float | None]:
         if not equals or not SPLIT_NAME.fullmatch(name):
             raise ValueError(f"{part.strip()!r} is not of the form NAME=COUNT, NAME=SHARE or NAME=...")
         if name.lower() == RESERVED_SPLIT:
-            raise ValueError(f"split {name!r} has the name that `datasets` keeps for all splits together; choose another")
+            raise ValueError(
+                f"split {name!r} has the name that `datasets` keeps for all splits together; choose another"
+            )
         if name in splits:
             raise ValueError(f"split {name!r} is named twice")
         if size == REST:

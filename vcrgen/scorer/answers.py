@@ -11,7 +11,7 @@ from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any
 
-from vcrgen.dataset.key import is_key, read_answers, read_key
+from vcrgen.dataset.key import HIDDEN_MODE, is_key, read_answers, read_key
 from vcrgen.dataset.manifest import MANIFEST, read_manifest
 from vcrgen.errors import AnswerError
 from vcrgen.reading import SURROGATE, as_id, as_texts, iter_json_lines
@@ -21,7 +21,6 @@ from vcrgen.signature import Signature
 from vcrgen.storage import remote_url
 from vcrgen.text.languages import LANGUAGES
 
-HIDDEN_MODE = "mixed"  # easy or hard for each span
 SUBSETS = {"first100": 100, "first500": 500}
 _BATCH_ROWS = 1024
 
