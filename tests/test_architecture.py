@@ -16,6 +16,8 @@ STANDS_ON: dict[str, set[str]] = {
     "work": set(),
     "dataset": {"text"},
     "tasks": {"text", "dataset"},
+    "published": {"dataset"},
+    "web": set(),
     "typeset": {"text"},
     "samples": {"text"},
     "models": {"text", "work"},
@@ -25,7 +27,7 @@ STANDS_ON: dict[str, set[str]] = {
     "publish": {"text", "config", "work", "dataset", "tasks"},
     "scorer": {"text", "config", "dataset", "tasks", "stats"},
     "predict": {"text", "work", "dataset", "models"},
-    "leaderboard": {"text", "config", "work", "dataset", "stats", "scorer"},
+    "leaderboard": {"text", "config", "work", "dataset", "stats", "web", "published", "scorer"},
 }
 STANDS_ON["cli"] = set(STANDS_ON)
 # Only these files of the builder know more than one stage.

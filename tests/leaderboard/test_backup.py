@@ -20,12 +20,12 @@ from vcrgen.leaderboard.board import Board, open_board
 from vcrgen.leaderboard.commands import give_token, remove
 from vcrgen.leaderboard.export import export_tables
 from vcrgen.leaderboard.facts import ModelFacts
-from vcrgen.leaderboard.quoted import Quoted
 from vcrgen.leaderboard.records import Submission
 from vcrgen.leaderboard.store import quotes, submissions, teams
 from vcrgen.leaderboard.store.log import check_log, read_log
 from vcrgen.leaderboard.store.schema import metadata
 from vcrgen.leaderboard.views import Views
+from vcrgen.published.quoted import Quoted
 from vcrgen.scorer.answer_key import AnswerKey
 
 Facts = Callable[..., ModelFacts]

@@ -16,10 +16,11 @@ import pytest
 from markdown_it import MarkdownIt
 
 from vcrgen.dataset.views import View
-from vcrgen.leaderboard.facts import Access, ModelFacts, check_facts
-from vcrgen.leaderboard.quoted import Quoted
+from vcrgen.leaderboard.facts import ModelFacts, check_facts
 from vcrgen.leaderboard.records import BoardTable, Figure, Figures, Ranking, Row, Track
 from vcrgen.leaderboard.tables import CSV_COLUMNS, FORMATS, as_csv, as_json, as_latex, as_markdown
+from vcrgen.published.facts import Access
+from vcrgen.published.quoted import Quoted
 
 OPEN_7B = ModelFacts(
     team="Lab", model="Seer", link="https://lab.example/seer", access=Access.OPEN, size=7, released=date(2025, 3, 1)

@@ -13,7 +13,7 @@ from enum import StrEnum
 
 from vcrgen.dataset.views import View
 from vcrgen.leaderboard.facts import ModelFacts
-from vcrgen.leaderboard.quoted import Quoted
+from vcrgen.published.quoted import Quoted
 
 SHOWN_METRICS = ("exact", "jaccard")
 

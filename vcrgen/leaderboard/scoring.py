@@ -13,7 +13,7 @@ from vcrgen.errors import PredictionError
 from vcrgen.leaderboard.outcome import CellOutcome, Outcome, Triple
 from vcrgen.leaderboard.records import SHOWN_METRICS
 from vcrgen.scorer.join import PROBLEMS, STRICT
-from vcrgen.scorer.records import METRICS, UNSTATED
+from vcrgen.scorer.records import UNSTATED
 from vcrgen.scorer.results import Estimate, RunResult
 from vcrgen.scorer.run import Session
 
@@ -98,7 +98,6 @@ def _cells(result: RunResult) -> Iterator[CellOutcome]:
     import numpy as np
 
     differences = {difference.mode: difference.metrics for difference in result.differences}
-    exact, jaccard = (METRICS.index(metric) for metric in SHOWN_METRICS)
     for cell in result.cells:
         resamples = result.resamples[cell.mode, cell.view]
         paired = differences.get(cell.mode) if cell.view is View.STACKED else None
@@ -107,9 +106,9 @@ def _cells(result: RunResult) -> Iterator[CellOutcome]:
             view=cell.view.value,
             figures={metric: _triple(cell.metrics[metric]) for metric in SHOWN_METRICS},
             difference=None if paired is None else {metric: _triple(paired[metric]) for metric in SHOWN_METRICS},
-            exact_means=resamples.means[:, exact].astype("<f8").tobytes(),
-            jaccard_means=resamples.means[:, jaccard].astype("<f8").tobytes(),
-            hits=np.packbits(resamples.scores[:, exact] == 1).tobytes(),
+            exact_means=resamples.means["exact"].astype("<f8").tobytes(),
+            jaccard_means=resamples.means["jaccard"].astype("<f8").tobytes(),
+            hits=np.packbits(resamples.scores["exact"] == 1).tobytes(),
         )
 
 

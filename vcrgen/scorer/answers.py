@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from vcrgen.dataset.key import is_key, read_answers, read_key
+from vcrgen.dataset.key import HIDDEN_MODE, is_key, read_answers, read_key
 from vcrgen.dataset.reader import Dataset, open_dataset
 from vcrgen.errors import AnswerError, ConfigError
 from vcrgen.reading import SURROGATE, as_id, as_texts, iter_json_lines
@@ -23,7 +23,6 @@ from vcrgen.tasks.vcr import VCR
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.text.script import guess_language
 
-HIDDEN_MODE = "mixed"  # easy or hard for each span
 SUBSETS = {"first100": 100, "first500": 500}
 _GUESSED_FROM = 1000  # questions
 

@@ -22,7 +22,13 @@ COLUMNS = (
 
 
 class EvidenceWriter:
-    """Takes the matches of one output after another."""
+    """Takes the matches of one output after another.
+
+    Attributes:
+        wanted: Whether anything is done with them.
+    """
+
+    wanted = False
 
     def add(
         self, run: str, model: str | None, question_id: str, mode: str, view: View, matches: Sequence[SpanMatch]
@@ -35,6 +41,8 @@ class EvidenceWriter:
 
 class _FileWriter(EvidenceWriter):
     """Holds rows until there are enough to write."""
+
+    wanted = True
 
     def __init__(self) -> None:
         self._rows: list[tuple[Any, ...]] = []

@@ -83,9 +83,8 @@ class Join:
                 yield joined
         self._check_anything()
         for (mode, view), seen in self.seen.items():
-            for number, there in enumerate(seen):
-                if not there:
-                    self.note("missing", f"{self.key.question(number).question_id!r} ({view}, {mode})")
+            if missing := seen.count(0):
+                self._note_missing(missing, seen, f"({view}, {mode})")
 
     def note(self, kind: str, place: str) -> None:
         """Count a problem and keep the first few places."""
@@ -93,6 +92,13 @@ class Join:
         places = self.examples.setdefault(kind, [])
         if len(places) < EXAMPLES:
             places.append(place)
+
+    def _note_missing(self, missing: int, seen: bytearray, where: str) -> None:
+        self.counts["missing"] += missing
+        places, row = self.examples.setdefault("missing", []), seen.find(0)
+        while row >= 0 and len(places) < EXAMPLES:
+            places.append(f"{self.key.question(row).question_id!r} {where}")
+            row = seen.find(0, row + 1)
 
     def _join(self, prediction: Prediction) -> Joined | None:
         row, named = self._row(prediction), prediction.question_id

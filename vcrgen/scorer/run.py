@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from vcrgen.reading import without_halves
 from vcrgen.scorer.answer_key import AnswerKey
 from vcrgen.scorer.answers import load_answers
 from vcrgen.scorer.evidence import EvidenceWriter, write_evidence
+from vcrgen.scorer.groups import SpanProperties
 from vcrgen.scorer.join import PROBLEMS, STRICT, Join, Joined
 from vcrgen.scorer.predictions import open_predictions
 from vcrgen.scorer.records import UNSTATED, Outcome, SpanMatch
@@ -107,6 +109,11 @@ class Session:
             )
         return self._scorer
 
+    @cached_property
+    def properties(self) -> SpanProperties:
+        """What divides the dataset's spans into groups; found when first asked for."""
+        return SpanProperties(self.key, self.scorer)
+
     @property
     def signature(self) -> Signature:
         """What the session's scores can be compared with."""
@@ -134,13 +141,14 @@ class Session:
             matches = tally.add(joined)
             model = joined.prediction.model or model
             evidence.add(name, model, self._id(joined.question), *joined.cell, matches)
-        for cell, question in tally.missing():
-            matches = unanswered(self.key.questions[question].answers, Outcome.MISSING)
-            evidence.add(name, model, self._id(question), cell.mode, cell.view, matches)
+        for cell, rows in tally.missing():
+            for row in rows.tolist() if evidence.wanted else ():
+                matches = unanswered(self.key.question(row).answers, Outcome.MISSING)
+                evidence.add(name, model, self._id(row), cell.mode, cell.view, matches)
         self._note_spans(join, tally)
         if self.options.strict:
             _refuse_flaws(join)
-        cells, resamples = summarise(tally, seed=self.options.seed)
+        cells, resamples = summarise(tally, self.properties, seed=self.options.seed)
         return RunResult(
             name=name,
             model=model,
@@ -171,14 +179,14 @@ class Session:
             outputs=join.total,
             models=tuple(sorted(join.models)),
             cells={name: sum(seen) for name, seen in join.seen.items()},
-            questions=len(self.key.questions),
+            questions=len(self.key),
             problems=_problems(join),
         )
 
     def find(self, file: Path, question_ids: set[str]) -> Iterator[Found]:
         """The outputs of some questions with their matches, in the order of the file; reads the file once more."""
         for joined in self.joined(file):
-            question = self.key.questions[joined.question]
+            question = self.key.question(joined.question)
             if question.question_id in question_ids:
                 output = joined.prediction.output
                 matches = unanswered(question.answers, Outcome.NULL)
@@ -192,17 +200,16 @@ class Session:
         return Join(self.key, self.options.mode, str(file))(open_predictions(file))
 
     def _id(self, question: int) -> str:
-        return self.key.questions[question].question_id
+        return self.key.question(question).question_id
 
     def _note_spans(self, join: Join, tally: Tally) -> None:
         """Problems that only show when outputs and answers are tokenised."""
         empty = sum(cell.counts[Outcome.EMPTY.value] for cell in tally.cells.values())
         if empty:
             join.counts["empty"] = empty
-        for question in self.key.questions:
-            for answer in question.answers:
-                if not self.scorer.prepare(answer).tokens:
-                    join.note("empty_spans", repr(question.question_id))
+        if self.properties.empty:
+            join.counts["empty_spans"] = self.properties.empty
+            join.examples["empty_spans"] = [repr(question_id) for question_id in self.properties.first_empty]
 
     def _notes(self, cells: list[CellResult]) -> Iterator[str]:
         if self.key.hidden:

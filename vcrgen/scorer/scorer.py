@@ -11,9 +11,13 @@ from vcrgen.scorer.clean import Cleaned, clean, is_refusal
 from vcrgen.scorer.match import Nearest, NGrams, SpanTokens
 from vcrgen.scorer.metrics import character_similarity, overlap, rouge1
 from vcrgen.scorer.protocols import Protocol, find_protocol
-from vcrgen.scorer.records import Outcome, SpanMatch
+from vcrgen.scorer.records import Outcome, Scores, SpanMatch
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.text.segmenters import LONGEST_RUN, Segmenter, Tokens, load_segmenter
+
+MOST_PREPARED = 1 << 15  # spans whose tokens are kept: about 20 MB
+# Of a span whose tokens are found as they are; similarity and character depend on how they are joined.
+ALIKE = Scores(exact=1.0, jaccard=1.0, precision=1.0, recall=1.0, f1=1.0, rouge1=1.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,9 +82,11 @@ class Scorer:
         }
 
     def prepare(self, text: str) -> SpanTokens:
-        """A span's tokens; kept, because a span is asked for once per output."""
+        """A span's tokens; the last ones are kept, as most datasets ask for a span once a view and mode."""
         known = self._spans.get(text)
         if known is None:
+            if len(self._spans) >= MOST_PREPARED:
+                self._spans.clear()
             tokens = tuple(self.segmenter(text, spaces=self.protocol.white_space).texts)
             known = SpanTokens(text, tokens, LANGUAGES[self.lang].joiner.join(tokens), frozenset(tokens))
             self._spans[text] = known
@@ -119,7 +125,7 @@ class Scorer:
         character = character_similarity(span.text, output.text)
         nearest = self.protocol.nearest(span, output.ngrams)
         if nearest is None:
-            scores = (0.0,) * 7 + (character,)
+            scores = Scores(character=character)
             return SpanMatch(answer=span.text, outcome=outcome or Outcome.SHORT, scores=scores, verbatim=verbatim)
         return self._measured(span, output, nearest, outcome, character, verbatim)
 
@@ -138,12 +144,21 @@ class Scorer:
         same = tuple(ngram) == span.tokens
         exact = same or (nearest.distance == 0 and not self.protocol.exact_by_tokens)
         if same and (nearest.string == span.text or not self.protocol.rouge_retokenises):
-            scores = (1.0, 1.0, 1.0, 1.0, 1.0, 1.0, nearest.similarity, character)
+            scores = ALIKE._replace(similarity=nearest.similarity, character=character)
         else:
             unique = frozenset(ngram)
             sets = overlap(span.unique, unique)
-            rouge = self._rouge(span, ngram, nearest.string, sets[-1] if len(unique) == len(ngram) else None)
-            scores = (float(exact), *sets, rouge, nearest.similarity, character)
+            rouge = self._rouge(span, ngram, nearest.string, sets.f1 if len(unique) == len(ngram) else None)
+            scores = Scores(
+                exact=float(exact),
+                jaccard=sets.jaccard,
+                precision=sets.precision,
+                recall=sets.recall,
+                f1=sets.f1,
+                rouge1=rouge,
+                similarity=nearest.similarity,
+                character=character,
+            )
         return SpanMatch(
             answer=span.text,
             outcome=Outcome.EXACT if exact else outcome or Outcome.WRONG,

@@ -12,8 +12,6 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from vcrgen.leaderboard.facts import MAX_LINK, MAX_NAME, Access
-from vcrgen.leaderboard.quoted import Quoted
 from vcrgen.leaderboard.records import (
     BoardTable,
     ComparePage,
@@ -27,6 +25,8 @@ from vcrgen.leaderboard.records import (
 )
 from vcrgen.leaderboard.site import models, names, tables, texts
 from vcrgen.leaderboard.site.names import board_name, compare_name, model_name
+from vcrgen.published.facts import MAX_LINK, MAX_NAME, Access
+from vcrgen.published.quoted import Quoted
 
 REFRESH_SECONDS = 3
 

@@ -11,8 +11,7 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from vcrgen.dataset.views import View
-from vcrgen.leaderboard.facts import Access, ModelFacts, show_size
-from vcrgen.leaderboard.quoted import Quoted
+from vcrgen.leaderboard.facts import ModelFacts
 from vcrgen.leaderboard.records import SHOWN_METRICS, BoardTable, Figure, Figures, Gap, Ranking, Site, Track
 from vcrgen.leaderboard.site import charts
 from vcrgen.leaderboard.site.names import board_name, model_name
@@ -29,6 +28,8 @@ from vcrgen.leaderboard.site.texts import (
     shown,
     web_address,
 )
+from vcrgen.published.facts import Access, show_size
+from vcrgen.published.quoted import Quoted
 
 
 class Model(NamedTuple):

@@ -20,6 +20,7 @@ from vcrgen.scorer.results import RunResult, require_one_signature
 from vcrgen.scorer.run import Found, Session
 
 EXAMPLES = 6
+EXTREME_BY = ("exact", "jaccard", "character")
 MAX_OUTPUT_SHOWN = 2000
 _POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 
@@ -122,9 +123,11 @@ def _extremes(session: Session, result: RunResult) -> tuple[list[tuple[str, str,
         for question in session.key.questions:
             count = len(question.spans)
             if count:
-                means = resamples.scores[row : row + count].mean(axis=0).tolist()
+                means = {name: float(resamples.scores[name][row : row + count].mean()) for name in EXTREME_BY}
                 # Exact match and Jaccard, then characters; of equals the one with more spans is the better example.
-                scored.append((means[0] + means[1], means[7], count, question.question_id, mode, view))
+                scored.append(
+                    (means["exact"] + means["jaccard"], means["character"], count, question.question_id, mode, view)
+                )
             row += count
     scored.sort(key=lambda item: (item[0], item[1], -item[2], item[3:]))
     worst = _distinct(item[3:] for item in scored)

@@ -17,11 +17,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from vcrgen.dataset.key import HIDDEN_MODE
 from vcrgen.dataset.views import View
 from vcrgen.errors import LeaderboardError
-from vcrgen.leaderboard.facts import Access, check_link, check_name, parse_size
+from vcrgen.published.facts import Access, check_link, check_name, parse_date, parse_size
 from vcrgen.records import Mode
-from vcrgen.scorer.answers import HIDDEN_MODE
 
 MAX_BYTES = 4 << 20
 MAX_ROWS = 20_000
@@ -75,7 +75,7 @@ class Quoted:
 
 def published() -> list[Path]:
     """The tables that ship with the package, by name."""
-    return sorted((Path(__file__).parents[1] / "published").glob("*.csv"), key=lambda file: file.stem)
+    return sorted((Path(__file__).parent / "tables").glob("*.csv"), key=lambda file: file.stem)
 
 
 def read_quoted(file: Path) -> list[Quoted]:
@@ -214,16 +214,6 @@ def _items(cell: str) -> int | None:
     return int(cell)
 
 
-def _released(cell: str) -> date | None:
-    try:
-        # The form is looked at, too: Python also takes days of a week, such as 2026-W05-6.
-        if cell and not re.fullmatch("[0-9]{4}-[0-9]{2}-[0-9]{2}", cell):
-            raise ValueError
-        return date.fromisoformat(cell) if cell else None
-    except ValueError:
-        raise LeaderboardError(f"It is a date such as 2026-01-31, not {cell[:20]!r}.") from None
-
-
 def _share(cell: str) -> float | None:
     if not cell:
         return None
@@ -244,7 +234,7 @@ _READERS: Mapping[str, Callable[[str], object]] = MappingProxyType(
         "model": lambda cell: check_name(cell, "model"),
         "access": lambda cell: Access(_access(cell or Access.UNKNOWN)),
         "size": parse_size,
-        "released": _released,
+        "released": parse_date,
         "exact": _share,
         "exact_sd": _share,
         "jaccard": _share,

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from vcrgen.dataset.views import View
 from vcrgen.errors import LeaderboardError
-from vcrgen.leaderboard import quoted
-from vcrgen.leaderboard.facts import Access, show_size
-from vcrgen.leaderboard.quoted import COLUMNS, MODES, Quoted, published, read_quoted
+from vcrgen.published import quoted
+from vcrgen.published.facts import Access, show_size
+from vcrgen.published.quoted import COLUMNS, MODES, Quoted, published, read_quoted
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "scripts" / "quote_papers.py"
@@ -225,7 +225,7 @@ def test_the_script_says_what_is_missing(script: Any, tmp_path: Path, capsys: py
                 ("url", "https://user@example.org", "the link has to be an http or https address"),
                 ("access", "free", "it is one of open, closed, unknown, not 'free'."),
                 ("size", "large", "the size is written like 7B, 1.3B or 350M, not 'large'."),
-                ("released", "2024-02-30", "it is a date such as 2026-01-31, not '2024-02-30'."),
+                ("released", "2024-02-30", "the date of release is written like 2026-01-31, not '2024-02-30'."),
                 ("released", "2024-W05-6", "it is a date"),
                 ("released", "05/13/2024", "it is a date"),
                 ("data", "\x1b[31m", "it holds the invisible character U+001B"),

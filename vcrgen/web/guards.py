@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import threading
 import time
-from collections import defaultdict, deque
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlsplit
@@ -12,14 +10,12 @@ from urllib.parse import urlsplit
 from starlette.concurrency import run_in_threadpool
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from vcrgen.leaderboard.site.render import policy
-from vcrgen.leaderboard.worker import log_line
+from vcrgen.web.log import log_line
+from vcrgen.web.rate import Rate
 
 FORM_BYTES = 64 << 10  # for everything in a form that is not the file
 DRAINED = 2  # times the limit: a body up to that is read to its end, so that every client sees why it was refused
-CLIENTS = 20_000
 HEADERS = {
-    "content-security-policy": policy(),
     "x-content-type-options": "nosniff",
     "referrer-policy": "same-origin",
     "cross-origin-opener-policy": "same-origin",
@@ -29,40 +25,6 @@ HEADERS = {
 
 # Answers a refused request: status, sentence, more headers.
 Refuse = Callable[[Scope, int, str], ASGIApp]
-
-
-class Rate:
-    """How often each client did something within a time.
-
-    Args:
-        most: How often it may.
-        seconds: Within how long.
-    """
-
-    def __init__(self, most: int, seconds: float) -> None:
-        self._most = most
-        self._seconds = seconds
-        self._times: dict[str, deque[float]] = defaultdict(deque)
-        self._lock = threading.Lock()
-
-    def full(self, client: str) -> bool:
-        """Whether a client has done it as often as it may."""
-        with self._lock:
-            times = self._times.get(client)
-            if times is None:
-                return False
-            while times and times[0] < time.monotonic() - self._seconds:
-                times.popleft()
-            if not times:
-                del self._times[client]
-            return len(times) >= self._most
-
-    def note(self, client: str) -> None:
-        """It did it once more."""
-        with self._lock:
-            if len(self._times) >= CLIENTS and client not in self._times:
-                self._times.pop(next(iter(self._times)))
-            self._times[client].append(time.monotonic())
 
 
 class TooLarge(Exception):
@@ -75,12 +37,15 @@ class Guard:
     Args:
         app: The rest of it.
         refuse: Makes the answer to a refused request.
+        policy: The content security policy of every page.
         most: Bytes a body may have.
         a_minute: Requests of one client in a minute.
     """
 
-    def __init__(self, app: ASGIApp, *, refuse: Refuse, most: int, a_minute: int) -> None:
+    def __init__(self, app: ASGIApp, *, refuse: Refuse, policy: str, most: int, a_minute: int) -> None:
         self._app = app
+        self._headers = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
+        self._headers.append((b"content-security-policy", policy.encode()))
         self._refuse = refuse
         self._most = most
         self._rate = Rate(a_minute, 60)
@@ -100,10 +65,8 @@ class Guard:
             if message["type"] == "http.response.start":
                 status = message["status"]
                 there = {name for name, _ in message["headers"]}
-                more = {name.encode(): value.encode() for name, value in HEADERS.items()}
-                if body.endless:
-                    more[b"connection"] = b"close"
-                message["headers"] = [*message["headers"], *(pair for pair in more.items() if pair[0] not in there)]
+                more = [*self._headers, *([(b"connection", b"close")] if body.endless else [])]
+                message["headers"] = [*message["headers"], *(pair for pair in more if pair[0] not in there)]
             elif inner is not scope:
                 message = {**message, "body": b""}
             await send(message)
