@@ -131,7 +131,7 @@ def test_the_budget_is_not_always_spent_on_the_first_sentence() -> None:
             2,
             5,
             False,
-        ),  # the vowel sign before it is no letter, but its cluster is of the same word
+        ),  # a vowel sign is no letter, its cluster is
         ("\u0646\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645", 4, 9, False),  # a joiner inside a word
     ],
 )
