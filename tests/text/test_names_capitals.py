@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from spacy.language import Language
 
 from vcrgen.text.eligibility import ineligible_reason, selectable_ngrams
-from vcrgen.text.names_en import english_pipeline
+from vcrgen.text.pipelines import load_pipeline
 
-NLP = english_pipeline()
+NLP = load_pipeline("en").nlp
 
 
 @pytest.fixture(scope="module")
