@@ -134,7 +134,7 @@ def test_without_sentence_bounds_only_the_text_opens() -> None:
     import spacy
 
     bare = spacy.blank("en")
-    bare.add_pipe("vcrgen_names_en")
+    bare.add_pipe("vcrgen_names_capitals")
     assert [entity.text for entity in bare("The hut burned. The hut").ents] == ["The"]
 
 

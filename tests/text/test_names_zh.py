@@ -153,7 +153,7 @@ def test_jiebas_cache_is_neither_read_nor_written(tmp_path: Path) -> None:
 
 
 def test_lexicons_say_where_they_come_from() -> None:
-    folder = Path(__file__).parents[2] / "vcrgen" / "text" / "lexicons" / "zh"
+    folder = Path(__file__).parents[2] / "vcrgen" / "text" / "zh" / "lexicons"
     for name in (
         "common",
         "function",

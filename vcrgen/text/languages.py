@@ -35,9 +35,10 @@ class LanguageRow:
     Attributes:
         code: ISO 639-1 code.
         name: English name.
-        script: First word of the Unicode names of its letters, such as ``"LATIN"``.
+        script: First word of the Unicode names of its letters, such as ``"LATIN"``. Tells its texts from those of other
+            languages, and which fonts can set it.
         direction: Where lines begin: ``"ltr"`` at the left, ``"rtl"`` at the right.
-        shaper: How ``vcrgen.typeset`` places glyphs; ``"basic"`` gives each character one, from left to right.
+        shaper: What places the glyphs of a line; ``"basic"`` gives each character one, from left to right.
         joiner: What stands between two units of a line and between two lines.
         break_unit: Where lines break: between words or between any two characters.
         word_boundaries: Whether words are written apart, so that a span has to begin and end where a written word does,
@@ -57,7 +58,7 @@ class LanguageRow:
     name: str
     script: str
     direction: Literal["ltr", "rtl"]
-    shaper: Literal["basic"]
+    shaper: str
     joiner: str
     break_unit: Literal["word", "character"]
     word_boundaries: bool

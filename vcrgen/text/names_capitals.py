@@ -33,6 +33,8 @@ PERCENT = frozenset({"%", "‰"})
 # Marks that tie two words to one where no space is written: "Jin-hyuk", "Biel/Bienne".
 TIES = frozenset("-\N{EN DASH}\N{HYPHEN}\N{NON-BREAKING HYPHEN}/'\N{RIGHT SINGLE QUOTATION MARK}&._")
 LONGEST_CONNECTION = 2  # words: "of the"
+LONGEST_TAIL = 2  # nouns: "Ligue [des droits] [de l'homme]"
+LONGEST_LINK = 4  # words: "parc [naturel régional de la] Brière"
 
 
 class Lexicons:
@@ -67,6 +69,7 @@ class Lexicons:
         self.geographic = words("geographic")
         self.noun_links = words("noun_links")
         self.institutions = words("institutions")
+        self.heads = words("heads")
         self.bodies = words("bodies")
         self.bodies_first = words("bodies_first")
         self.label_of = {
@@ -265,22 +268,44 @@ def join_nouns(text: Marked) -> None:
         people = i > 0 and text.labels[i - 1] == "NORP"
         after = text.is_name(i - 1) and not people  # "a Greek island" is none
         linked = _after_links(text, i + 1)
-        geographic = word in lexicons.geographic and (after or text.is_name(linked))
+        people_after = text.is_name(linked) and text.labels[linked] == "NORP"
+        before = text.is_name(linked) and not (people_after and lexicons.bodies_first)  # "une île grecque" is none
+        geographic = word in lexicons.geographic and (after or before)
         institution = word in lexicons.institutions and after
-        body = word in lexicons.bodies and people
-        body_first = word in lexicons.bodies_first and text.is_name(i + 1) and text.labels[i + 1] == "NORP"
-        if geographic or institution or body or body_first:
+        body = (word in lexicons.bodies and people) or (word in lexicons.bodies_first and people_after)
+        if geographic or institution or body:
             text.labels[i] = NAME
-        if geographic and text.is_name(linked):
+        if geographic and before:
             text.labels[i + 1 : linked] = [NAME] * (linked - i - 1)
 
 
 def _after_links(text: Marked, i: int) -> int:
     """Where the words that link a noun to its name end, which may be where they would begin."""
-    for j in range(i, i + LONGEST_CONNECTION):
-        if text.lower_at(j) not in text.lexicons.noun_links:
-            return j
-    return i + LONGEST_CONNECTION
+    end = i
+    while end < i + LONGEST_LINK and text.lower_at(end) in text.lexicons.noun_links:
+        end += 1
+    return end
+
+
+def join_tails(text: Marked) -> None:
+    """What links tie to the capital noun of a body belongs to its name: "la Ligue des droits de l'homme"."""
+    for i, word in enumerate(text.lower):
+        if word not in text.lexicons.heads or not text.is_name(i):
+            continue
+        end = _after_adjectives(text, i + 1)  # "la Banque nationale de développement"
+        for _ in range(LONGEST_TAIL):
+            noun = _after_links(text, end)
+            if noun == end or not text.lower_at(noun).isalpha():
+                break
+            end = _after_adjectives(text, noun + 1)
+        for j in range(i + 1, end):
+            text.labels[j] = text.labels[j] or NAME
+
+
+def _after_adjectives(text: Marked, i: int) -> int:
+    while text.lower_at(i) in text.lexicons.institutions:
+        i += 1
+    return i
 
 
 def join_possessives(text: Marked) -> None:
@@ -313,6 +338,7 @@ PASSES: tuple[Callable[[Marked], None], ...] = (
     join_ties,
     join_particles,
     join_nouns,
+    join_tails,
     join_possessives,
     join_connectors,
 )
