@@ -49,7 +49,7 @@ ROW_GROUP = 64  # rows held in memory at a time, and read together by whoever lo
 MAX_SHARD = 512  # pairs, about 100 MB a mode
 MIN_SHARD, SHARDS = 16, 32  # small sources are cut finer, so that several workers have something to do
 # Packages whose version may change the bytes of a dataset.
-BYTE_PACKAGES = ("vcrgen", "pillow", "numpy", "zlib-ng", "pyarrow", "spacy", "jieba")
+BYTE_PACKAGES = ("vcrgen", "pillow", "numpy", "zlib-ng", "pyarrow", "regex", "spacy", "jieba")
 
 T = TypeVar("T")
 

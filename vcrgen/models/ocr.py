@@ -60,8 +60,8 @@ class Fragment:
     confidence: float
 
 
-def reading_order(fragments: Iterable[Fragment], joiner: str) -> str:
-    """Text of fragments, line by line from the top, each line from the left.
+def reading_order(fragments: Iterable[Fragment], joiner: str, direction: str = "ltr") -> str:
+    """Text of fragments, line by line from the top, each line from the left or the right.
 
     A fragment stands in a line if it and the line's tallest fragment overlap in at least half of the lower one's
     height: of a text whose middle is hidden the engine sees the two edges as two low fragments of one line.
@@ -69,6 +69,7 @@ def reading_order(fragments: Iterable[Fragment], joiner: str) -> str:
     Args:
         fragments: In any order.
         joiner: Put between two fragments of a line and between two lines.
+        direction: ``"ltr"`` where lines begin at the left, ``"rtl"`` where they begin at the right.
     """
     lines: list[list[Fragment]] = []
     for fragment in sorted(fragments, key=lambda f: (f.y0 + f.y1, f.x0)):
@@ -77,7 +78,11 @@ def reading_order(fragments: Iterable[Fragment], joiner: str) -> str:
             lines.append([fragment])
         else:
             line.append(fragment)
-    ordered = (fragment for line in lines for fragment in sorted(line, key=lambda f: (f.x0, f.y0)))
+
+    def place(fragment: Fragment) -> tuple[float, float]:
+        return (fragment.x0 if direction == "ltr" else -fragment.x1, fragment.y0)
+
+    ordered = (fragment for line in lines for fragment in sorted(line, key=place))
     return joiner.join(text for fragment in ordered if (text := fragment.text.strip()))
 
 
@@ -150,9 +155,10 @@ class OcrModel:
         """
         if request.candidates:
             raise RequestProblem("no_likelihoods", f"{self.name} reads images, and gives no likelihoods of texts")
-        joiner = LANGUAGES[request.language].joiner
-        texts = [reading_order(self.fragments(decode_image(image)), joiner) for image in request.images]
-        return Reply(text=joiner.join(texts), model=self.name, finish_reason="stop")
+        language = LANGUAGES[request.language]
+        read = (self.fragments(decode_image(image)) for image in request.images)
+        text = language.joiner.join(reading_order(found, language.joiner, language.direction) for found in read)
+        return Reply(text=text, model=self.name, finish_reason="stop")
 
 
 def _fragment(corners: list[list[float]], text: str, confidence: float) -> Fragment:

@@ -20,8 +20,7 @@ from vcrgen.scorer.records import AnswerSpan, Question
 from vcrgen.signature import Signature
 from vcrgen.storage import remote_url
 from vcrgen.tasks.vcr import VCR
-from vcrgen.text.languages import LANGUAGES
-from vcrgen.text.script import guess_language
+from vcrgen.text.languages import LANGUAGES, guess_language
 
 SUBSETS = {"first100": 100, "first500": 500}
 _GUESSED_FROM = 1000  # questions
