@@ -40,8 +40,10 @@ class LanguageRow:
         eligibility: Name and version of the built-in eligibility rules, for the signature.
         whole_words: Whether sensitive terms match whole words only.
         fonts: Names of the default font chain in ``fonts/fonts.toml``; the first face that has a glyph draws it.
-        covers: What the cover of each mode leaves; ``builder/calibrate.py`` finds the rows for a font.
+        covers: What the cover of each mode leaves; ``typeset/calibrate.py`` finds the rows for a font.
         question: ST, the question put to the model.
+        shaper: What places the glyphs of a line: a name of ``SHAPERS`` in ``typeset/style.py``.
+        direction: Where a line begins: ``"ltr"`` at its left end, ``"rtl"`` at its right end.
     """
 
     code: str
@@ -55,6 +57,8 @@ class LanguageRow:
     fonts: tuple[str, ...]
     covers: Mapping[Mode, CoverTarget]
     question: str
+    shaper: str = "basic"
+    direction: str = "ltr"
 
     def count_units(self, text: str) -> int:
         """Words or characters (white space not counted), whichever lines break between."""
