@@ -43,6 +43,12 @@ def test_reading_order(boxes: list[Box], expected: str) -> None:
     assert reading_order(reversed(fragments), "|") == expected
 
 
+def test_lines_of_a_right_to_left_script_begin_at_the_right() -> None:
+    boxes = [(0, 0, 50, 20, "b"), (60, 0, 99, 20, "a"), (0, 22, 99, 42, "c")]
+    fragments = [Fragment(x0=x0, y0=y0, x1=x1, y1=y1, text=t, confidence=1.0) for x0, y0, x1, y1, t in boxes]
+    assert reading_order(fragments, " ", "rtl") == "a b c"
+
+
 def test_languages_without_spaces_are_joined_without_any() -> None:
     boxes = [(0.0, 0.0, 50.0, 20.0, "\u4e00"), (60.0, 0.0, 99.0, 20.0, "\u53ea"), (0.0, 22.0, 50.0, 42.0, "\u732b")]
     fragments = [Fragment(x0=x0, y0=y0, x1=x1, y1=y1, text=t, confidence=1.0) for x0, y0, x1, y1, t in boxes]

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from vcrgen.text.eligibility import ineligible_reason, selectable_ngrams
 from vcrgen.text.jieba_zh import load_jieba
 from vcrgen.text.lexicons_zh import load_lexicons
-from vcrgen.text.names_zh import chinese_pipeline
+from vcrgen.text.pipelines import load_pipeline
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="module")
 def nlp() -> Language:
-    return chinese_pipeline()
+    return load_pipeline("zh").nlp
 
 
 # Text -> its eligible tokens.
@@ -132,8 +132,8 @@ def test_tokens_are_those_of_jieba(nlp: Language) -> None:
 
 
 SCRIPT = """
-from vcrgen.text.names_zh import chinese_pipeline
-print("|".join(token.text for token in chinese_pipeline()("中国的街道")))
+from vcrgen.text.pipelines import load_pipeline
+print("|".join(token.text for token in load_pipeline("zh").nlp("中国的街道")))
 """
 
 
@@ -153,7 +153,7 @@ def test_jiebas_cache_is_neither_read_nor_written(tmp_path: Path) -> None:
 
 
 def test_lexicons_say_where_they_come_from() -> None:
-    folder = Path(__file__).parents[2] / "vcrgen" / "text" / "lexicons" / "zh"
+    folder = Path(__file__).parents[2] / "vcrgen" / "text" / "zh" / "lexicons"
     for name in (
         "common",
         "function",

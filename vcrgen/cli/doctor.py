@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from vcrgen.typeset.fonts import FontEntry
 
 REINSTALL = "install vcrgen again: pip install --force-reinstall vcrgen"
-USUAL_PIPELINES = {"en": "en_core_web_sm", "zh": "zh_core_web_sm"}
-"""The trained pipelines that the published scorers use, too."""
 CODECS = {
     "jpg": "JPEG",
     "libjpeg_turbo": "JPEG: libjpeg-turbo",
@@ -117,12 +115,15 @@ def _segmenter(code: str) -> str:
 def _trained_pipelines(group: str) -> Iterator[Finding]:
     from spacy.util import get_installed_models
 
+    from vcrgen.text.languages import LANGUAGES
+
     installed = sorted(get_installed_models())
     for name in installed:
         hint = f"python -m spacy download {name}"
         yield _probe(group, name, partial(_trained_pipeline, name), hint=hint)
-    for code, name in USUAL_PIPELINES.items():
-        if not any(other.startswith(f"{code}_") for other in installed):
+    for language in LANGUAGES.values():
+        if not any(other.startswith(f"{language.code}_") for other in installed):
+            name = language.trained_pipeline
             hint = f"only for --spacy-model: python -m spacy download {name}"
             yield Finding(group=group, name=name, value="not installed", ok=None, hint=hint)
 

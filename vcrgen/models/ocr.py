@@ -58,8 +58,8 @@ class Fragment:
     confidence: float
 
 
-def reading_order(fragments: Iterable[Fragment], joiner: str) -> str:
-    """Text of fragments, line by line from the top, each line from the left.
+def reading_order(fragments: Iterable[Fragment], joiner: str, direction: str = "ltr") -> str:
+    """Text of fragments, line by line from the top, each line from the left or the right.
 
     A fragment stands in a line if it and the line's tallest fragment overlap in at least half of the lower one's
     height: of a covered text the engine sees the upper and the lower edge as two low fragments of one line.
@@ -67,6 +67,7 @@ def reading_order(fragments: Iterable[Fragment], joiner: str) -> str:
     Args:
         fragments: In any order.
         joiner: Put between two fragments of a line and between two lines.
+        direction: ``"ltr"`` where lines begin at the left, ``"rtl"`` where they begin at the right.
     """
     lines: list[list[Fragment]] = []
     for fragment in sorted(fragments, key=lambda f: (f.y0 + f.y1, f.x0)):
@@ -75,7 +76,11 @@ def reading_order(fragments: Iterable[Fragment], joiner: str) -> str:
             lines.append([fragment])
         else:
             line.append(fragment)
-    ordered = (fragment for line in lines for fragment in sorted(line, key=lambda f: (f.x0, f.y0)))
+
+    def place(fragment: Fragment) -> tuple[float, float]:
+        return (fragment.x0 if direction == "ltr" else -fragment.x1, fragment.y0)
+
+    ordered = (fragment for line in lines for fragment in sorted(line, key=place))
     return joiner.join(text for fragment in ordered if (text := fragment.text.strip()))
 
 
@@ -146,7 +151,8 @@ class OcrEngine:
         Raises:
             ImageProblem: The engine fails on the picture.
         """
-        return reading_order(self.fragments(image), LANGUAGES[lang].joiner)
+        language = LANGUAGES[lang]
+        return reading_order(self.fragments(image), language.joiner, language.direction)
 
 
 def _fragment(corners: list[list[float]], text: str, confidence: float) -> Fragment:

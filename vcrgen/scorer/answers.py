@@ -19,7 +19,7 @@ from vcrgen.reading import SURROGATE, as_id, as_texts, iter_json_lines
 from vcrgen.scorer.records import AnswerKey, AnswerSpan, Question
 from vcrgen.signature import Signature
 from vcrgen.storage import remote_url
-from vcrgen.text.languages import LANGUAGES
+from vcrgen.text.languages import LANGUAGES, guess_language
 
 HIDDEN_MODE = "mixed"  # easy or hard for each span
 SUBSETS = {"first100": 100, "first500": 500}
@@ -101,7 +101,7 @@ def load_answers(
         if key.lang and key.lang != lang:
             raise AnswerError(f"{data} is a dataset of language {key.lang!r}, not {lang!r}.")
         key = replace(key, lang=lang)
-    key = replace(key, lang=key.lang or _script(key.questions))
+    key = replace(key, lang=key.lang or _guessed(key.questions))
     if key.lang not in LANGUAGES:
         raise AnswerError(f"{data} is of language {key.lang!r}, which is not known; known: {', '.join(LANGUAGES)}.")
     if not any(question.spans for question in key.questions):
@@ -265,11 +265,5 @@ def _spans(answers: Sequence[str], details: Any, mode: str | None) -> tuple[Answ
     return tuple(spans)
 
 
-def _script(questions: Sequence[Question]) -> str:
-    """Chinese if most letters are Han characters, else English."""
-    letters = han = 0
-    for question in questions[:1000]:
-        for text in question.answers:
-            letters += sum(char.isalpha() for char in text)
-            han += sum("\u3400" <= char <= "\u9fff" for char in text)
-    return "zh" if 2 * han > letters else "en"
+def _guessed(questions: Sequence[Question]) -> str:
+    return guess_language(text for question in questions[:1000] for text in question.answers)

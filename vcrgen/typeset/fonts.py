@@ -111,7 +111,12 @@ def font_register() -> dict[str, FontEntry]:
 
 
 def _entry(name: str, row: dict[str, Any]) -> FontEntry:
-    return FontEntry(name=name, **row | {key: tuple(row[key]) for key in ("languages", "text")})
+    scripts = {"languages": row.pop("scripts"), "text": row["text"]}
+    codes = {
+        key: tuple(code for code, language in LANGUAGES.items() if language.script in known)
+        for key, known in scripts.items()
+    }
+    return FontEntry(name=name, **row | codes)
 
 
 def text_faces(lang: str) -> tuple[str, ...]:

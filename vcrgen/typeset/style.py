@@ -56,5 +56,5 @@ def sample_of(language: LanguageRow) -> list[str]:
 
     Another text would give other covers, and datasets that cannot be compared with those made before.
     """
-    file = files("vcrgen.text") / "lexicons" / language.code / "calibration.txt"
+    file = files("vcrgen.text") / language.code / "sample.txt"
     return file.read_text("utf-8").splitlines()

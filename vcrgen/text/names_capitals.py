@@ -1,88 +1,93 @@
-"""Built-in English eligibility: names, dates and amounts found by rules, without a trained model.
+"""Built-in eligibility of languages that write names with a capital: found by rules, without a trained model.
 
-A trained pipeline looks for names; this one looks for words that are surely none. English writes names with
-a capital, so every capital inside a sentence is taken for a name's, and at the start of a sentence, where a
-capital says nothing, only a listed plain opener ("The", "After", "Located") is not. What is left is the
-lower-case part of names ("de", "river", "'s") and text written without capitals, where only listed common
-words are plain.
+A trained pipeline looks for names; this one looks for words that are surely none. English and French write names with
+a capital, so every capital inside a sentence is taken for a name's, and at the start of a sentence, where a capital
+says nothing, only a listed plain opener ("The", "After", "Located") is not. What is left is the lower-case part of
+names ("de", "river", "'s"), listed names that are written small ("un peintre français"), and text without capitals,
+where only listed common words are plain.
 
-The rules are passes over the tokens, run in the order of ``PASSES``; each marks tokens with an OntoNotes
-label, or with ``NAME`` where no more can be told. The marks become ``doc.ents``, so that eligibility is one
-rule for this and for trained pipelines.
+The rules are passes over the tokens, run in the order of ``PASSES``; each marks tokens with an OntoNotes label, or with
+``NAME`` where no more can be told. The marks become ``doc.ents``, so that eligibility is one rule for this and for
+trained pipelines. The passes know no language: what belongs to one is in its folder, ``vcrgen/text/CODE/lexicons``.
 """
 
 from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Sequence
-from importlib.resources import files
 from itertools import groupby, pairwise
 
 import spacy
-from spacy.lang.en.stop_words import STOP_WORDS
 from spacy.language import Language
 from spacy.tokens import Doc, Span
+
+from vcrgen.text.languages import LANGUAGES, LanguageRow
+from vcrgen.text.lexicons import read_lexicon
 
 NAME = "NAME"
 # Labels of one kind: neighbours among them are one name ("Paris Hilton", GPE + NAME).
 NAME_LABELS = frozenset({NAME, "NORP", "GPE", "PERSON"})
 
 CURRENCIES = frozenset({"$", "€", "£", "¥", "₹", "us$", "a$", "c$", "hk$", "nz$"})
-PERCENT = frozenset({"%", "‰", "percent", "percentage", "per-cent"})
-# Months that are common words too, so dates only after a day: "4 march".
-AMBIGUOUS_MONTHS = frozenset({"march", "may"})
-POSSESSIVES = frozenset({"'s", "\N{RIGHT SINGLE QUOTATION MARK}s", "'", "\N{RIGHT SINGLE QUOTATION MARK}"})
+PERCENT = frozenset({"%", "‰"})
 # Marks that tie two words to one where no space is written: "Jin-hyuk", "Biel/Bienne".
 TIES = frozenset("-\N{EN DASH}\N{HYPHEN}\N{NON-BREAKING HYPHEN}/'\N{RIGHT SINGLE QUOTATION MARK}&._")
 LONGEST_CONNECTION = 2  # words: "of the"
-# Endings of inflected common words, longest first, and what the base form has there: "berries", "berry".
-# Not -er: it makes surnames as well ("carter").
-ENDINGS = (
-    ("iest", "y"), ("ies", "y"), ("ied", "y"), ("ily", "y"), ("ing", ""), ("ing", "e"), ("est", ""),
-    ("est", "e"), ("es", ""), ("ed", ""), ("ed", "e"), ("ly", ""), ("s", ""), ("y", ""),
-)  # fmt: skip
+LONGEST_TAIL = 2  # nouns: "Ligue [des droits] [de l'homme]"
+LONGEST_LINK = 4  # words: "parc [naturel régional de la] Brière"
 
 
 class Lexicons:
-    """The word lists of ``lexicons/en``; ``lexicons/en/*.txt`` say what each list is for."""
+    """The word lists of a language; the first lines of ``vcrgen/text/CODE/lexicons/*.txt`` say what each is for."""
 
-    def __init__(self) -> None:
-        """Read every list."""
-        self.openers = _read("openers")
-        self.caption_openers = _read("caption_openers")
-        self.common = _read("common") | self.openers | self.caption_openers | STOP_WORDS
-        self.months = _read("months")
-        self.units = _read("units")
-        self.offices = _read("offices")
-        self.verbs = _read("verbs")
-        self.plain_capitals = _read("plain_capitals")
-        self.prefixes = _read("prefixes")
-        self.particles = _read("particles")
-        self.connectors = _read("connectors")
-        self.geographic = _read("geographic")
-        self.institutions = _read("institutions")
-        self.bodies = _read("bodies")
+    def __init__(self, language: LanguageRow, stop_words: set[str]) -> None:
+        """Read every list; spaCy's stop words of the language count as common words."""
+
+        def words(name: str) -> frozenset[str]:
+            return frozenset(read_lexicon(language.code, name))
+
+        self.script = language.script
+        self.stop_words = stop_words
+        self.openers = words("openers")
+        self.caption_openers = words("caption_openers")
+        self.common = words("common") | self.openers | self.caption_openers | stop_words
+        self.inflections = [tuple(f"{line} ".split(" ")[:2]) for line in read_lexicon(language.code, "inflections")]
+        self.months = words("months")
+        self.months_after_day = words("months_after_day")
+        self.units = words("units")
+        self.percent = words("percent") | PERCENT
+        self.offices = words("offices")
+        self.office_links = words("office_links")
+        self.verbs = words("verbs")
+        self.verb_endings = tuple(words("verb_endings"))
+        self.participle_endings = tuple(words("participle_endings"))
+        self.plain_capitals = words("plain_capitals")
+        self.possessives = words("possessives")
+        self.prefixes = words("prefixes")
+        self.particles = words("particles")
+        self.connectors = words("connectors")
+        self.geographic = words("geographic")
+        self.noun_links = words("noun_links")
+        self.institutions = words("institutions")
+        self.heads = words("heads")
+        self.bodies = words("bodies")
+        self.bodies_first = words("bodies_first")
         self.label_of = {
-            **dict.fromkeys(_read("first_names"), "PERSON"),
-            **dict.fromkeys(_read("places"), "GPE"),
-            **dict.fromkeys(_read("demonyms"), "NORP"),
+            **dict.fromkeys(words("first_names"), "PERSON"),
+            **dict.fromkeys(words("places"), "GPE"),
+            **dict.fromkeys(words("demonyms"), "NORP"),
         }
 
     def is_common(self, word: str) -> bool:
         """Whether the lower-case word is a listed common word or an inflected form of one."""
         if word in self.common:
             return True
-        for ending, restored in ENDINGS:
+        for ending, restored in self.inflections:
             stem = word.removesuffix(ending) + restored
             undoubled = stem[:-1] if len(stem) > 3 and stem[-1] == stem[-2] else stem  # "running", "run"
             if word.endswith(ending) and len(undoubled) > 2 and not self.common.isdisjoint({stem, undoubled}):
                 return True
         return False
-
-
-def _read(name: str) -> frozenset[str]:
-    text = (files("vcrgen.text") / "lexicons" / "en" / f"{name}.txt").read_text(encoding="utf-8")
-    return frozenset(line for line in text.splitlines() if line and not line.startswith("#"))
 
 
 class Marked:
@@ -124,8 +129,10 @@ def _has_capital(word: str) -> bool:
     return any(char.isupper() or char.istitle() for char in word)
 
 
-def _is_latin(word: str) -> bool:
-    return word.isascii() or all(unicodedata.name(char, "").startswith("LATIN") for char in word if char.isalpha())
+def _in_script(word: str, script: str) -> bool:
+    if word.isascii():
+        return script == "LATIN" or not any(map(str.isalpha, word))
+    return all(unicodedata.name(char, "").startswith(script) for char in word if char.isalpha())
 
 
 def mark_listed(text: Marked) -> None:
@@ -145,7 +152,7 @@ def mark_numbers(text: Marked) -> None:
             continue
         before, after = text.lower_at(i - 1), text.lower_at(i + 1)
         money = before in CURRENCIES or after in CURRENCIES
-        text.labels[i] = "MONEY" if money else "PERCENT" if after in PERCENT else "CARDINAL"
+        text.labels[i] = "MONEY" if money else "PERCENT" if after in text.lexicons.percent else "CARDINAL"
         for j in range(i + 1, len(text.words)):
             if text.numeric[j] or text.lower[j] not in text.lexicons.units:
                 break
@@ -156,14 +163,14 @@ def mark_calendar(text: Marked) -> None:
     """Months, weekdays and feasts are dates."""
     for i, word in enumerate(text.lower):
         after_day = i > 0 and text.numeric[i - 1]
-        if word in text.lexicons.months or (word in AMBIGUOUS_MONTHS and after_day):
+        if word in text.lexicons.months or (word in text.lexicons.months_after_day and after_day):
             text.labels[i] = "DATE"
 
 
 def mark_foreign_scripts(text: Marked) -> None:
     """A word in another script is a name or its original: "Athens (Αθήνα)"."""
     for i, word in enumerate(text.words):
-        if not _is_latin(word):
+        if not _in_script(word, text.lexicons.script):
             text.labels[i] = NAME
 
 
@@ -182,13 +189,13 @@ def _opens_plainly(text: Marked, i: int) -> bool:
     if not text.opening[i] or text.lower[i] in text.lexicons.openers:
         return text.opening[i]
     after = text.lower_at(i + 1)
-    is_subject = after in text.lexicons.verbs or after.endswith(("s", "ed")) or not after.isalpha()
+    is_subject = after in text.lexicons.verbs or after.endswith(text.lexicons.verb_endings) or not after.isalpha()
     return text.lower[i] in text.lexicons.caption_openers and not is_subject
 
 
 def _is_office(text: Marked, i: int) -> bool:
     """Whether it is an office and no part of a name: "Member of", but not "Lord Mayor of"."""
-    linked = text.lower_at(i + 1) in {"of", "for", "to", "from", "in"}
+    linked = text.lower_at(i + 1) in text.lexicons.office_links
     return text.lower[i] in text.lexicons.offices and linked and not (i > 0 and text.capital[i - 1])
 
 
@@ -209,9 +216,10 @@ def mark_uncommon(text: Marked) -> None:
 
 def _may_be_surname(text: Marked, i: int) -> bool:
     """Whether a common word after a first name may go on with it: "james brown", but not "james sits"."""
-    word = text.lower[i]
-    grammatical = word in text.lexicons.verbs or word in text.lexicons.openers or word in STOP_WORDS
-    return word.isalpha() and not grammatical and not word.endswith(("s", "ed", "ing"))
+    word, lexicons = text.lower[i], text.lexicons
+    grammatical = word in lexicons.verbs or word in lexicons.openers or word in lexicons.stop_words
+    verb = word.endswith(lexicons.verb_endings + lexicons.participle_endings)
+    return word.isalpha() and not grammatical and not verb
 
 
 def mark_handles(text: Marked) -> None:
@@ -225,7 +233,8 @@ def mark_handles(text: Marked) -> None:
 def join_plain_capitals(text: Marked) -> None:
     """An acronym or a numeral beside a name belongs to it: "Elizabeth I", "TV Tokyo"."""
     for i, word in enumerate(text.words):
-        beside_name = text.is_name(i - 1) or (word != "I" and text.is_name(i + 1))
+        pronoun = text.lower[i] in text.lexicons.stop_words  # "I"
+        beside_name = text.is_name(i - 1) or (not pronoun and text.is_name(i + 1))
         if word in text.lexicons.plain_capitals and beside_name:
             text.labels[i] = NAME
 
@@ -248,21 +257,61 @@ def join_particles(text: Marked) -> None:
 
 
 def join_nouns(text: Marked) -> None:
-    """Some nouns beside a name belong to it: "the river Spey", "Stowe school", "the Greek government"."""
+    """Some nouns beside a name belong to it: "the river Spey", "Stowe school", "the Greek government".
+
+    Links between the noun and the name after it, such as "de la", then belong to the name, too: "le lac de Côme".
+    """
+    lexicons = text.lexicons
     for i, word in enumerate(text.words):
+        if text.labels[i]:
+            continue
         people = i > 0 and text.labels[i - 1] == "NORP"
         after = text.is_name(i - 1) and not people  # "a Greek island" is none
-        geographic = word in text.lexicons.geographic and (after or text.is_name(i + 1))
-        institution = word in text.lexicons.institutions and after
-        body = word in text.lexicons.bodies and people
-        if not text.labels[i] and (geographic or institution or body):
+        linked = _after_links(text, i + 1)
+        people_after = text.is_name(linked) and text.labels[linked] == "NORP"
+        before = text.is_name(linked) and not (people_after and lexicons.bodies_first)  # "une île grecque" is none
+        geographic = word in lexicons.geographic and (after or before)
+        institution = word in lexicons.institutions and after
+        body = (word in lexicons.bodies and people) or (word in lexicons.bodies_first and people_after)
+        if geographic or institution or body:
             text.labels[i] = NAME
+        if geographic and before:
+            text.labels[i + 1 : linked] = [NAME] * (linked - i - 1)
+
+
+def _after_links(text: Marked, i: int) -> int:
+    """Where the words that link a noun to its name end, which may be where they would begin."""
+    end = i
+    while end < i + LONGEST_LINK and text.lower_at(end) in text.lexicons.noun_links:
+        end += 1
+    return end
+
+
+def join_tails(text: Marked) -> None:
+    """What links tie to the capital noun of a body belongs to its name: "la Ligue des droits de l'homme"."""
+    for i, word in enumerate(text.lower):
+        if word not in text.lexicons.heads or not text.is_name(i):
+            continue
+        end = _after_adjectives(text, i + 1)  # "la Banque nationale de développement"
+        for _ in range(LONGEST_TAIL):
+            noun = _after_links(text, end)
+            if noun == end or not text.lower_at(noun).isalpha():
+                break
+            end = _after_adjectives(text, noun + 1)
+        for j in range(i + 1, end):
+            text.labels[j] = text.labels[j] or NAME
+
+
+def _after_adjectives(text: Marked, i: int) -> int:
+    while text.lower_at(i) in text.lexicons.institutions:
+        i += 1
+    return i
 
 
 def join_possessives(text: Marked) -> None:
     """The 's of a name belongs to it, as in OntoNotes: a cover must not start inside a word."""
     for i, word in enumerate(text.words):
-        if word in POSSESSIVES and text.is_name(i - 1) and not text.spaced[i - 1]:
+        if word in text.lexicons.possessives and text.is_name(i - 1) and not text.spaced[i - 1]:
             text.labels[i] = NAME
 
 
@@ -289,17 +338,18 @@ PASSES: tuple[Callable[[Marked], None], ...] = (
     join_ties,
     join_particles,
     join_nouns,
+    join_tails,
     join_possessives,
     join_connectors,
 )
 
 
-class EnglishNames:
+class NamesByCapitals:
     """spaCy component that sets ``doc.ents`` by ``PASSES``. Sentence bounds must be set before it."""
 
-    def __init__(self) -> None:
-        """Read the lexicons, once for all texts."""
-        self.lexicons = Lexicons()
+    def __init__(self, lexicons: Lexicons) -> None:
+        """Keep the lexicons of the language."""
+        self.lexicons = lexicons
 
     def __call__(self, doc: Doc) -> Doc:
         """Set the entities of the document and return it."""
@@ -323,19 +373,22 @@ def _entities(doc: Doc, labels: Sequence[str | None]) -> list[Span]:
     return spans
 
 
-@Language.factory("vcrgen_names_en")
-def create_english_names(nlp: Language, name: str) -> EnglishNames:
-    """Build the component for ``nlp.add_pipe("vcrgen_names_en")``."""
-    return EnglishNames()
+@Language.factory("vcrgen_names_capitals")
+def create_names_by_capitals(nlp: Language, name: str) -> NamesByCapitals:
+    """Build the component for ``nlp.add_pipe("vcrgen_names_capitals")``; the language is the pipeline's."""
+    return NamesByCapitals(Lexicons(LANGUAGES[str(nlp.lang)], nlp.Defaults.stop_words))
 
 
-def english_pipeline() -> Language:
-    """Build the built-in English pipeline: tokens, sentences by punctuation, names by rule.
+def capitals_pipeline(language: LanguageRow) -> Language:
+    """Build a language's pipeline: tokens, sentences by punctuation, names by rule.
 
     Returns:
         A pipeline that needs no trained model and no download.
     """
-    nlp = spacy.blank("en")
-    nlp.add_pipe("sentencizer")
-    nlp.add_pipe("vcrgen_names_en")
+    nlp = spacy.blank(language.code)
+    for word in read_lexicon(language.code, "plain_numbers"):
+        for written in (word, word.capitalize(), word.upper()):
+            nlp.vocab[written].like_num = False
+    nlp.add_pipe("sentencizer", config={"punct_chars": list(language.sentence_enders) or None})
+    nlp.add_pipe("vcrgen_names_capitals")
     return nlp

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from spacy.language import Language
 
 from vcrgen.text.eligibility import ineligible_reason, selectable_ngrams
-from vcrgen.text.names_en import english_pipeline
+from vcrgen.text.pipelines import load_pipeline
 
-NLP = english_pipeline()
+NLP = load_pipeline("en").nlp
 
 
 @pytest.fixture(scope="module")
@@ -134,7 +134,7 @@ def test_without_sentence_bounds_only_the_text_opens() -> None:
     import spacy
 
     bare = spacy.blank("en")
-    bare.add_pipe("vcrgen_names_en")
+    bare.add_pipe("vcrgen_names_capitals")
     assert [entity.text for entity in bare("The hut burned. The hut").ents] == ["The"]
 
 
