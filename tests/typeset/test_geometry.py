@@ -20,7 +20,7 @@ TOLERANCE = 3  # px
 
 
 @pytest.mark.parametrize("mode", list(Mode))
-@pytest.mark.parametrize("lang", list(LANGUAGES))
+@pytest.mark.parametrize("lang", ["en", "zh"])
 def test_strips_are_those_of_vcr_wiki(lang: str, mode: Mode, wiki_dir: Path) -> None:
     row = LANGUAGES[lang]
     chain = default_chain(row.fonts, size=20)

@@ -18,6 +18,7 @@ from PIL import ImageFont
 from vcrgen.errors import FontError
 from vcrgen.files import sha256_file
 from vcrgen.resources import resource_dir
+from vcrgen.text.languages import LANGUAGES
 from vcrgen.typeset.records import Glyph
 
 MAX_FONT_BYTES = 128 << 20
