@@ -12,7 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from vcrgen.builder.pipeline import Pair, Pipeline
+from vcrgen.builder.pipeline import Pipeline
+from vcrgen.builder.records import Pair
 from vcrgen.builder.run import plan_build
 from vcrgen.builder.shards import ROW_GROUP, PartWriter, Plan, Task
 from vcrgen.builder.sources import Source, iter_rows

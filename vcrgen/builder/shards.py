@@ -34,7 +34,9 @@ import pyarrow.parquet as pq
 from PIL import features
 
 from vcrgen.builder.engines.base import Report
-from vcrgen.builder.pipeline import KEY_DTYPE, Pair, Pipeline
+from vcrgen.builder.keys import KEY_DTYPE
+from vcrgen.builder.pipeline import Pipeline
+from vcrgen.builder.records import Pair
 from vcrgen.builder.sources import Source, iter_items
 from vcrgen.builder.sources.base import Partition
 from vcrgen.config import BuildConfig

@@ -22,7 +22,8 @@ def fonts(
     font: Annotated[Path | None, typer.Option(help="A font file, or a name of the list, put before the chain.")] = None,
 ) -> None:
     """List the shipped fonts, or show which font draws each character of a text; exit code 1 if one has no glyph."""
-    from vcrgen.typeset.fonts import check_text, font_register
+    from vcrgen.typeset.coverage import check_text
+    from vcrgen.typeset.fonts import font_register
 
     if text is None:
         name, here = (Column(head, no_wrap=True) for head in ("name", "here"))
@@ -61,14 +62,16 @@ def calibrate(
 
     `vcrgen build` and `vcrgen hidden` calibrate every font by themselves: easy and hard mean the same in all of them.
     """
-    from vcrgen.builder.specimen import draw_specimen
+    from vcrgen.typeset.specimen import draw_specimen
 
     picture = out or Path(f"calibration-{lang}-{Path(font or 'default').stem}-{font_size}.png")
     covers = draw_specimen(lang, font, font_size, picture)
     table = Table("mode", "rows covered", "visible ink", "5th-95th pct", "target", "above", box=SIMPLE_HEAD)
     for mode, cover in covers.items():
         spread = f"{cover.low:.2f}-{cover.high:.2f}"
-        table.add_row(mode, cover.shown, f"{cover.visible:.3f}", spread, f"{cover.target:.2f}", f"{cover.above:.2f}")
+        table.add_row(
+            mode, cover.rule.name, f"{cover.visible:.3f}", spread, f"{cover.target:.2f}", f"{cover.above:.2f}"
+        )
     console.out.print(table)
     console.out.print(
         "Rows from the top of a line; ink: median over a sample, as a share; above: share of it above the cover."

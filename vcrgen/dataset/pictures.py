@@ -19,7 +19,6 @@ from vcrgen.errors import DatasetError
 from vcrgen.records import Mode
 from vcrgen.text.languages import LANGUAGES, guess_language
 
-
 _MEDIA_TYPES = ((b"\x89PNG\r\n\x1a\n", "image/png"), (b"\xff\xd8\xff", "image/jpeg"))
 _GUESSED_FROM = 100  # rows
 

@@ -25,11 +25,11 @@ from vcrgen.config import BuildConfig, load_build_config
 from vcrgen.dataset.key import ANSWERS, KEY_FILE, REPORT, VERSION, KeyManifest, is_key, read_key
 from vcrgen.errors import HiddenSetError, NoPairsError, OutputError, SourceError
 from vcrgen.files import atomic_path, canonical_json, output_errors, sha256_file, write_json, write_text
+from vcrgen.hidden.forms import FormMaker
 from vcrgen.hidden.public import VIEWS, content_digest, public_manifest, stamp, write_description, write_questions
 from vcrgen.hidden.reference import Reference
 from vcrgen.hidden.report import mix_report, overlap_report
 from vcrgen.hidden.secret import Secret, load_secret
-from vcrgen.hidden.studio import Studio
 from vcrgen.records import Item, Reason, Reject
 from vcrgen.signature import Signature
 from vcrgen.storage import DiskFolder
@@ -187,7 +187,7 @@ class _Run:
         self._references = [_open_reference(name, options.config.lang) for name in options.not_in]
         self._targets = self._make_targets()
         watcher.stage("loading fonts and text pipeline")
-        self._studio = Studio(options.config, secret, [font for font, _ in fonts], options.variants)
+        self._maker = FormMaker(options.config, secret, [font for font, _ in fonts], options.variants)
         self._signature = self._make_signature()
         self._facts = self._make_facts()
         self._fingerprint = self._seal(self._facts)
@@ -284,7 +284,7 @@ class _Run:
         """Whether a pair comes into the set, and its images, if so, on the disk."""
         if reference and item.image is not None and reference.match(item.image, item.caption or ""):
             return _Decision([], {}, str(Reason.IN_REFERENCE))
-        forms = self._studio.forms(item, len(taken.decisions), taken.spans)
+        forms = self._maker.forms(item, len(taken.decisions), taken.spans)
         if isinstance(forms, Reject):
             return _Decision([], {}, str(forms.reason))
         keys = forms[0].keys
@@ -325,7 +325,7 @@ class _Run:
             public, key = self._part(form, "public"), self._part(form, "key")
             key.mkdir(exist_ok=True)
             answers = sorted((d.answers[form] for d in decisions), key=lambda answer: str(answer["question_id"]))
-            canary = self._studio.canary(form)
+            canary = self._maker.canary(form)
             write_questions(public, [a["question_id"] for a in answers], language=language, canary=canary)
             write_text(key / ANSWERS, "".join(canonical_json(answer) + "\n" for answer in answers))
             report = mix_report(answers, language=language, drops=dict(sorted(drops.items())))
@@ -363,7 +363,7 @@ class _Run:
 
     def _make_signature(self) -> Signature:
         """What scores against the key can be compared with; the secret is no part of it."""
-        config, text = self._config, self._studio.pipeline.text
+        config, text = self._config, self._maker.pipeline.text
         covers = (f"{mode}={cover.visible:g}" for mode, cover in LANGUAGES[config.lang].covers.items())
         fonts = canonical_json([digest for _, digest in self._fonts])
         return Signature(
@@ -387,7 +387,7 @@ class _Run:
         return {
             "config": self._config.published(),
             "signature": str(self._signature),
-            "censor": self._studio.pipeline.censor.digest,
+            "censor": self._maker.pipeline.censor.digest,
             "partitions": [asdict(partition) for partition in self._partitions],
             "items": self._options.items,
             "variants": self._options.variants,

@@ -7,12 +7,16 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-from vcrgen.builder.pipeline import Pipeline, Prepared, Style, draw_parts, draw_view, make_style, span_row
+from vcrgen.builder.compose import draw_parts
+from vcrgen.builder.pipeline import Pipeline, draw_view
+from vcrgen.builder.records import Prepared
+from vcrgen.builder.rows import span_row
 from vcrgen.config import BuildConfig
 from vcrgen.hidden.choices import EMS, LEAST_WIDTH, Slot, cover_modes, slot_for
 from vcrgen.hidden.secret import Secret
 from vcrgen.records import Item, Mode, Reject, Span
 from vcrgen.typeset.fonts import FontChain, resolve_font
+from vcrgen.typeset.style import Style, make_style
 
 # A later form draws spans this often, and takes the drawing with the most new spans.
 DRAWINGS = 24
@@ -43,8 +47,8 @@ class Form:
     answer: dict[str, Any]
 
 
-class Studio:
-    """Draws pairs.
+class FormMaker:
+    """Makes the forms of pairs.
 
     Args:
         config: Source, text and mask options.
@@ -128,8 +132,8 @@ class Studio:
         return drawings[0]
 
     def _draw(self, prepared: Prepared, slot: Slot, form: int, modes: dict[Span, Mode]) -> Form:
-        photo, strip = draw_parts(prepared)
-        view = draw_view(prepared, photo, strip, modes, strip_first=slot.strip_first, note=self.canary(form))
+        rules = {span: prepared.style.covers[mode].rule for span, mode in modes.items()}
+        view = draw_view(draw_parts(prepared, modes), rules, strip_first=slot.strip_first, note=self.canary(form))
         question_id = self._secret.token(f"id/{form}", prepared.keys.pair)
         answer = {
             "question_id": question_id,
@@ -137,7 +141,7 @@ class Studio:
             "caption": prepared.layout.text,
             "crossed_text": [span.text for span in modes],
             "font": slot.font,
-            "font_size": prepared.style.chain.size,
+            "font_size": prepared.style.shaper.chain.size,
             "width": slot.width,
             "strip": "above" if slot.strip_first else "below",
             "strip_y": view.strip_y,

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from vcrgen.builder.specimen import draw_specimen
 from vcrgen.errors import ConfigError, FontError, OutputError
 from vcrgen.records import Mode
+from vcrgen.typeset.specimen import draw_specimen
 
 
 @pytest.mark.parametrize(("lang", "font"), [("en", None), ("en", "roboto-slab"), ("zh", "wenquanyi-micro-hei")])

@@ -12,13 +12,15 @@ from PIL import Image
 
 from vcrgen.config import load_build_config
 from vcrgen.hidden.choices import EMS, LEAST_WIDTH, MOST_WIDTH
+from vcrgen.hidden.forms import MOST_RATIO, FormMaker
 from vcrgen.hidden.secret import Secret
-from vcrgen.hidden.studio import MOST_RATIO, Studio
-from vcrgen.records import Item, Layout, Reject
+from vcrgen.records import Item, Reject
 from vcrgen.samples import sample_pair
 from vcrgen.text.languages import LANGUAGES
+from vcrgen.typeset.basic import BasicShaper
 from vcrgen.typeset.fonts import FontChain, resolve_font
 from vcrgen.typeset.layout import layout_caption
+from vcrgen.typeset.records import Layout
 from vcrgen.typeset.render import render_strip
 
 Answers = Callable[[Path], list[dict[str, Any]]]
@@ -41,10 +43,13 @@ def pixels(folder: Path, view: str, answer: dict[str, Any]) -> Pixels:
 
 def uncovered(answer: dict[str, Any], lang: str) -> tuple[Pixels, Layout]:
     """The strip as it was before it was covered."""
-    chain = FontChain([resolve_font(answer["font"])], size=answer["font_size"])
     unit = LANGUAGES[lang].break_unit
-    layout = layout_caption(answer["caption"], chain, width=answer["width"], max_lines=5, break_unit=unit)
-    return render_strip(layout, chain), layout
+    layout = layout_caption(answer["caption"], shaper_of(answer), width=answer["width"], max_lines=5, break_unit=unit)
+    return render_strip(layout), layout
+
+
+def shaper_of(answer: dict[str, Any]) -> BasicShaper:
+    return BasicShaper(FontChain([resolve_font(answer["font"])], size=answer["font_size"]))
 
 
 def boxes_of(answer: dict[str, Any]) -> list[dict[str, int]]:
@@ -116,7 +121,7 @@ def test_an_answer_stands_once_in_the_caption_and_under_its_boxes(folder: Path, 
     lang = "zh" if name == "chinese" else "en"
     for answer in answers(folder):
         _, layout = uncovered(answer, lang)
-        chain = FontChain([resolve_font(answer["font"])], size=answer["font_size"])
+        shaper = shaper_of(answer)
         assert answer["crossed_text"] == [span["text"] for span in answer["spans"]]
         ends = 0
         for span in answer["spans"]:
@@ -130,8 +135,8 @@ def test_an_answer_stands_once_in_the_caption_and_under_its_boxes(folder: Path, 
             for box, index in zip(span["boxes"], lines, strict=True):
                 line = layout.lines[index]
                 start, end = max(span["start"], line.start), min(span["end"], line.end)
-                assert box["x0"] == chain.advance(layout.text[line.start : start])
-                assert box["x1"] >= min(box["x0"] + chain.advance(layout.text[start:end]), layout.width)
+                assert box["x0"] == shaper.advance(layout.text[line.start : start])
+                assert box["x1"] >= min(box["x0"] + shaper.advance(layout.text[start:end]), layout.width)
                 assert box["y0"] // layout.line_height == (box["y1"] - 1) // layout.line_height == index
 
 
@@ -143,9 +148,9 @@ def test_widths_and_sizes(folder: Path, name: str, answers: Answers) -> None:
         assert abs(answer["font_size"] - round(answer["width"] / EMS)) <= 2
 
 
-def studio(secret: bytes = b"s" * 32, *, variants: int = 1, **options: Any) -> Studio:
+def maker(secret: bytes = b"s" * 32, *, variants: int = 1, **options: Any) -> FormMaker:
     config = load_build_config(None, {"source": "samples", "lang": "en", **options})
-    return Studio(config, Secret(secret), ("lato", "carlito"), variants)
+    return FormMaker(config, Secret(secret), ("lato", "carlito"), variants)
 
 
 def item(index: int, **changes: Any) -> Item:
@@ -154,7 +159,7 @@ def item(index: int, **changes: Any) -> Item:
 
 
 def test_a_form_does_not_depend_on_the_number_of_forms() -> None:
-    one, three = (studio(variants=variants).forms(item(3), 0, [0] * variants) for variants in (1, 3))
+    one, three = (maker(variants=variants).forms(item(3), 0, [0] * variants) for variants in (1, 3))
     assert not isinstance(one, Reject) and not isinstance(three, Reject)
     assert one[0] == three[0]
 
@@ -162,11 +167,11 @@ def test_a_form_does_not_depend_on_the_number_of_forms() -> None:
 def test_ids_come_from_secret_form_and_content() -> None:
     ids = []
     for secret, index in itertools.product((b"s" * 32, b"t" * 32), (3, 4)):
-        forms = studio(secret, variants=2).forms(item(index), 0, [0, 0])
+        forms = maker(secret, variants=2).forms(item(index), 0, [0, 0])
         assert not isinstance(forms, Reject)
         ids += [form.question_id for form in forms]
     assert len(set(ids)) == 8
-    again = studio().forms(item(3, source_id="other"), 5, [7])  # neither its name nor its place in the set
+    again = maker().forms(item(3, source_id="other"), 5, [7])  # neither its name nor its place in the set
     assert not isinstance(again, Reject) and again[0].question_id == ids[0]
 
 
@@ -174,11 +179,11 @@ def test_a_form_takes_other_texts_where_there_are_some() -> None:
     """A caption of many sentences has new texts for every form; of one that has few, a form has at least one text."""
     verbs = ("opens", "closes", "paints", "mends", "sells", "hides", "finds", "cleans")
     long = " ".join(f"Every morning somebody {verb} a wooden box behind the old stone bridge." for verb in verbs)
-    forms = studio(variants=4).forms(item(3, caption=long), 0, [0] * 4)
+    forms = maker(variants=4).forms(item(3, caption=long), 0, [0] * 4)
     assert not isinstance(forms, Reject)
     for one, other in itertools.combinations(forms, 2):
         assert not set(one.answer["crossed_text"]) & set(other.answer["crossed_text"])
-    short = studio(variants=4).forms(
+    short = maker(variants=4).forms(
         item(3, caption="The old man was reading a long book before the evening came."), 0, [0] * 4
     )
     assert not isinstance(short, Reject)
@@ -198,7 +203,7 @@ def test_a_form_takes_other_texts_where_there_are_some() -> None:
     ],
 )
 def test_what_is_set_aside(changes: dict[str, Any], reason: str) -> None:
-    rejected = studio(variants=2).forms(item(3, **changes), 0, [0, 0])
+    rejected = maker(variants=2).forms(item(3, **changes), 0, [0, 0])
     assert isinstance(rejected, Reject) and rejected.reason == reason
 
 
@@ -207,10 +212,10 @@ def test_a_picture_too_tall_is_set_aside() -> None:
 
     buffer = io.BytesIO()
     Image.new("RGB", (40, 118), "green").save(buffer, "PNG")
-    rejected = studio().forms(item(3, image=buffer.getvalue()), 0, [0])
+    rejected = maker().forms(item(3, image=buffer.getvalue()), 0, [0])
     assert isinstance(rejected, Reject) and rejected.reason == "too_tall"
 
 
 def test_canaries_differ_between_forms_and_secrets() -> None:
-    lines = {studio(secret).canary(form) for secret in (b"s" * 32, b"t" * 32) for form in (0, 1)}
+    lines = {maker(secret).canary(form) for secret in (b"s" * 32, b"t" * 32) for form in (0, 1)}
     assert len(lines) == 4 and all(line.isascii() and "not for training" in line for line in lines)

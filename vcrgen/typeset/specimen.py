@@ -8,20 +8,20 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from vcrgen.builder.pipeline import Style, make_style
 from vcrgen.errors import ConfigError, OutputError
 from vcrgen.files import atomic_path
-from vcrgen.records import Layout, Mode, Span
-from vcrgen.samples.pairs import caption
+from vcrgen.records import Mode, Span
 from vcrgen.text.languages import LANGUAGES, LanguageRow
 from vcrgen.typeset.calibrate import WINDOW, Calibration
-from vcrgen.typeset.cover import cover_boxes
+from vcrgen.typeset.cover import span_cells
 from vcrgen.typeset.fonts import default_chain, resolve_font
-from vcrgen.typeset.layout import layout_caption
+from vcrgen.typeset.layout import layout_caption, line_units
+from vcrgen.typeset.records import Layout
 from vcrgen.typeset.render import cover_strip, render_strip
+from vcrgen.typeset.style import Style, make_style, sample_of
 
 EMS = 25  # width of the picture over the font size
-SAMPLE = 1  # a built-in caption of several lines
+SAMPLE = 1  # a caption of several lines
 MAX_LINES = 4
 GAP = 2  # units that stay readable between two covered ones
 
@@ -62,27 +62,21 @@ def specimen(style: Style, language: LanguageRow) -> Image.Image:
     Returns:
         A gray image as wide as the style's strips.
     """
-    text = caption(language.code, SAMPLE)
-    layout = layout_caption(text, style.chain, width=style.width, max_lines=MAX_LINES, break_unit=language.break_unit)
-    strip = render_strip(layout, style.chain)
-    spans = list(_every_other_window(layout, language))
+    text = sample_of(language)[SAMPLE]
+    layout = layout_caption(text, style.shaper, width=style.width, max_lines=MAX_LINES, break_unit=language.break_unit)
+    strip = render_strip(layout)
+    cells = [cell for span in _every_other_window(layout, language) for cell in span_cells(span, layout)]
     strips = [strip]
     for mode in Mode:
-        rows = style.covers[mode].rows
-        strips.append(cover_strip(strip, (box for s in spans for box in cover_boxes(s, layout, style.chain, rows))))
-    rule = np.full((style.chain.line_height // 3, layout.width), 224, dtype=np.uint8)
-    return Image.fromarray(np.concatenate([part for strip in strips for part in (strip, rule)][:-1]))
+        strips.append(cover_strip(strip, map(style.covers[mode].rule.cover, cells)))
+    gap = np.full((layout.line_height // 3, layout.width), 224, dtype=np.uint8)
+    return Image.fromarray(np.concatenate([part for strip in strips for part in (strip, gap)][:-1]))
 
 
 def _every_other_window(layout: Layout, language: LanguageRow) -> Iterator[Span]:
     """Windows of the size that calibration uses, with readable text between them."""
     size = WINDOW[language.break_unit]
-    text = layout.text
-    if language.break_unit == "word":
-        starts = [0, *(at + 1 for at, character in enumerate(text) if character == " ")]
-    else:
-        starts = list(range(len(text)))
-    ends = [*(start - len(language.joiner) for start in starts[1:]), len(text)]
-    for first in range(GAP, len(starts) - size + 1, size + GAP):
-        start, end = starts[first], ends[first + size - 1]
-        yield Span(start=start, end=end, text=text[start:end], tokens=())
+    units = line_units(layout.text, language.break_unit)
+    for first in range(GAP, len(units) - size + 1, size + GAP):
+        start, end = units[first][0], units[first + size - 1][1]
+        yield Span(start=start, end=end, text=layout.text[start:end], tokens=())
