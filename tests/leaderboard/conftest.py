@@ -27,8 +27,8 @@ from vcrgen.leaderboard.records import State, Submission
 from vcrgen.leaderboard.settings import make_settings
 from vcrgen.leaderboard.store import submissions
 from vcrgen.leaderboard.worker import Worker, finish
+from vcrgen.scorer.answer_key import AnswerKey
 from vcrgen.scorer.answers import load_answers
-from vcrgen.scorer.records import AnswerKey
 
 Hand = Callable[..., Path]
 MakeBoard = Callable[..., Board]

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from vcrgen.dataset.views import View
 from vcrgen.errors import LeaderboardError, OutputError
 from vcrgen.leaderboard.backup import backup, restore
 from vcrgen.leaderboard.board import Board, open_board
@@ -25,7 +26,7 @@ from vcrgen.leaderboard.store import quotes, submissions, teams
 from vcrgen.leaderboard.store.log import check_log, read_log
 from vcrgen.leaderboard.store.schema import metadata
 from vcrgen.leaderboard.views import Views
-from vcrgen.scorer.records import AnswerKey, View
+from vcrgen.scorer.answer_key import AnswerKey
 
 Facts = Callable[..., ModelFacts]
 Hand = Callable[..., Path]

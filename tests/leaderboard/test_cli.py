@@ -13,7 +13,7 @@ from vcrgen.leaderboard.board import Board, open_board
 from vcrgen.leaderboard.facts import ModelFacts
 from vcrgen.leaderboard.records import Submission
 from vcrgen.leaderboard.store import submissions
-from vcrgen.scorer.records import AnswerKey
+from vcrgen.scorer.answer_key import AnswerKey
 
 Run = Callable[..., tuple[int, str, str]]
 Hand = Callable[..., Path]

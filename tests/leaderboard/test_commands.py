@@ -20,7 +20,7 @@ from vcrgen.leaderboard.store import submissions
 from vcrgen.leaderboard.store.log import read_log
 from vcrgen.leaderboard.views import Views
 from vcrgen.leaderboard.worker import Worker
-from vcrgen.scorer.records import AnswerKey
+from vcrgen.scorer.answer_key import AnswerKey
 
 Facts = Callable[..., ModelFacts]
 Hand = Callable[..., Path]

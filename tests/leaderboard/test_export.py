@@ -14,7 +14,7 @@ from vcrgen.leaderboard.facts import ModelFacts
 from vcrgen.leaderboard.records import Submission
 from vcrgen.leaderboard.store import submissions
 from vcrgen.leaderboard.store.schema import events
-from vcrgen.scorer.records import AnswerKey
+from vcrgen.scorer.answer_key import AnswerKey
 
 Facts = Callable[..., ModelFacts]
 Hand = Callable[..., Path]

@@ -15,12 +15,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vcrgen.dataset.views import View
 from vcrgen.leaderboard.facts import ModelFacts
 from vcrgen.leaderboard.quoted import published, read_quoted
 from vcrgen.leaderboard.records import Figure, State
 from vcrgen.leaderboard.site import names, texts
 from vcrgen.leaderboard.site.render import Pages, policy
-from vcrgen.scorer.records import Outcome, View
+from vcrgen.scorer.records import Outcome
 
 HERE = Path(__file__).parent
 SITE = Path(names.__file__).parent

@@ -13,11 +13,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from vcrgen.dataset.views import View
 from vcrgen.errors import LeaderboardError
 from vcrgen.leaderboard import quoted
 from vcrgen.leaderboard.facts import Access, show_size
 from vcrgen.leaderboard.quoted import COLUMNS, MODES, Quoted, published, read_quoted
-from vcrgen.scorer.records import View
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "scripts" / "quote_papers.py"

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from vcrgen.leaderboard.board import open_session
 from vcrgen.leaderboard.outcome import CellOutcome, Outcome
 from vcrgen.leaderboard.scoring import near_copy, score_file
-from vcrgen.scorer.records import AnswerKey
+from vcrgen.scorer.answer_key import AnswerKey
 from vcrgen.scorer.run import Session
 
 Hand = Callable[..., Path]

@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 from markdown_it import MarkdownIt
 
+from vcrgen.dataset.views import View
 from vcrgen.leaderboard.facts import Access, ModelFacts, check_facts
 from vcrgen.leaderboard.quoted import Quoted
 from vcrgen.leaderboard.records import BoardTable, Figure, Figures, Ranking, Row, Track
 from vcrgen.leaderboard.tables import CSV_COLUMNS, FORMATS, as_csv, as_json, as_latex, as_markdown
-from vcrgen.scorer.records import View
 
 OPEN_7B = ModelFacts(
     team="Lab", model="Seer", link="https://lab.example/seer", access=Access.OPEN, size=7, released=date(2025, 3, 1)

@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 
+from vcrgen.dataset.views import View
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.commands import quote
 from vcrgen.leaderboard.facts import ModelFacts
 from vcrgen.leaderboard.records import Figure, ModelPage, Row, Submission, Track, Versus
 from vcrgen.leaderboard.store.log import record
 from vcrgen.leaderboard.views import EVENTS, Views
-from vcrgen.scorer.records import AnswerKey, View
+from vcrgen.scorer.answer_key import AnswerKey
 
 Facts = Callable[..., ModelFacts]
 Hand = Callable[..., Path]

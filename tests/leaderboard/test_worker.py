@@ -31,7 +31,7 @@ from vcrgen.leaderboard.store.log import read_log
 from vcrgen.leaderboard.store.schema import cells, runs
 from vcrgen.leaderboard.views import Views
 from vcrgen.leaderboard.worker import ATTEMPTS, INTERRUPTED, Worker
-from vcrgen.scorer.records import AnswerKey
+from vcrgen.scorer.answer_key import AnswerKey
 
 Facts = Callable[..., ModelFacts]
 Hand = Callable[..., Path]

@@ -9,12 +9,12 @@ import pytest
 from PIL import Image
 
 from vcrgen.builder.run import build
-from vcrgen.dataset.manifest import read_manifest
-from vcrgen.dataset.reader import read_rows
+from vcrgen.dataset.reader import open_dataset
 from vcrgen.errors import PipelineError
 from vcrgen.models.base import Request, RequestProblem
 from vcrgen.models.ocr import MAX_PIXELS, MAX_SIDE, Fragment, OcrModel, enlarged, reading_order
 from vcrgen.samples.pairs import caption
+from vcrgen.tasks.vcr import VCR
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.typeset.fonts import default_chain
 from vcrgen.typeset.layout import layout_caption
@@ -118,7 +118,7 @@ def test_what_is_not_covered_is_read(
     build("samples", out=dataset, limit=4, lang=lang, mode="hard")
     wanted: Counter[str] = Counter()
     found: Counter[str] = Counter()
-    for row in read_rows(dataset, read_manifest(dataset), mode="hard"):
+    for _, row in open_dataset(dataset, VCR).select(mode="hard").rows():
         shown = row["caption"]
         for span in row["spans"]:
             shown = shown.replace(span["text"], "\n")

@@ -14,11 +14,13 @@ from typing import Any
 import pytest
 from filelock import FileLock
 
+from vcrgen.dataset.pictures import Choice, open_pictures
+from vcrgen.dataset.reader import open_dataset
+from vcrgen.dataset.views import View
 from vcrgen.errors import DatasetError, OutputError, PipelineError
-from vcrgen.predict.images import Choice, open_pictures
 from vcrgen.predict.run import PredictResult, run_baseline
 from vcrgen.scorer import Options, Session
-from vcrgen.scorer.records import View
+from vcrgen.tasks.vcr import VCR
 from vcrgen.work.watcher import Watcher
 
 Fake = Any
@@ -26,7 +28,8 @@ BOTH = Choice(views=(View.STACKED, View.TEI))
 
 
 def run(folder: Path, out: Path, model: Fake, choice: Choice = BOTH, **options: Any) -> PredictResult:
-    return run_baseline(open_pictures(folder, choice), choice, out=out, make_model=lambda: model, **options)
+    pictures = open_pictures(open_dataset(folder, VCR), choice)
+    return run_baseline(pictures, choice, out=out, make_model=lambda: model, **options)
 
 
 def lines(file: Path) -> list[dict[str, Any]]:
@@ -68,7 +71,7 @@ def test_any_number_of_workers_gives_the_same_file(dataset: Path, out: Path, fak
     files = [out.with_name(f"{workers}.jsonl") for workers in (1, 2, 5)]
     for workers, file in zip((1, 2, 5), files, strict=True):
         choice = Choice(views=BOTH.views)
-        pictures = open_pictures(dataset, choice)
+        pictures = open_pictures(open_dataset(dataset, VCR), choice)
         run_baseline(pictures, choice, out=file, make_model=fake_model, workers=workers)
     assert len({file.read_bytes() for file in files}) == 1
 
@@ -97,13 +100,15 @@ def test_a_kill_leaves_no_lock_beside_the_outputs(dataset: Path, out: Path, fake
         f"sys.path[:0] = [{str(Path(__file__).parent)!r}, {str(Path(__file__).parents[2])!r}]\n"
         "from pathlib import Path\n"
         "from conftest import FakeModel\n"
-        "from vcrgen.predict.images import Choice, open_pictures\n"
+        "from vcrgen.dataset.pictures import Choice, open_pictures\n"
+        "from vcrgen.dataset.reader import open_dataset\n"
+        "from vcrgen.tasks.vcr import VCR\n"
         "from vcrgen.predict.run import run_baseline\n"
         "class Slow(FakeModel):\n"
         "    def reply(self, request):\n"
         "        time.sleep(0.05 if self.read_so_far < 3 else 600)\n"
         "        return super().reply(request)\n"
-        f"run_baseline(open_pictures(Path({str(dataset)!r}), Choice()), Choice(),\n"
+        f"run_baseline(open_pictures(open_dataset(Path({str(dataset)!r}), VCR), Choice()), Choice(),\n"
         f"    out=Path({str(out)!r}), make_model=Slow)\n"
     )
     process = subprocess.Popen([sys.executable, str(script)])
@@ -177,7 +182,7 @@ def test_pictures_that_cannot_be_read_are_set_aside(hidden: Callable[..., Path],
     result = run(public, out, fake_model(fails_on=42), watcher=seen)
     assert result.outputs == len(lines(out)) == 2
     assert result.aside == {"no_image": 1, "undecodable_image": 3}
-    assert result.example == f"{'0' * 32}, TEI: the file {'0' * 32}.png is missing"
+    assert result.example == f"{'0' * 32}, TEI: the file {'0' * 32}.png is missing or cannot be read"
     assert seen.began == (6, 0) and (seen.done, seen.kept, seen.drops) == (6, 2, result.aside)
 
 
@@ -203,7 +208,7 @@ def test_not_one_picture_can_be_read(hidden: Callable[..., Path], out: Path, fak
 
 
 def test_a_hidden_set_without_questions(hidden: Callable[..., Path], out: Path, fake_model: Fake) -> None:
-    with pytest.raises(DatasetError, match="there is none"):
+    with pytest.raises(DatasetError, match="holds no question"):
         run(hidden(lambda rows: rows.clear()), out, fake_model())
 
 
@@ -232,5 +237,5 @@ def test_a_model_that_is_not_installed_leaves_nothing(dataset: Path, out: Path) 
         raise PipelineError("not installed")
 
     with pytest.raises(PipelineError):
-        run_baseline(open_pictures(dataset, BOTH), BOTH, out=out, make_model=missing)
+        run_baseline(open_pictures(open_dataset(dataset, VCR), BOTH), BOTH, out=out, make_model=missing)
     assert list(out.parent.iterdir()) == []

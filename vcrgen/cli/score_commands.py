@@ -72,7 +72,9 @@ def explain_command(predictions: Sequence[Path], data: Path, options: Options, q
             found = True
             yield from show_found(item)
     if not found:
-        where = "has no output in these files" if question_id in session.key.rows else "is not in the dataset"
+        where = (
+            "has no output in these files" if session.key.row_of(question_id) is not None else "is not in the dataset"
+        )
         raise ScoreError(f"The question {question_id!r} {where}.")
     yield plain(f"Signature: {session.signature}", "dim")
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from vcrgen.dataset.views import View
 from vcrgen.leaderboard.site.render import Pages
 from vcrgen.leaderboard.views import Views
-from vcrgen.scorer.records import View
 
 
 def page_of(pages: Pages, views: Views, kind: str, *parts: str) -> str | None:

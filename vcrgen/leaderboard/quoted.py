@@ -17,11 +17,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from vcrgen.dataset.views import View
 from vcrgen.errors import LeaderboardError
 from vcrgen.leaderboard.facts import Access, check_link, check_name, parse_size
 from vcrgen.records import Mode
 from vcrgen.scorer.answers import HIDDEN_MODE
-from vcrgen.scorer.records import View
 
 MAX_BYTES = 4 << 20
 MAX_ROWS = 20_000

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
+from vcrgen.dataset.views import View
 from vcrgen.leaderboard.facts import ModelFacts
 from vcrgen.leaderboard.quoted import Quoted
-from vcrgen.scorer.records import View
 
 SHOWN_METRICS = ("exact", "jaccard")
 

@@ -8,11 +8,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from vcrgen.dataset.views import View
 from vcrgen.errors import PredictionError
 from vcrgen.leaderboard.outcome import CellOutcome, Outcome, Triple
 from vcrgen.leaderboard.records import SHOWN_METRICS
 from vcrgen.scorer.join import PROBLEMS, STRICT
-from vcrgen.scorer.records import METRICS, UNSTATED, View
+from vcrgen.scorer.records import METRICS, UNSTATED
 from vcrgen.scorer.results import Estimate, RunResult
 from vcrgen.scorer.run import Session
 

@@ -14,11 +14,11 @@ from dataclasses import dataclass, fields, is_dataclass
 from datetime import date
 from typing import Any
 
+from vcrgen.dataset.views import View
 from vcrgen.files import indented_json
 from vcrgen.leaderboard.facts import Access, show_size
 from vcrgen.leaderboard.quoted import Quoted
 from vcrgen.leaderboard.records import SHOWN_METRICS, BoardTable, Figure, Figures, Ranking, Row, Track
-from vcrgen.scorer.records import View
 from vcrgen.scorer.report.plain import escape_formula, escape_latex, escape_markdown
 from vcrgen.scorer.report.tables import DASH, MINUS, percent
 

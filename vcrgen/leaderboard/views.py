@@ -10,6 +10,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from vcrgen.dataset.views import View
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.disclosure import disclose, disclose_difference, step_of
 from vcrgen.leaderboard.quoted import Quoted
@@ -41,7 +42,7 @@ from vcrgen.leaderboard.store.schema import AnyRow
 from vcrgen.leaderboard.store.sets import all_sets
 from vcrgen.leaderboard.store.submissions import as_facts
 from vcrgen.scorer.comparison import conclude, mcnemar
-from vcrgen.scorer.records import UNSTATED, View
+from vcrgen.scorer.records import UNSTATED
 from vcrgen.scorer.results import Estimate
 from vcrgen.stats.bootstrap import deviation, interval
 

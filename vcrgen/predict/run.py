@@ -13,11 +13,11 @@ from pathlib import Path
 
 from PIL import Image
 
+from vcrgen.dataset.pictures import Choice, Picture, Pictures
 from vcrgen.errors import DatasetError, OutputError
 from vcrgen.files import atomic_path, canonical_json, output_errors
 from vcrgen.models.base import Model, Request, RequestProblem
 from vcrgen.models.run import read_reply, send
-from vcrgen.predict.images import Choice, Picture, Pictures
 from vcrgen.records import Reason
 from vcrgen.work.ledger import Ledger
 from vcrgen.work.lock import locked
@@ -155,8 +155,8 @@ class _Run:
         example = self._aside[min(self._aside)][1] if self._aside else ""
         if not self._keys:
             why = f"the first: {example}" if example else "there is none"
-            folder = self._pictures.folder
-            raise DatasetError(f"Not one picture of {folder} can be read ({why}); copy or build the dataset again.")
+            dataset = self._pictures.dataset
+            raise DatasetError(f"Not one picture of {dataset} can be read ({why}); copy or build the dataset again.")
         with atomic_path(out) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as file:
             for number, key in sorted(self._keys.items()):
                 row = self._lines[number] | {"model": model, "output": read_reply(self._ledger, key).text}

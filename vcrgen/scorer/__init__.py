@@ -7,34 +7,36 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from vcrgen.dataset.views import View
+    from vcrgen.scorer.answer_key import AnswerKey
     from vcrgen.scorer.answers import load_answers
     from vcrgen.scorer.api import match_span, match_spans
     from vcrgen.scorer.comparison import Comparison, compare
-    from vcrgen.scorer.records import METRICS, AnswerKey, Outcome, SpanMatch, View
+    from vcrgen.scorer.records import METRICS, Outcome, SpanMatch
     from vcrgen.scorer.report import render
     from vcrgen.scorer.results import RunResult
     from vcrgen.scorer.run import Options, Session, Validation, score
     from vcrgen.scorer.scorer import Scorer, make_scorer
 
 _HOMES = {
-    "METRICS": "records",
-    "AnswerKey": "records",
-    "Comparison": "comparison",
-    "Options": "run",
-    "Outcome": "records",
-    "RunResult": "results",
-    "Scorer": "scorer",
-    "Session": "run",
-    "SpanMatch": "records",
-    "Validation": "run",
-    "View": "records",
-    "compare": "comparison",
-    "load_answers": "answers",
-    "make_scorer": "scorer",
-    "match_span": "api",
-    "match_spans": "api",
-    "render": "report",
-    "score": "run",
+    "METRICS": "vcrgen.scorer.records",
+    "AnswerKey": "vcrgen.scorer.answer_key",
+    "Comparison": "vcrgen.scorer.comparison",
+    "Options": "vcrgen.scorer.run",
+    "Outcome": "vcrgen.scorer.records",
+    "RunResult": "vcrgen.scorer.results",
+    "Scorer": "vcrgen.scorer.scorer",
+    "Session": "vcrgen.scorer.run",
+    "SpanMatch": "vcrgen.scorer.records",
+    "Validation": "vcrgen.scorer.run",
+    "View": "vcrgen.dataset.views",
+    "compare": "vcrgen.scorer.comparison",
+    "load_answers": "vcrgen.scorer.answers",
+    "make_scorer": "vcrgen.scorer.scorer",
+    "match_span": "vcrgen.scorer.api",
+    "match_spans": "vcrgen.scorer.api",
+    "render": "vcrgen.scorer.report",
+    "score": "vcrgen.scorer.run",
 }
 __all__ = [
     "METRICS",
@@ -61,4 +63,4 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'vcrgen.scorer' has no attribute {name!r}")
-    return getattr(importlib.import_module(f"vcrgen.scorer.{_HOMES[name]}"), name)
+    return getattr(importlib.import_module(_HOMES[name]), name)

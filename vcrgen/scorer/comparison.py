@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+from vcrgen.dataset.views import View
 from vcrgen.errors import ScoreError
-from vcrgen.scorer.records import View
 from vcrgen.scorer.results import CellResult, Estimate, RunResult, require_one_signature
 from vcrgen.scorer.statistics import difference_of_means
 

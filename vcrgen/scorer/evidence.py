@@ -8,9 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from vcrgen.dataset.views import View
 from vcrgen.errors import OutputError, ScoreError
 from vcrgen.files import atomic_path
-from vcrgen.scorer.records import METRICS, SpanMatch, View
+from vcrgen.scorer.records import METRICS, SpanMatch
 
 SUFFIXES = (".parquet", ".jsonl")
 _BATCH = 8192

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from vcrgen.scorer.records import AnswerKey, AnswerSpan
+from vcrgen.scorer.answer_key import AnswerKey
+from vcrgen.scorer.records import AnswerSpan
 from vcrgen.scorer.scorer import Scorer
 
 LAST_POSITION = 4

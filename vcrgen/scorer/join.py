@@ -6,8 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from vcrgen.dataset.views import View
 from vcrgen.errors import PredictionError
-from vcrgen.scorer.records import UNSTATED, AnswerKey, Prediction, View
+from vcrgen.scorer.answer_key import AnswerKey
+from vcrgen.scorer.records import UNSTATED, Prediction
 
 # What can be odd about a file of outputs, in the order and the words of reports.
 PROBLEMS: Mapping[str, str] = {
@@ -63,10 +65,6 @@ class Join:
     models: set[str] = field(default_factory=set)
     total: int = 0
 
-    def __post_init__(self) -> None:
-        self._index = {question.question_id: number for number, question in enumerate(self.key.questions)}
-        self._ids = list(self.key.rows)
-
     def __call__(self, predictions: Iterable[Prediction]) -> Iterator[Joined]:
         """The usable predictions, in the order of the file.
 
@@ -87,7 +85,7 @@ class Join:
         for (mode, view), seen in self.seen.items():
             for number, there in enumerate(seen):
                 if not there:
-                    self.note("missing", f"{self.key.questions[number].question_id!r} ({view}, {mode})")
+                    self.note("missing", f"{self.key.question(number).question_id!r} ({view}, {mode})")
 
     def note(self, kind: str, place: str) -> None:
         """Count a problem and keep the first few places."""
@@ -97,34 +95,32 @@ class Join:
             places.append(place)
 
     def _join(self, prediction: Prediction) -> Joined | None:
-        question_id = self._question_id(prediction)
-        named = prediction.question_id if question_id is None else question_id
-        if question_id is None or question_id not in self.key.rows:
+        row, named = self._row(prediction), prediction.question_id
+        if row is None:
             shown = f"row {prediction.row}" if named is None else repr(named[:80])
             self.note("unknown", f"{prediction.place}: {shown}")
             return None
-        if question_id not in self._index:
+        if row >= len(self.key):
             self.note("outside", prediction.place)
             return None
         mode = self._mode(prediction)
         if mode is None:
             self.note("other_mode", prediction.place)
             return None
-        number, cell = self._index[question_id], (mode, prediction.view)
-        seen = self.seen.setdefault(cell, bytearray(len(self.key.questions)))
-        if seen[number]:
-            self.note("duplicate", f"{prediction.place}: {question_id!r}")
+        cell = (mode, prediction.view)
+        seen = self.seen.setdefault(cell, bytearray(len(self.key)))
+        if seen[row]:
+            self.note("duplicate", f"{prediction.place}: {self.key.question(row).question_id!r}")
             return None
-        seen[number] = 1
-        return Joined(prediction, number, cell)
+        seen[row] = 1
+        return Joined(prediction, row, cell)
 
-    def _question_id(self, prediction: Prediction) -> str | None:
-        """The question's id: the one the file names, or that of the row it names."""
-        if prediction.question_id is not None and prediction.question_id in self.key.rows:
-            return prediction.question_id
-        if prediction.row is not None and prediction.row < len(self._ids):
-            return self._ids[prediction.row]
-        return None
+    def _row(self, prediction: Prediction) -> int | None:
+        """The question's row: that of the id which the file names, or the one which it names itself."""
+        row = None if prediction.question_id is None else self.key.row_of(prediction.question_id)
+        if row is None and prediction.row is not None and prediction.row < self.key.questions.total:
+            return prediction.row
+        return row
 
     def _mode(self, prediction: Prediction) -> str | None:
         """The mode to file it under; None where it is not the one asked for."""
@@ -149,7 +145,7 @@ class Join:
             )
 
     def _check_answers(self, joined: Joined) -> None:
-        theirs, question = joined.prediction.answers, self.key.questions[joined.question]
+        theirs, question = joined.prediction.answers, self.key.question(joined.question)
         # To say that a guess is not an answer of a hidden set would be to give the key away, guess by guess.
         if not self.key.hidden and theirs is not None and theirs != question.answers:
             raise PredictionError(

@@ -5,25 +5,14 @@ Scores are shares from 0 to 1; only the report turns them into percent and round
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
 
+from vcrgen.dataset.views import View
+
 UNSTATED = "-"  # the mode of outputs of which no file says whether they were easy or hard
-
-
-class View(StrEnum):
-    """Which image the model saw."""
-
-    STACKED = "stacked"
-    TEI = "tei"
-    STRIP = "strip"
-
-    @property
-    def label(self) -> str:
-        """The name in tables."""
-        return {"stacked": "VI+TEI", "tei": "TEI", "strip": "TEI strip"}[self.value]
 
 
 class Outcome(StrEnum):
@@ -70,33 +59,6 @@ class Question:
     def answers(self) -> tuple[str, ...]:
         """The texts of the spans."""
         return tuple(span.text for span in self.spans)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerKey:
-    """All questions of one split, in the order of the dataset.
-
-    Attributes:
-        name: For people: the dataset's folder or file.
-        lang: Language code.
-        questions: The questions asked for (all, or a subset).
-        rows: Id to row number in the whole split; holds more ids than ``questions`` where a subset is asked for.
-        modes: The modes the dataset has; empty if it does not say.
-        segmenter: The segmenter in the dataset's signature, or None.
-        facts: What a score's signature says of the data.
-        images: Parquet files that hold the images, by mode.
-        hidden: Whether the answers are kept secret.
-    """
-
-    name: str
-    lang: str
-    questions: tuple[Question, ...]
-    rows: Mapping[str, int]
-    modes: tuple[str, ...] = ()
-    segmenter: str | None = None
-    facts: Mapping[str, str] = field(default_factory=dict)
-    images: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    hidden: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from vcrgen.dataset.views import View
 from vcrgen.errors import ScoreError
-from vcrgen.scorer.records import View
 from vcrgen.signature import Signature
 
 if TYPE_CHECKING:

@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from vcrgen.dataset.views import View
 from vcrgen.errors import PredictionError
 from vcrgen.reading import without_halves
+from vcrgen.scorer.answer_key import AnswerKey
 from vcrgen.scorer.answers import load_answers
 from vcrgen.scorer.evidence import EvidenceWriter, write_evidence
 from vcrgen.scorer.join import PROBLEMS, STRICT, Join, Joined
 from vcrgen.scorer.predictions import open_predictions
-from vcrgen.scorer.records import UNSTATED, AnswerKey, Outcome, SpanMatch, View
+from vcrgen.scorer.records import UNSTATED, Outcome, SpanMatch
 from vcrgen.scorer.results import CellResult, RunResult
 from vcrgen.scorer.scorer import Scorer, make_scorer
 from vcrgen.scorer.statistics import summarise, view_differences

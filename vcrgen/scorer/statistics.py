@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from vcrgen.dataset.views import View
 from vcrgen.scorer.groups import Group, group_spans
-from vcrgen.scorer.records import METRICS, View
+from vcrgen.scorer.records import METRICS
 from vcrgen.scorer.results import CellResult, Difference, Estimate, GroupResult, Resamples
 from vcrgen.scorer.tally import OUTCOMES, Cell, Tally
 from vcrgen.stats.bootstrap import deviation, interval, resampled_means

@@ -8,8 +8,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from vcrgen.dataset.views import View
+from vcrgen.scorer.answer_key import AnswerKey
 from vcrgen.scorer.join import Joined
-from vcrgen.scorer.records import METRICS, AnswerKey, Outcome, SpanMatch, View
+from vcrgen.scorer.records import METRICS, Outcome, SpanMatch
 from vcrgen.scorer.scorer import Scorer
 
 if TYPE_CHECKING:
@@ -82,18 +84,15 @@ class Tally:
     """
 
     def __init__(self, key: AnswerKey, scorer: Scorer) -> None:
-        import numpy as np
-
         self.key = key
         self.scorer = scorer
         self.cells: dict[tuple[str, View], Cell] = {}
-        counts = [len(question.spans) for question in key.questions]
-        self.starts = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
+        self.starts = key.questions.starts
         self._starts: list[int] = self.starts.tolist()
 
     def add(self, joined: Joined) -> tuple[SpanMatch, ...]:
         """Score one prediction; its spans' matches are returned as evidence and not kept."""
-        cell, question = self._cell(joined.cell), self.key.questions[joined.question]
+        cell, question = self._cell(joined.cell), self.key.question(joined.question)
         output = joined.prediction.output
         if output is None:
             cell.counts["null"] += 1

@@ -11,14 +11,15 @@ import numpy as np
 from vcrgen.builder.encode import stack_bands
 from vcrgen.builder.pipeline import Pipeline, Prepared, compose_view, draw_parts, sample_captions
 from vcrgen.config import BuildConfig
+from vcrgen.dataset.views import View
 from vcrgen.records import Mode, Span
 from vcrgen.rng import rng_for
 from vcrgen.stream.difficulty import Difficulty
 from vcrgen.text.languages import CoverTarget, LanguageRow
 from vcrgen.typeset.calibrate import Calibration, Calibrator
 
-VIEWS = {"stacked": "stacked", "tei": "only_it", "strip": "only_it_small"}
-"""What a model may see, and the image of a composition that shows it."""
+_IMAGES = {View.STACKED: "stacked", View.TEI: "only_it", View.STRIP: "only_it_small"}
+"""The image of a composition that shows a view."""
 
 INK_DIGITS = 2  # covers hide whole rows, so finer shares would give the same ones
 
@@ -29,7 +30,7 @@ class Examples:
     Args:
         config: The configuration.
         difficulty: What covers hide.
-        views: Of :data:`VIEWS`, those to choose from.
+        views: Names of views, those to choose from.
     """
 
     def __init__(self, config: BuildConfig, difficulty: Difficulty, views: Sequence[str]) -> None:
@@ -56,7 +57,7 @@ class Examples:
         composed = compose_view(prepared, *draw_parts(prepared), dict.fromkeys(spans, cover.rows))
         return {
             "question_id": pair,
-            "image": stack_bands(getattr(composed, VIEWS[view])),
+            "image": stack_bands(getattr(composed, _IMAGES[View(view)])),
             "question": language.question,
             "answers": [span.text for span in spans],
             "caption": prepared.layout.text,

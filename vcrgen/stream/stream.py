@@ -16,11 +16,12 @@ from vcrgen.builder.filters import CensorList
 from vcrgen.builder.shards import cut_tasks
 from vcrgen.builder.sources import check_columns, cut_at_limit, iter_items, open_source
 from vcrgen.config import BuildConfig, load_build_config
+from vcrgen.dataset.views import View
 from vcrgen.errors import ConfigError, NoPairsError, StreamError
 from vcrgen.files import canonical_json, sha256_file
 from vcrgen.records import Reject
 from vcrgen.stream.difficulty import read_difficulty
-from vcrgen.stream.examples import VIEWS, Examples
+from vcrgen.stream.examples import Examples
 from vcrgen.stream.order import Order
 from vcrgen.stream.place import Place, Progress, Share, Tracker
 from vcrgen.stream.ranks import find_rank, find_worker
@@ -336,8 +337,8 @@ def _choices(config: BuildConfig) -> dict[str, Any]:
 def _checked_views(views: Sequence[str]) -> tuple[str, ...]:
     if isinstance(views, str):
         views = (views,)
-    if not views or not set(views) <= VIEWS.keys() or len(set(views)) < len(views):
-        raise ConfigError(f"`views` is {views!r}; give one or several of {', '.join(VIEWS)}.")
+    if not views or not set(views) <= set(View) or len(set(views)) < len(views):
+        raise ConfigError(f"`views` is {views!r}; give one or several of {', '.join(View)}.")
     return tuple(views)
 
 

@@ -15,7 +15,7 @@ from vcrgen.leaderboard.service import pages as service_pages
 from vcrgen.leaderboard.service.app import make_app
 from vcrgen.leaderboard.service.guards import HEADERS
 from vcrgen.leaderboard.store import submissions
-from vcrgen.scorer.records import AnswerKey
+from vcrgen.scorer.answer_key import AnswerKey
 
 HTML, JSON = "text/html; charset=utf-8", "application/json"
 UNKNOWN = "0" * 32

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from vcrgen.leaderboard.board import Board
-from vcrgen.scorer.records import AnswerKey
+from vcrgen.scorer.answer_key import AnswerKey
 
 PATIENCE = 60
 

@@ -15,7 +15,7 @@ import pytest
 from vcrgen.leaderboard.commands import score_waiting
 from vcrgen.leaderboard.records import State
 from vcrgen.leaderboard.store.submissions import listed
-from vcrgen.scorer.records import AnswerKey
+from vcrgen.scorer.answer_key import AnswerKey
 
 
 def zip_bomb() -> bytes:

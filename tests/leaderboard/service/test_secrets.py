@@ -17,7 +17,7 @@ from vcrgen.leaderboard.commands import score_waiting
 from vcrgen.leaderboard.disclosure import step_of
 from vcrgen.leaderboard.export import export_site, export_tables
 from vcrgen.leaderboard.store import results
-from vcrgen.scorer.records import AnswerKey
+from vcrgen.scorer.answer_key import AnswerKey
 
 Lines = list[dict[str, Any]]
 

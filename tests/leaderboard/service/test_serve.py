@@ -30,7 +30,7 @@ from vcrgen.leaderboard.records import State
 from vcrgen.leaderboard.store.log import check_log, read_log
 from vcrgen.leaderboard.store.submissions import listed
 from vcrgen.leaderboard.worker import LOCK, Worker
-from vcrgen.scorer.records import AnswerKey
+from vcrgen.scorer.answer_key import AnswerKey
 
 Visit = Callable[..., tuple[Any, Any]]
 MIB = 1 << 20

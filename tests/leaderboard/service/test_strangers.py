@@ -18,7 +18,7 @@ from vcrgen.leaderboard.records import State
 from vcrgen.leaderboard.service.app import make_app
 from vcrgen.leaderboard.store.submissions import listed
 from vcrgen.leaderboard.store.teams import all_teams
-from vcrgen.scorer.records import AnswerKey
+from vcrgen.scorer.answer_key import AnswerKey
 
 MARKUP = (
     "<script>alert(1)</script>",

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
+from vcrgen.dataset.views import View
 from vcrgen.leaderboard.facts import Access, ModelFacts, show_size
 from vcrgen.leaderboard.quoted import Quoted
 from vcrgen.leaderboard.records import SHOWN_METRICS, BoardTable, Figure, Figures, Gap, Ranking, Site, Track
@@ -28,7 +29,6 @@ from vcrgen.leaderboard.site.texts import (
     shown,
     web_address,
 )
-from vcrgen.scorer.records import View
 
 
 class Model(NamedTuple):

@@ -10,8 +10,8 @@ from decimal import Decimal
 
 from markupsafe import Markup
 
+from vcrgen.dataset.views import View
 from vcrgen.leaderboard.records import Figure, Track
-from vcrgen.scorer.records import View
 from vcrgen.text.languages import LANGUAGES
 
 MINUS = "\N{MINUS SIGN}"

@@ -7,13 +7,14 @@ from typing import Any
 
 import yaml
 
+from vcrgen.dataset.views import View
 from vcrgen.publish.export.base import ROWS_TOGETHER, SHORT_NAMES, FileNames, Job, Part, Row, readme
 
 FIELDS = {
-    "file_name": "stacked_image",
+    "file_name": View.STACKED.column,
     "vi_file_name": "image",
-    "tei_file_name": "only_it_image",
-    "strip_file_name": "only_it_image_small",
+    "tei_file_name": View.TEI.column,
+    "strip_file_name": View.STRIP.column,
 }
 """Field of the metadata to image column. `datasets` makes ``image``, ``vi``, ``tei`` and ``strip`` of them: the image
 that a loader takes by itself is the one that a model is asked about. ``file_name`` has to be the first, for `datasets`

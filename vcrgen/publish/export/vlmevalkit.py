@@ -17,10 +17,11 @@ import contextlib
 import csv
 from pathlib import Path
 
+from vcrgen.dataset.views import View
 from vcrgen.publish.export.base import Job, Part, readme
 
 COLUMNS = ("index", "image", "question", "answer", "question_id")
-KINDS = {"": "stacked_image", "TEI_": "only_it_image"}
+KINDS = {"": View.STACKED.column, "TEI_": View.TEI.column}
 """What stands in the name, and the image column: VI+TEI as published, and TEI only."""
 
 

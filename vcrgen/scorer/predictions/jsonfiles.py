@@ -6,14 +6,15 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from vcrgen.dataset.views import View
 from vcrgen.errors import PredictionError
 from vcrgen.reading import describe, read_json
 from vcrgen.scorer.predictions.jsonlines import lmms_prediction
-from vcrgen.scorer.predictions.output import VIEWS, read_output
+from vcrgen.scorer.predictions.output import read_output
 from vcrgen.scorer.predictions.tables import read_rows
 from vcrgen.scorer.records import Prediction
 
-REPOSITORY_KEYS = {f"res_{name}": name for name in ("stacked_image", "only_it_image", "only_it_image_small")}
+REPOSITORY_KEYS = {f"res_{view.column}": view for view in View}
 
 
 def read_vcr_repository(file: Path) -> Iterator[Prediction]:
@@ -24,14 +25,14 @@ def read_vcr_repository(file: Path) -> Iterator[Prediction]:
             raise PredictionError(f"{place}: not a row number.")
         if not isinstance(answers, dict):
             raise PredictionError(f"{place}: not an object but {describe(answers)}.")
-        for key, name in REPOSITORY_KEYS.items():
+        for key, view in REPOSITORY_KEYS.items():
             if key not in answers:
                 continue
             value = answers[key]
             # The repository's own scorer reads an object here as an empty answer.
             output, flaws = ("", ("object",)) if isinstance(value, dict) else read_output(value, place)
             yield Prediction(
-                place=f"key {row!r}", question_id=None, row=int(row), view=VIEWS[name], output=output, flaws=flaws
+                place=f"key {row!r}", question_id=None, row=int(row), view=view, output=output, flaws=flaws
             )
 
 

@@ -5,16 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from vcrgen.dataset.views import View
 from vcrgen.errors import PredictionError
 from vcrgen.reading import SURROGATE, describe, without_halves
-from vcrgen.scorer.records import View
 
-VIEWS = {view.value: view for view in View} | {
-    # The VCR repository's and VCR-WIKI's names of the same images.
-    "stacked_image": View.STACKED,
-    "only_it_image": View.TEI,
-    "only_it_image_small": View.STRIP,
-}
 MODES = ("easy", "hard")
 
 
@@ -54,7 +48,7 @@ def read_view(value: Any, place: str) -> View:
     """A view's name; none is the stacked image."""
     if value is None:
         return View.STACKED
-    view = VIEWS.get(value.lower()) if isinstance(value, str) else None
+    view = View.named(value) if isinstance(value, str) else None
     if view is None:
         raise PredictionError(f"{place}: unknown view {str(value)[:40]!r}; known: {', '.join(View)}.")
     return view

@@ -1,0 +1,21 @@
+"""The names of the views."""
+
+import pytest
+
+from vcrgen.dataset.views import View
+from vcrgen.tasks.vcr import VCR
+
+
+@pytest.mark.parametrize("view", View)
+def test_a_view_is_named_by_its_value_and_its_column(view: View) -> None:
+    for text in (view.value, view.column, view.column.upper()):
+        assert View.named(text) is view
+
+
+@pytest.mark.parametrize("text", ["", "image", "VI+TEI", "stacked_image_file_name", " tei"])
+def test_other_names_are_no_view(text: str) -> None:
+    assert View.named(text) is None
+
+
+def test_every_image_but_the_plain_one_is_a_view() -> None:
+    assert {view.column for view in View} == set(VCR.images) - {"image"}

@@ -1,0 +1,31 @@
+"""Which image of a question a model is shown: the names of the views, in commands, in files and in tables."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class View(StrEnum):
+    """Which image the model saw. The value is the name in commands and in files of outputs."""
+
+    STACKED = "stacked"
+    TEI = "tei"
+    STRIP = "strip"
+
+    @property
+    def column(self) -> str:
+        """The column of a dataset that holds the image; VCR-WIKI and the VCR repository call it the same."""
+        return {"stacked": "stacked_image", "tei": "only_it_image", "strip": "only_it_image_small"}[self.value]
+
+    @property
+    def label(self) -> str:
+        """The name in tables."""
+        return {"stacked": "VI+TEI", "tei": "TEI", "strip": "TEI strip"}[self.value]
+
+    @classmethod
+    def named(cls, text: str) -> View | None:
+        """The view that a text names by its value or its column, in small or capital letters; None for anything else.
+
+        ``View.named("only_it_image")`` is ``View.TEI``.
+        """
+        return next((view for view in cls if text.lower() in (view.value, view.column)), None)

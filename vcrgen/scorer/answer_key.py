@@ -1,0 +1,205 @@
+"""The questions that outputs are scored against, with their answers: found by id or row, read when they are asked for.
+
+A key may hold millions of questions. Of each, memory holds a hash of its id and two numbers; the question itself stands
+in a temporary file, which no other process sees and which is gone when the process ends.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import tempfile
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import IO, TYPE_CHECKING, overload
+
+from vcrgen.files import canonical_json
+from vcrgen.scorer.records import AnswerSpan, Question
+
+if TYPE_CHECKING:
+    from vcrgen.dataset.reader import Dataset
+    from vcrgen.stats.arrays import Ints
+
+MAX_MEMORY = 16 << 20
+_ROWS_TOGETHER = 512
+
+
+class Questions(Sequence[Question]):
+    """The questions of a split in the order of the dataset, of which the first ones are asked for.
+
+    Fill it with :meth:`add`, then call :meth:`close` once; from then on it can be read, also by processes that are
+    forked.
+
+    Args:
+        limit: Ask only for the first so many; the others are known by their ids alone.
+        secret: Keep the answers in memory, and never in a file.
+    """
+
+    def __init__(self, *, limit: int | None = None, secret: bool = False) -> None:
+        self._limit = limit
+        self._in_memory = secret or not hasattr(os, "pread")  # Windows has none
+        self._file: IO[bytes] = io.BytesIO() if self._in_memory else _spooled()
+        self._data: bytes | None = None
+        self._offsets = array("Q", [0])
+        self._starts = array("Q", [0])
+        self._hashes = array("Q")
+        self._rows = array("Q")
+        self._digest = hashlib.sha256()
+        self._last: tuple[int, Question] | None = None
+
+    def add(self, question: Question) -> None:
+        """Add the next question."""
+        if self._limit is None or self.total < self._limit:
+            self._digest.update(canonical_json([question.question_id, question.answers]).encode("utf-8"))
+        spans = [(span.text, span.tokens, span.ink, span.traits) for span in question.spans]
+        line = json.dumps([question.question_id, spans], separators=(",", ":")).encode("ascii")
+        self._file.write(line + b"\n")
+        self._offsets.append(self._offsets[-1] + len(line) + 1)
+        self._starts.append(self._starts[-1] + len(spans))
+        self._hashes.append(_hash(question.question_id))
+
+    def close(self) -> int | None:
+        """End the filling.
+
+        Returns:
+            The first row whose id an earlier row has; None where ids are as they should be.
+        """
+        import numpy as np
+
+        self._file.seek(0)  # so that nothing is left in a buffer
+        if self._in_memory or self._offsets[-1] <= MAX_MEMORY:
+            self._data = self._file.read()
+            self._file.close()
+        hashes = np.frombuffer(self._hashes, dtype=np.uint64)
+        order = np.argsort(hashes, kind="stable").astype(np.uint64)
+        self._hashes, self._rows = array("Q", hashes[order].tobytes()), array("Q", order.tobytes())
+        rows = self._rows[:0]
+        for place in np.flatnonzero(hashes[order][1:] == hashes[order][:-1]).tolist():
+            first, second = self._rows[place], self._rows[place + 1]
+            if self._at(first).question_id == self._at(second).question_id:
+                rows.append(second)
+        return min(rows, default=None)
+
+    @property
+    def total(self) -> int:
+        """Questions in the whole split; those from ``len(self)`` on are not asked for."""
+        return len(self._offsets) - 1
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 over ids and answers of the questions asked for, in hex."""
+        return self._digest.hexdigest()
+
+    @property
+    def starts(self) -> Ints:
+        """Of each question asked for, how many spans stand before it; and last, how many there are."""
+        import numpy as np
+
+        return np.frombuffer(self._starts, dtype=np.int64)[: len(self) + 1]
+
+    def row_of(self, question_id: str) -> int | None:
+        """The row of a question in the whole split, or None where it has none of this id."""
+        wanted = _hash(question_id)
+        place = bisect_left(self._hashes, wanted)
+        while place < len(self._hashes) and self._hashes[place] == wanted:
+            row = self._rows[place]
+            if self._at(row).question_id == question_id:
+                return row
+            place += 1
+        return None
+
+    def __len__(self) -> int:
+        return self.total if self._limit is None else min(self._limit, self.total)
+
+    @overload
+    def __getitem__(self, row: int) -> Question: ...
+    @overload
+    def __getitem__(self, row: slice) -> tuple[Question, ...]: ...
+    def __getitem__(self, row: int | slice) -> Question | tuple[Question, ...]:
+        if isinstance(row, slice):
+            return tuple(self._at(number) for number in range(len(self))[row])
+        return self._at(range(len(self))[row])
+
+    def __iter__(self) -> Iterator[Question]:
+        for start in range(0, len(self), _ROWS_TOGETHER):
+            stop = min(start + _ROWS_TOGETHER, len(self))
+            yield from map(_parse, self._read(start, stop).split(b"\n")[:-1])
+
+    def _at(self, row: int) -> Question:
+        last = self._last  # to find a question by its id reads it, and then it is asked for
+        if last is None or last[0] != row:
+            last = self._last = row, _parse(self._read(row, row + 1))
+        return last[1]
+
+    def _read(self, start: int, stop: int) -> bytes:
+        """The lines of some rows; processes that were forked share the file, so its position is not used."""
+        begin, end = self._offsets[start], self._offsets[stop]
+        if self._data is not None:
+            return self._data[begin:end]
+        return os.pread(self._file.fileno(), end - begin, begin)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerKey:
+    """All questions of one split, in the order of the dataset.
+
+    Attributes:
+        name: For people: the dataset's folder or file.
+        lang: Language code.
+        questions: The questions asked for (all, or a subset); it knows the ids of all.
+        modes: The modes the dataset has; empty if it does not say.
+        segmenter: The segmenter in the dataset's signature, or None.
+        facts: What a score's signature says of the data.
+        images: The dataset with the images, whose rows are those of the key in each of its modes; None for none.
+        hidden: Whether the answers are kept secret.
+    """
+
+    name: str
+    lang: str
+    questions: Questions
+    modes: tuple[str, ...] = ()
+    segmenter: str | None = None
+    facts: Mapping[str, str] = field(default_factory=dict)
+    images: Dataset | None = None
+    hidden: bool = False
+
+    def __len__(self) -> int:
+        return len(self.questions)
+
+    def row_of(self, question_id: str) -> int | None:
+        """The row of a question in the split, or None; a row from ``len(self)`` on is outside of the subset."""
+        return self.questions.row_of(question_id)
+
+    def question(self, row: int) -> Question:
+        """The question of a row."""
+        return self.questions[row]
+
+    def ids(self) -> Iterator[str]:
+        """The ids of the questions asked for, in order."""
+        return (question.question_id for question in self.questions)
+
+
+def _spooled() -> IO[bytes]:
+    """A file in memory that moves to a disk when it grows; it has no name there, and goes away with the process."""
+    return tempfile.SpooledTemporaryFile(MAX_MEMORY)
+
+
+def _hash(question_id: str) -> int:
+    """64 bits of an id; nobody can choose ids that share them."""
+    digest = hashlib.blake2b(question_id.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "little")
+
+
+def _parse(line: bytes) -> Question:
+    question_id, spans = json.loads(line)
+    return Question(
+        question_id=question_id,
+        spans=tuple(
+            AnswerSpan(text=text, tokens=None if tokens is None else tuple(tokens), ink=ink, traits=traits)
+            for text, tokens, ink, traits in spans
+        ),
+    )
