@@ -26,7 +26,7 @@ STANDS_ON: dict[str, set[str]] = {
     "stream": {"text", "config", "dataset", "typeset", "builder"},
     "publish": {"text", "config", "work", "dataset", "tasks"},
     "scorer": {"text", "config", "dataset", "tasks", "stats"},
-    "predict": {"text", "work", "dataset", "models"},
+    "predict": {"work", "dataset", "models"},
     "leaderboard": {"text", "config", "work", "dataset", "stats", "web", "published", "scorer"},
 }
 STANDS_ON["cli"] = set(STANDS_ON)

@@ -130,7 +130,7 @@ def test_nothing_is_overwritten(made: Path, sqlite_board: Board, tmp_path: Path)
     with pytest.raises(LeaderboardError, match="is there and not empty; name a new folder"):
         restore(made, sqlite_board.folder, database="", data=[])
     assert rows(sqlite_board) == before
-    with pytest.raises(OutputError, match="cannot be written: No such file or directory"):
+    with pytest.raises(OutputError, match="cannot be written: no such file or directory"):
         backup(sqlite_board, tmp_path / "nowhere" / "b.tar.gz")
     with pytest.raises(LeaderboardError, match="The database holds a board already"):
         restore(made, tmp_path / "new", database=f"sqlite:///{sqlite_board.folder}/board.sqlite3", data=[])

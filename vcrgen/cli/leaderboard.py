@@ -157,8 +157,8 @@ def export(
     ] = None,
 ) -> None:
     """Write the board as a folder of pages for any web server, or as tables."""
-    from vcrgen.errors import LeaderboardError, OutputError
-    from vcrgen.files import write_text
+    from vcrgen.errors import LeaderboardError
+    from vcrgen.files import output_errors, write_text
     from vcrgen.leaderboard.board import open_board
     from vcrgen.leaderboard.export import KINDS, SITE, export_site, export_tables
 
@@ -174,10 +174,8 @@ def export(
     if out is None:
         typer.echo(text, nl=False)
         return
-    try:
+    with output_errors(out):
         write_text(out.absolute(), text)
-    except OSError as problem:
-        raise OutputError(f"{out} cannot be written: {problem.strerror or problem}.") from None
     console.say(f"Written: {escape(str(out))}")
 
 

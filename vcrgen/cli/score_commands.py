@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vcrgen.errors import OutputError, ScoreError
-from vcrgen.files import write_json, write_text
+from vcrgen.errors import ScoreError
+from vcrgen.files import output_errors, write_json, write_text
 from vcrgen.scorer.comparison import Comparison, compare
 from vcrgen.scorer.evidence import write_evidence
 from vcrgen.scorer.report import FORMATS, render
@@ -122,15 +122,11 @@ def _result_file(file: Path) -> Path:
 
 def _write_result(file: Path, result: RunResult) -> Path:
     target = _result_file(file)
-    try:
+    with output_errors(target):
         write_json(target, result.as_json())
-    except OSError as problem:
-        raise OutputError(f"{target} cannot be written: {problem.strerror or problem}.") from None
     return target
 
 
 def _write(target: Path, text: str) -> None:
-    try:
+    with output_errors(target):
         write_text(target, text)
-    except OSError as problem:
-        raise OutputError(f"{target} cannot be written: {problem.strerror or problem}.") from None

@@ -27,7 +27,8 @@ class NearIndex:
     The bits of a string go into 17 groups of 15 or 16 bits. Two strings that differ in at most 32 bits differ in
     at most one bit of some group: with two or more in each of the 17 they would differ in 34. So it is enough to look
     at the strings that have, in some group, the same value or one that a single bit makes another: 17 values for each
-    of 17 groups. Nothing is missed; of 100,000 random strings some 800 are looked at.
+    of 17 groups. Nothing is missed. Of 100,000 random strings some 800 are looked at; of photographs, whose bits are
+    less random, one in 15.
 
     Args:
         strings: Each 32 bytes.

@@ -155,8 +155,8 @@ class _Run:
         example = self._aside[min(self._aside)][1] if self._aside else ""
         if not self._keys:
             why = f"the first: {example}" if example else "there is none"
-            folder = self._pictures.dataset
-            raise DatasetError(f"Not one picture of {folder} can be read ({why}); copy or build the dataset again.")
+            dataset = self._pictures.dataset
+            raise DatasetError(f"Not one picture of {dataset} can be read ({why}); copy or build the dataset again.")
         with atomic_path(out) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as file:
             for number, key in sorted(self._keys.items()):
                 row = self._lines[number] | {"model": model, "output": read_reply(self._ledger, key).text}

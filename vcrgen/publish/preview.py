@@ -23,7 +23,7 @@ from PIL import Image
 
 from vcrgen.dataset.reader import Dataset, open_dataset
 from vcrgen.errors import ConfigError, DatasetError, OutputError
-from vcrgen.files import write_text
+from vcrgen.files import output_errors, write_text
 from vcrgen.records import Mode
 from vcrgen.storage import open_folder
 from vcrgen.tasks.vcr import VCR, vcr_statistics
@@ -66,11 +66,9 @@ def write_preview(datasets: Sequence[Path], out: Path, *, limit: int = 48, overw
     if out.is_dir() or (out.exists() and not overwrite):
         raise OutputError(f"{out} exists; choose another file{'' if out.is_dir() else ' or allow to overwrite it'}.")
     shown = [_describe(dataset, limit) for dataset in datasets]
-    try:
+    with output_errors(out):
         out.parent.mkdir(parents=True, exist_ok=True)
         write_text(out, page(shown))
-    except OSError as error:
-        raise OutputError(f"{out} cannot be written: {(error.strerror or str(error)).lower()}.") from None
     return sum(len(dataset["pairs"]) for dataset in shown)
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from vcrgen.errors import ConfigError, OutputError
-from vcrgen.files import atomic_path
+from vcrgen.errors import ConfigError
+from vcrgen.files import atomic_path, output_errors
 from vcrgen.records import Mode, Span
 from vcrgen.text.languages import LANGUAGES, LanguageRow
 from vcrgen.typeset.calibrate import WINDOW, Calibration
@@ -48,11 +48,8 @@ def draw_specimen(lang: str, font: str | None, size: int, target: Path) -> Mappi
     language = LANGUAGES[lang]
     chain = default_chain(language.fonts, size=size, first=resolve_font(font) if font else None)
     style = make_style(language, chain, width=EMS * size, max_height=EMS * size)
-    try:
-        with atomic_path(target) as temporary:
-            specimen(style, language).save(temporary, "PNG", optimize=True)
-    except OSError as error:
-        raise OutputError(f"{target} cannot be written: {(error.strerror or str(error)).lower()}.") from None
+    with output_errors(target), atomic_path(target) as temporary:
+        specimen(style, language).save(temporary, "PNG", optimize=True)
     return style.covers
 
 
