@@ -23,7 +23,9 @@ HEAD = "<row><c t='inlineStr'><is><t>index</t></is></c><c t='inlineStr'><is><t>p
 MIB = 1 << 20
 
 
-def write(file: Path, parts: Iterable[str | bytes], shared: Iterable[str | bytes] = ("<sst/>",), **options: Any) -> Path:
+def write(
+    file: Path, parts: Iterable[str | bytes], shared: Iterable[str | bytes] = ("<sst/>",), **options: Any
+) -> Path:
     """A workbook whose sheet and shared texts are made of these parts."""
     with zipfile.ZipFile(file, "w", **({"compression": zipfile.ZIP_DEFLATED} | options)) as archive:
         for name, text in BOOK.items():

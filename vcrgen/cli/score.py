@@ -30,7 +30,7 @@ _SCORE_EPILOG = (
 def score(
     predictions: Annotated[list[Path], typer.Argument(help="Files of model outputs; the format is recognised.")],
     data: _DATA,
-    protocol: Annotated[str, typer.Option(help="paper, or vlmevalkit: the published code's numbers.")] = "paper",
+    protocol: Annotated[str, typer.Option(help="paper, vlmevalkit or lmms-eval (as those programs score).")] = "paper",
     mode: _MODE = None,
     split: _SPLIT = None,
     subset: _SUBSET = None,
@@ -47,7 +47,7 @@ def score(
     keep_thinking: Annotated[
         bool | None,
         typer.Option(
-            "--keep-thinking/--strip-thinking", help="Thinking blocks.", show_default="strip (paper), keep (vlmevalkit)"
+            "--keep-thinking/--strip-thinking", help="Thinking blocks.", show_default="strip (paper), keep (others)"
         ),
     ] = None,
     max_output_tokens: Annotated[
@@ -55,7 +55,7 @@ def score(
         typer.Option(
             metavar="N",
             help="Read only so many tokens of an output; 0 for all.",
-            show_default="512 (paper), all (vlmevalkit)",
+            show_default="512 (paper), all (others)",
         ),
     ] = None,
     segmenter: Annotated[str | None, typer.Option(help="builtin, or a trained spaCy pipeline for its tokens.")] = None,

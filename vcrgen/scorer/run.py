@@ -19,7 +19,7 @@ from vcrgen.scorer.join import PROBLEMS, STRICT, Join, Joined
 from vcrgen.scorer.predictions import open_predictions
 from vcrgen.scorer.records import UNSTATED, Outcome, SpanMatch
 from vcrgen.scorer.results import CellResult, RunResult
-from vcrgen.scorer.scorer import Scorer, make_scorer
+from vcrgen.scorer.scorer import LONGEST_OUTPUT, Scorer, make_scorer
 from vcrgen.scorer.statistics import summarise, view_differences
 from vcrgen.scorer.tally import Tally, unanswered
 from vcrgen.signature import Signature
@@ -229,6 +229,8 @@ class Session:
             if cut := cell.counts.get("cut", 0):
                 limit = self.scorer.max_tokens
                 yield f"{where}: {cut} outputs were cut after {limit} tokens (--max-output-tokens)."
+            if long := cell.counts.get("long", 0):
+                yield f"{where}: {long} outputs are longer than {LONGEST_OUTPUT:,} characters; the rest was not read."
             if verbatim := cell.counts.get("verbatim", 0):
                 yield (
                     f"{where}: spans that stand in their output as text, but not as tokens: {verbatim}. The "
@@ -250,8 +252,9 @@ def score(
             lmms-eval wrote.
         data: A dataset that vcrgen built, VCR-WIKI's Parquet, or a JSON Lines key.
         spans: Write the per-span evidence here (``.parquet`` or ``.jsonl``).
-        **options: Fields of :class:`Options`: ``protocol`` (``paper`` or ``vlmevalkit``), ``mode``, ``split``,
-            ``subset``, ``lang``, ``segmenter``, ``strip_thinking``, ``max_output_tokens``, ``seed``, ``strict``.
+        **options: Fields of :class:`Options`: ``protocol`` (``paper``, ``vlmevalkit`` or ``lmms-eval``), ``mode``,
+            ``split``, ``subset``, ``lang``, ``segmenter``, ``strip_thinking``, ``max_output_tokens``, ``seed``,
+            ``strict``.
 
     Raises:
         VcrgenError: The user can mend it; the message says how.
