@@ -97,7 +97,7 @@ def test_values_without_end_are_refused_before_they_are_made(
     with (tmp_path / name).open("w") as file:
         write(file)
     with pytest.raises(PredictionError, match=message):
-        score(tmp_path / name, data=key)
+        score(tmp_path / name, data=key, view="stacked")
 
 
 @pytest.mark.parametrize("protocol", ["paper", "vlmevalkit", "lmms-eval"])
@@ -129,7 +129,7 @@ def test_an_answer_column_is_never_run(key: Path, tmp_path: Path) -> None:
     target = tmp_path / "harm"
     file = tmp_path / "p.csv"
     file.write_text(f"index,answer,prediction\n0,\"[open({str(target)!r}, 'w')]\",x\n", "utf-8")
-    score(file, data=key)
+    score(file, data=key, view="stacked")
     assert not target.exists()
 
 

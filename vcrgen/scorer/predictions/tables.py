@@ -53,17 +53,22 @@ def read_rows(
         named = as_id(row.get("question_id"))
         value = row["prediction"]
         output, flaws = (None, ("nan",)) if isinstance(value, str) and value in none else read_output(value, place)
+        view, mode = (None if _is_none(row.get(name)) else row[name] for name in ("view", "mode"))
         digits = index.isascii() and index.isdigit() and len(index) <= 18
         yield Prediction(
             place=f"row {number}",
             question_id=named or index,
             row=int(index) if digits and not named else None,
-            view=read_view(row.get("view") or None, place),
-            mode=read_mode(row.get("mode") or None, place),
+            view=read_view(view, place),
+            mode=read_mode(mode, place),
             output=output,
             answers=read_target(row.get("answer"), place),
             flaws=flaws,
         )
+
+
+def _is_none(cell: Any) -> bool:
+    return cell is None or cell != cell or (isinstance(cell, str) and cell in NO_VALUE)
 
 
 def _table(file: Path, delimiter: str) -> Iterator[tuple[int, dict[str, Any]]]:
