@@ -22,10 +22,11 @@ from pathlib import Path
 from typing import Any
 
 from vcrgen.cli.predict_commands import VIEWS, ocr_command
-from vcrgen.dataset.manifest import Manifest, read_manifest
-from vcrgen.dataset.reader import read_rows
+from vcrgen.dataset.manifest import read_manifest
+from vcrgen.dataset.reader import open_dataset
 from vcrgen.records import Mode
 from vcrgen.scorer import Options, Session
+from vcrgen.tasks.vcr import VCR
 from vcrgen.text.languages import LANGUAGES
 
 WORD = re.compile(r"[^\W_]+")
@@ -67,16 +68,16 @@ def uncovered(caption: str, spans: Iterable[Mapping[str, Any]]) -> str:
     return "\n".join([*parts, caption[start:]])
 
 
-def shown_texts(dataset: Path, manifest: Manifest) -> dict[str, str]:
+def shown_texts(dataset: Path) -> dict[str, str]:
     """Question id to what is not covered of its caption; it is the same in both modes."""
-    columns = ["question_id", "caption", "spans"]
-    rows = read_rows(dataset, manifest, mode=manifest.modes[0], columns=columns)
-    return {row["question_id"]: uncovered(row["caption"], row["spans"]) for row in rows}
+    data = open_dataset(dataset, VCR)
+    rows = data.select(mode=data.modes[0]).rows(["question_id", "caption", "spans"])
+    return {row["question_id"]: uncovered(row["caption"], row["spans"]) for _, row in rows}
 
 
 def measure(dataset: Path, outputs: Path) -> dict[str, Measured]:
     """Compare a file of outputs with a dataset, mode by mode."""
-    shown = shown_texts(dataset, read_manifest(dataset))
+    shown = shown_texts(dataset)
     session = Session(dataset, Options(split="all"))
     modes: defaultdict[str, Measured] = defaultdict(Measured)
     for found in session.find(outputs, set(shown)):

@@ -79,8 +79,8 @@ def tampered(dataset: Path, tmp_path: Path) -> Callable[[Change], Path]:
     import pyarrow.parquet as pq
 
     from vcrgen.dataset.manifest import read_manifest, write_manifest
-    from vcrgen.dataset.schema import arrow_schema
     from vcrgen.files import sha256_file
+    from vcrgen.tasks.vcr import VCR
 
     def tamper(change: Change) -> Path:
         copy = tmp_path / "tampered"
@@ -90,7 +90,7 @@ def tampered(dataset: Path, tmp_path: Path) -> Callable[[Change], Path]:
         for file in manifest.files:
             path = copy / file.path
             rows = change(file.mode, pq.read_table(path).to_pylist())
-            pq.write_table(pa.Table.from_pylist(rows, schema=arrow_schema()), path)
+            pq.write_table(pa.Table.from_pylist(rows, schema=VCR.schema()), path)
             size, sha256 = path.stat().st_size, sha256_file(path)
             files.append(dataclasses.replace(file, rows=len(rows), bytes=size, sha256=sha256))
         write_manifest(copy, dataclasses.replace(manifest, files=tuple(files)))

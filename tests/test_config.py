@@ -19,6 +19,8 @@ from vcrgen.resources import resource_dir
         ({"max_share": 0}, "max-share: Input should be greater than 0"),
         ({"where": ("lang",)}, "'lang' is not of the form PATH=VALUE"),
         ({"splits": "train=5"}, "exactly one split takes the rest"),
+        ({"splits": "all=..."}, "'all' has the name that `datasets` keeps"),
+        ({"splits": "train=...,ALL=5"}, "'ALL' has the name that `datasets` keeps"),
         ({"widht": 300}, "Unknown key 'widht'; the nearest known key is 'width'"),
         ({"limit": "many"}, "limit: Input should be a valid integer"),
     ],

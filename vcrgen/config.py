@@ -18,6 +18,8 @@ from vcrgen.text.languages import LANGUAGES
 
 REST = "..."
 SPLIT_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
+# The only one of these names that `load_dataset` (datasets 5.2) refuses, in small and in capital letters.
+RESERVED_SPLIT = "all"
 # Fields that name files. What is in the files counts (in signature and plan), not what they are called here.
 BY_CONTENT = {"source", "font", "censor_list", "spacy_model"}
 MAX_CONFIG_BYTES = 1 << 20
@@ -107,13 +109,18 @@ def parse_splits(text: str) -> dict[str, int | float | None]:
         Name to count (int), share (float) or None for the one split that takes the rest.
 
     Raises:
-        ValueError: The text is not of that form, a name comes twice, or not exactly one split takes the rest.
+        ValueError: The text is not of that form, a name comes twice or is one that `datasets` refuses, or not exactly
+            one split takes the rest.
     """
     splits: dict[str, int | float | None] = {}
     for part in text.split(","):
         name, equals, size = (piece.strip() for piece in part.partition("="))
         if not equals or not SPLIT_NAME.fullmatch(name):
             raise ValueError(f"{part.strip()!r} is not of the form NAME=COUNT, NAME=SHARE or NAME=...")
+        if name.lower() == RESERVED_SPLIT:
+            raise ValueError(
+                f"split {name!r} has the name that `datasets` keeps for all splits together; choose another"
+            )
         if name in splits:
             raise ValueError(f"split {name!r} is named twice")
         if size == REST:

@@ -39,7 +39,7 @@ def iter_lines(file: Path, error: type[VcrgenError]) -> Iterator[tuple[int, str]
         raise error(f"{file} cannot be read: {problem.strerror or problem}.") from None
 
 
-def decode(line: bytes, file: Path, number: int, error: type[VcrgenError]) -> str:
+def decode(line: bytes, file: Path | str, number: int, error: type[VcrgenError]) -> str:
     """A line as text."""
     try:
         return line.decode("utf-8-sig" if number == 1 else "utf-8")
@@ -118,3 +118,8 @@ def as_texts(value: Any) -> tuple[str, ...] | None:
     if isinstance(value, list) and all(isinstance(text, str) for text in value):
         return tuple(value)
     return None
+
+
+def one_line(text: str) -> str:
+    """Text that cannot break out of its paragraph: one line, without Markdown's and HTML's marks."""
+    return re.sub(r"[<>`\[\]|\\*_#\s]+", " ", text).strip()

@@ -7,6 +7,7 @@ an object when all of it has arrived, so there they are written beside it and pu
 from __future__ import annotations
 
 import contextlib
+import glob
 import hashlib
 import io
 import os
@@ -78,6 +79,10 @@ class Folder(ABC):
     @abstractmethod
     def entries(self) -> list[str]:
         """Sorted names of the files and folders directly in it; none where it is not there."""
+
+    @abstractmethod
+    def glob(self, pattern: str) -> list[str]:
+        """Sorted names of the files that match a pattern, in which ``**/`` is any folder or none."""
 
     @abstractmethod
     def writing(self, name: str) -> contextlib.AbstractContextManager[Path]:
@@ -161,6 +166,12 @@ class DiskFolder(Folder):
             return sorted(entry.name for entry in self.disk.iterdir())
         except FileNotFoundError:
             return []
+
+    def glob(self, pattern: str) -> list[str]:
+        """See :class:`Folder`."""
+        # Path.glob takes no pattern that leads out of the folder.
+        found = glob.glob(pattern, root_dir=self.disk, recursive=True)  # noqa: PTH207
+        return sorted(Path(name).as_posix() for name in found if (self.disk / name).is_file())
 
     def writing(self, name: str) -> contextlib.AbstractContextManager[Path]:
         """See :class:`Folder`."""
@@ -289,7 +300,7 @@ class BucketFolder(Folder):
         return sorted(names - {""})
 
     def glob(self, pattern: str) -> list[str]:
-        """Sorted names of the files that match a pattern."""
+        """See :class:`Folder`."""
         system, path = self._located
         with self._asking(pattern):
             found = system.glob(f"{path}/{pattern}", detail=True)

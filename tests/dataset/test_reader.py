@@ -10,14 +10,15 @@ import pyarrow.parquet as pq
 import pytest
 
 from vcrgen.dataset.manifest import read_manifest
-from vcrgen.dataset.reader import check_files, read_rows
-from vcrgen.dataset.schema import FEATURES
-from vcrgen.errors import DatasetError
+from vcrgen.dataset.reader import Dataset, built_dataset, open_dataset
+from vcrgen.errors import ConfigError, DatasetError
+from vcrgen.storage import open_folder
+from vcrgen.tasks.vcr import VCR
 
 
-def ids(dataset: Path, **options: Any) -> list[str]:
-    rows = read_rows(dataset, read_manifest(dataset), columns=["question_id"], **options)
-    return [row["question_id"] for row in rows]
+def ids(dataset: Path | Dataset, *, mode: str | None = None, split: str | None = None, **options: Any) -> list[str]:
+    opened = dataset if isinstance(dataset, Dataset) else open_dataset(dataset, VCR)
+    return [row["question_id"] for _, row in opened.select(mode=mode, split=split).rows(["question_id"], **options)]
 
 
 def table_ids(dataset: Path, name: str) -> list[str]:
@@ -32,9 +33,10 @@ def test_all_rows_of_a_mode_in_the_order_of_the_files(dataset: Path) -> None:
 
 def test_a_row_is_what_parquet_holds(dataset: Path) -> None:
     manifest = read_manifest(dataset)
-    row = next(read_rows(dataset, manifest, mode="hard"))
+    place, row = next(open_dataset(dataset, VCR).select(mode="hard").rows())
+    assert place == f"{dataset}/hard/{manifest.splits[0]}-00000-of-00001.parquet, row 1"
     assert row == pq.read_table(dataset / "hard" / f"{manifest.splits[0]}-00000-of-00001.parquet").to_pylist()[0]
-    assert list(row) == list(FEATURES)
+    assert list(row) == list(VCR.features)
     assert row["image"]["bytes"].startswith(b"\x89PNG")
 
 
@@ -71,16 +73,15 @@ def test_row_groups_without_a_wanted_row_are_not_read(dataset: Path, tmp_path: P
     data[offset : offset + 40] = bytes(40)  # only the first row is damaged
     (copy / file.path).write_bytes(data)
     files = (dataclasses.replace(file, bytes=len(data)),)
-    damaged = dataclasses.replace(manifest, files=files)
-    rows = list(read_rows(copy, damaged, mode=file.mode, columns=["question_id"], positions=[2]))
-    assert rows == [{"question_id": table_ids(dataset, "train")[2]}]
+    damaged = built_dataset(open_folder(copy), dataclasses.replace(manifest, files=files), VCR)
+    assert ids(damaged, positions=[2]) == [table_ids(dataset, "train")[2]]
     with pytest.raises(DatasetError, match="cannot be read"):
-        list(read_rows(copy, damaged, mode=file.mode, columns=["question_id"], positions=[0]))
+        ids(damaged, positions=[0])
 
 
 @pytest.mark.parametrize("options", [{"mode": "medium"}, {"mode": "easy", "split": "dev"}])
 def test_unknown_rows(dataset: Path, options: dict[str, str]) -> None:
-    with pytest.raises(DatasetError, match=r"has no rows of mode .*; it has easy/test, "):
+    with pytest.raises(ConfigError, match=r"has nothing of mode .*; it has easy/test, "):
         ids(dataset, **options)
 
 
@@ -119,28 +120,29 @@ def scramble_footer(path: Path) -> None:
 def test_damaged_files(dataset: Path, tmp_path: Path, damage: Callable[[Path], None], message: str) -> None:
     copy = copied(dataset, tmp_path)
     damage(copy / read_manifest(copy).files[0].path)
-    for read in (lambda: ids(copy, mode="easy"), lambda: check_files(copy, read_manifest(copy))):
+    for read in (lambda: ids(copy, mode="easy"), lambda: open_dataset(copy, VCR).check()):
         with pytest.raises(DatasetError, match=message) as caught:
             read()
         assert "\n" not in str(caught.value)
         assert read_manifest(copy).files[0].path in str(caught.value)
 
 
-def swap(dataset: Path, tmp_path: Path, table: pa.Table) -> tuple[Path, Any]:
-    """The dataset with another table in its first file, and a manifest that knows its size."""
+def swap(dataset: Path, tmp_path: Path, table: pa.Table) -> Dataset:
+    """The easy rows of a dataset with another table in its first file, and a manifest that knows its size."""
     copy = copied(dataset, tmp_path)
     manifest = read_manifest(copy)
     first = manifest.files[0]
     pq.write_table(table, copy / first.path)
     entry = dataclasses.replace(first, bytes=(copy / first.path).stat().st_size)
-    return copy, dataclasses.replace(manifest, files=(entry, *manifest.files[1:]))
+    changed = dataclasses.replace(manifest, files=(entry, *manifest.files[1:]))
+    return built_dataset(open_folder(copy), changed, VCR).select(mode="easy")
 
 
 def test_wrong_number_of_rows(dataset: Path, tmp_path: Path) -> None:
     table = pq.read_table(dataset / read_manifest(dataset).files[0].path)
-    copy, manifest = swap(dataset, tmp_path, pa.concat_tables([table, table]))
+    swapped = swap(dataset, tmp_path, pa.concat_tables([table, table]))
     with pytest.raises(DatasetError, match="rows where the manifest says"):
-        list(read_rows(copy, manifest, mode="easy"))
+        list(swapped.rows())
 
 
 @pytest.mark.parametrize("change", ["drop", "type", "twice"])
@@ -152,10 +154,10 @@ def test_wrong_columns(dataset: Path, tmp_path: Path, change: str) -> None:
         table = table.append_column("caption", table["caption"])
     else:
         table = table.remove_column(index) if change == "drop" else table.set_column(index, "caption", other)
-    copy, manifest = swap(dataset, tmp_path, table)
+    swapped = swap(dataset, tmp_path, table)
     with pytest.raises(DatasetError, match="lacks the column 'caption'"):
-        list(read_rows(copy, manifest, mode="easy"))
-    assert list(read_rows(copy, manifest, mode="easy", columns=["question_id"]))
+        list(swapped.rows())
+    assert list(swapped.rows(["question_id"]))
 
 
 def test_text_that_is_not_utf8(dataset: Path, tmp_path: Path) -> None:
@@ -163,6 +165,6 @@ def test_text_that_is_not_utf8(dataset: Path, tmp_path: Path) -> None:
     raw = pa.array([b"\xff\xfe"] * len(table), pa.binary())
     text = pa.Array.from_buffers(pa.string(), len(raw), raw.buffers())
     index = table.schema.get_field_index("caption")
-    copy, manifest = swap(dataset, tmp_path, table.set_column(index, table.schema.field(index), text))
+    swapped = swap(dataset, tmp_path, table.set_column(index, table.schema.field(index), text))
     with pytest.raises(DatasetError, match="cannot be read"):
-        list(read_rows(copy, manifest, mode="easy"))
+        list(swapped.rows())

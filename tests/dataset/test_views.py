@@ -2,8 +2,8 @@
 
 import pytest
 
-from vcrgen.dataset.schema import IMAGE_COLUMNS
 from vcrgen.dataset.views import View
+from vcrgen.tasks.vcr import VCR
 
 
 @pytest.mark.parametrize("view", View)
@@ -18,4 +18,4 @@ def test_other_names_are_no_view(text: str) -> None:
 
 
 def test_every_image_but_the_plain_one_is_a_view() -> None:
-    assert {view.column for view in View} == set(IMAGE_COLUMNS) - {"image"}
+    assert {view.column for view in View} == set(VCR.images) - {"image"}

@@ -712,7 +712,8 @@ def answers_set(bench: Bench, lang: str) -> Path:
             (out / mode).mkdir(parents=True)
             path = f"{mode}/test-00000-of-00001.parquet"
             pq.write_table(pa.Table.from_pylist(rows), out / path)
-            part = {"path": path, "mode": mode, "split": "test", "rows": len(rows), "bytes": 1, "sha256": "0" * 64}
+            size = (out / path).stat().st_size
+            part = {"path": path, "mode": mode, "split": "test", "rows": len(rows), "bytes": size, "sha256": "0" * 64}
             parts.append(part)
         manifest = {
             "fingerprint": "f" * 64,

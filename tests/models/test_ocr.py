@@ -9,10 +9,10 @@ import pytest
 from PIL import Image
 
 from vcrgen.builder.run import build
-from vcrgen.dataset.manifest import read_manifest
-from vcrgen.dataset.reader import read_rows
+from vcrgen.dataset.reader import open_dataset
 from vcrgen.errors import ImageProblem, PipelineError
 from vcrgen.models.ocr import MAX_PIXELS, MAX_SIDE, Fragment, OcrEngine, enlarged, reading_order
+from vcrgen.tasks.vcr import VCR
 
 Box = tuple[float, float, float, float, str]
 
@@ -94,7 +94,7 @@ def test_what_is_not_covered_is_read(
     build("samples", out=dataset, limit=4, lang=lang, mode="hard")
     wanted: Counter[str] = Counter()
     found: Counter[str] = Counter()
-    for row in read_rows(dataset, read_manifest(dataset), mode="hard"):
+    for _, row in open_dataset(dataset, VCR).select(mode="hard").rows():
         shown = row["caption"]
         for span in row["spans"]:
             shown = shown.replace(span["text"], "\n")

@@ -66,7 +66,7 @@ def test_outputs_stand_beside_the_dataset(monkeypatch: pytest.MonkeyPatch, tmp_p
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["nowhere"], "nowhere is neither a dataset that vcrgen finished"),
+        (["nowhere"], "nowhere does not exist"),
         (["DATASET", "--view", "strip"], "Unknown view 'strip'; known: stacked, tei, both"),
         (["DATASET", "--mode", "medium"], "nothing of mode 'medium'"),
         (["DATASET", "--split", "dev"], "nothing of split 'dev'"),

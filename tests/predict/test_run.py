@@ -9,18 +9,21 @@ from typing import Any
 import pytest
 from filelock import FileLock
 
+from vcrgen.dataset.pictures import Choice, open_pictures
+from vcrgen.dataset.reader import open_dataset
 from vcrgen.dataset.views import View
 from vcrgen.errors import DatasetError, OutputError, PipelineError
-from vcrgen.predict.images import Choice, open_pictures
 from vcrgen.predict.run import Result, Watcher, run_baseline
 from vcrgen.scorer import Options, Session
+from vcrgen.tasks.vcr import VCR
 
 Fake = Any
 BOTH = Choice(views=(View.STACKED, View.TEI))
 
 
 def run(folder: Path, out: Path, engine: Fake, choice: Choice = BOTH, **options: Any) -> Result:
-    return run_baseline(open_pictures(folder, choice), choice, out=out, make_engine=lambda: engine, **options)
+    pictures = open_pictures(open_dataset(folder, VCR), choice)
+    return run_baseline(pictures, choice, out=out, make_engine=lambda: engine, **options)
 
 
 def lines(file: Path) -> list[dict[str, Any]]:
@@ -60,7 +63,7 @@ def test_any_number_of_workers_gives_the_same_file(dataset: Path, out: Path, fak
     files = [out.with_name(f"{workers}.jsonl") for workers in (1, 2, 5)]
     for workers, file in zip((1, 2, 5), files, strict=True):
         choice = Choice(views=BOTH.views)
-        pictures = open_pictures(dataset, choice)
+        pictures = open_pictures(open_dataset(dataset, VCR), choice)
         run_baseline(pictures, choice, out=file, make_engine=fake_engine, workers=workers)
     assert len({file.read_bytes() for file in files}) == 1
 
@@ -139,7 +142,7 @@ def test_pictures_that_cannot_be_read_are_set_aside(hidden: Callable[..., Path],
     result = run(public, out, fake_engine(fails_on=42), watcher=seen)
     assert result.outputs == len(lines(out)) == 2
     assert result.aside == {"no_image": 1, "undecodable_image": 3}
-    assert result.example == f"{'0' * 32}, TEI: the file {'0' * 32}.png is missing"
+    assert result.example == f"{'0' * 32}, TEI: the file {'0' * 32}.png is missing or cannot be read"
     assert seen.began == (6, 0) and seen.aside == [0, 1, 2, 2, 3, 4]
 
 
@@ -165,7 +168,7 @@ def test_not_one_picture_can_be_read(hidden: Callable[..., Path], out: Path, fak
 
 
 def test_a_hidden_set_without_questions(hidden: Callable[..., Path], out: Path, fake_engine: Fake) -> None:
-    with pytest.raises(DatasetError, match="there is none"):
+    with pytest.raises(DatasetError, match="holds no question"):
         run(hidden(lambda rows: rows.clear()), out, fake_engine())
 
 
@@ -192,5 +195,5 @@ def test_a_reader_that_is_not_installed_leaves_nothing(dataset: Path, out: Path)
         raise PipelineError("not installed")
 
     with pytest.raises(PipelineError):
-        run_baseline(open_pictures(dataset, BOTH), BOTH, out=out, make_engine=missing)
+        run_baseline(open_pictures(open_dataset(dataset, VCR), BOTH), BOTH, out=out, make_engine=missing)
     assert list(out.parent.iterdir()) == []

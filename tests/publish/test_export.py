@@ -26,11 +26,11 @@ from vcrgen.builder.run import build
 from vcrgen.builder.sources import check_columns, iter_items, open_source
 from vcrgen.config import BuildConfig
 from vcrgen.dataset.manifest import MANIFEST, read_manifest, write_manifest
-from vcrgen.dataset.reader import read_rows
-from vcrgen.dataset.schema import IMAGE_COLUMNS, arrow_schema
+from vcrgen.dataset.reader import Dataset, open_dataset
 from vcrgen.errors import ConfigError, DatasetError, OutputError, VcrgenError
 from vcrgen.files import sha256_file, write_json
-from vcrgen.publish.export import FORMATS, base, export_dataset, webdataset
+from vcrgen.publish.export import FORMATS, export_dataset, webdataset
+from vcrgen.tasks.vcr import VCR
 
 PARTS = [("easy", "train"), ("easy", "test"), ("hard", "train"), ("hard", "test")]
 SHORT = {"image": "image", "stacked_image": "stacked", "only_it_image": "tei", "only_it_image_small": "strip"}
@@ -60,7 +60,7 @@ def exports(small: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, 
 
 
 def rows_of(dataset: Path, mode: str, split: str) -> list[Row]:
-    return list(read_rows(dataset, read_manifest(dataset), mode=mode, split=split))
+    return [row for _, row in open_dataset(dataset, VCR).select(mode=mode, split=split).rows()]
 
 
 def tree(folder: Path) -> dict[str, bytes]:
@@ -80,7 +80,7 @@ def changed(dataset: Path, to: Path, change: Callable[[int, Row], Row]) -> Path:
     for file in manifest.files:
         path = to / file.path
         rows = [change(number, row) for number, row in enumerate(pq.read_table(path).to_pylist())]
-        pq.write_table(pa.Table.from_pylist(rows, arrow_schema()), path)
+        pq.write_table(pa.Table.from_pylist(rows, VCR.schema()), path)
         files.append(replace(file, bytes=path.stat().st_size, sha256=sha256_file(path)))
     write_manifest(to, replace(manifest, files=tuple(files)))
     return to
@@ -109,8 +109,8 @@ def read_vlmevalkit(folder: Path) -> Iterator[tuple[str, str, str, list[str], di
 def read_lmms_eval(folder: Path) -> Iterator[tuple[str, str, str, list[str], dict[str, bytes]]]:
     for mode, split in PARTS:
         for row in pq.read_table(folder / "data" / f"{mode}-{split}.parquet").to_pylist():
-            images = {column: row[column]["bytes"] for column in IMAGE_COLUMNS}
-            assert all(row[column]["path"] is None for column in IMAGE_COLUMNS)
+            images = {column: row[column]["bytes"] for column in VCR.images}
+            assert all(row[column]["path"] is None for column in VCR.images)
             yield mode, split, row["question_id"], row["crossed_text"], images
 
 
@@ -290,7 +290,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     def change(number: int, row: Row) -> Row:
         answers = ["tab\tquote\"'\n\r", "\\x00\0", "']; import os #", "图像"]
-        images = {column: {"bytes": row[column]["bytes"], "path": "/etc/passwd"} for column in IMAGE_COLUMNS}
+        images = {column: {"bytes": row[column]["bytes"], "path": "/etc/passwd"} for column in VCR.images}
         return row | images | {"question_id": HOSTILE[number % len(HOSTILE)], "crossed_text": answers}
 
     folder = tmp_path_factory.mktemp("hostile")
@@ -349,7 +349,7 @@ def test_the_extension_follows_the_bytes(small: Path, tmp_path: Path) -> None:
 )
 def test_a_damaged_row_is_named(name: str, values: Row, said: str, small: Path, tmp_path: Path) -> None:
     dataset = changed(small, tmp_path / "bad", lambda number, row: row | values if number == 2 else row)
-    with pytest.raises(DatasetError, match=rf"easy/train: row 2 .*{said}"):
+    with pytest.raises(DatasetError, match=rf"easy/train-\S+parquet, row 3 .*{said}"):
         export_dataset(dataset, to=name, out=tmp_path / "out")
     assert [path.name for path in tmp_path.iterdir()] == ["bad"]
 
@@ -359,12 +359,13 @@ def test_a_damaged_row_is_named(name: str, values: Row, said: str, small: Path, 
 def test_nothing_is_seen_after_a_failure_in_the_middle(
     name: str, error: BaseException, small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def some_rows(*args: Any, **kwargs: Any) -> Iterator[Row]:
-        rows = read_rows(*args, **kwargs)
-        yield next(rows)
+    all_rows = Dataset.rows
+
+    def some_rows(*args: Any, **kwargs: Any) -> Iterator[tuple[str, Row]]:
+        yield next(all_rows(*args, **kwargs))
         raise error
 
-    monkeypatch.setattr(base, "read_rows", some_rows)
+    monkeypatch.setattr(Dataset, "rows", some_rows)
     expected = OutputError if isinstance(error, OSError) else type(error)
     with pytest.raises(expected):
         export_dataset(small, to=name, out=tmp_path / "out")

@@ -14,9 +14,10 @@ import pytest
 from PIL import Image
 
 from vcrgen.dataset.manifest import read_manifest, write_manifest
-from vcrgen.dataset.reader import read_rows
+from vcrgen.dataset.reader import open_dataset
 from vcrgen.errors import ConfigError, DatasetError, OutputError
 from vcrgen.publish.preview import page, script_json, write_preview
+from vcrgen.tasks.vcr import VCR
 
 Rows = list[dict[str, Any]]
 Tamper = Callable[[Callable[[str, Rows], Rows]], Path]
@@ -73,8 +74,8 @@ def test_the_number_of_pairs_and_what_is_said_of_them(dataset: Path, chinese: Pa
 
 @pytest.mark.parametrize(("limit", "expected"), [(1, [0]), (2, [0, 3]), (4, [0, 1, 3, 4]), (6, [0, 1, 2, 3, 4, 5])])
 def test_pairs_are_spread_evenly(dataset: Path, tmp_path: Path, limit: int, expected: list[int]) -> None:
-    rows = read_rows(dataset, read_manifest(dataset), mode="easy", columns=["question_id"])
-    every = [row["question_id"] for row in rows]
+    rows = open_dataset(dataset, VCR).select(mode="easy").rows(["question_id"])
+    every = [row["question_id"] for _, row in rows]
     (shown,) = preview(tmp_path, dataset, limit=limit)
     assert [pair["id"] for pair in shown["pairs"]] == [every[index] for index in expected]
 
@@ -90,7 +91,7 @@ def test_same_bytes_again(dataset: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("mode", ["easy", "hard"])
 def test_the_composed_views_are_the_stored_images(dataset: Path, tmp_path: Path, mode: str) -> None:
     (shown,) = preview(tmp_path, dataset)
-    for row in read_rows(dataset, read_manifest(dataset), mode=mode):
+    for _, row in open_dataset(dataset, VCR).select(mode=mode).rows():
         pair = next(pair for pair in shown["pairs"] if pair["id"] == row["question_id"])
         view = pair["views"][mode]
         vi = pixels(base64.b64decode(pair["image"]["data"]))

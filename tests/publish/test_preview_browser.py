@@ -11,8 +11,9 @@ import pytest
 from PIL import Image
 
 from vcrgen.dataset.manifest import read_manifest
-from vcrgen.dataset.reader import read_rows
+from vcrgen.dataset.reader import open_dataset
 from vcrgen.publish.preview import write_preview
+from vcrgen.tasks.vcr import VCR
 
 Rows = list[dict[str, Any]]
 Tamper = Callable[[Callable[[str, Rows], Rows]], Path]
@@ -81,7 +82,7 @@ def two(browser: Any, dataset: Path, chinese: Path, tmp_path: Path) -> Page:
 
 
 def first_row(dataset: Path, mode: str) -> dict[str, Any]:
-    return next(read_rows(dataset, read_manifest(dataset), mode=mode))
+    return next(open_dataset(dataset, VCR).select(mode=mode).rows())[1]
 
 
 @pytest.mark.parametrize("mode", ["easy", "hard"])
@@ -233,7 +234,7 @@ def test_a_pair_keeps_the_only_mode_that_it_has(two: Page) -> None:
 
 def test_head_of_a_dataset(page: Page, dataset: Path) -> None:
     assert page.one("h2").text == "vcr-en"
-    spans = sum(len(row["spans"]) for row in read_rows(dataset, read_manifest(dataset), mode="easy", columns=["spans"]))
+    spans = sum(len(row["spans"]) for _, row in open_dataset(dataset, VCR).select(mode="easy").rows(["spans"]))
     figures = [(figure.text, name.text) for figure, name in zip(page.all("dd"), page.all(".figures dt"), strict=True)]
     assert figures[:2] == [("6", "pairs"), (str(spans), "spans")]
     assert [name for _, name in figures[-2:]] == ["ink visible, easy", "ink visible, hard"]

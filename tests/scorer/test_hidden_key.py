@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from vcrgen import score
 from vcrgen.cli import app
 from vcrgen.dataset.key import ANSWERS, KEY_FILE, REPORT, VERSION, KeyManifest
-from vcrgen.errors import AnswerError, HiddenSetError, PredictionError
+from vcrgen.errors import AnswerError, DatasetError, HiddenSetError, PredictionError
 from vcrgen.scorer.answers import load_answers
 
 ITEMS = [
@@ -141,5 +141,5 @@ def test_a_key_of_another_version_or_language_is_refused(key: Path) -> None:
     with pytest.raises(AnswerError, match="not known"):
         load_answers(key)
     shutil.rmtree(key)
-    with pytest.raises(AnswerError):
+    with pytest.raises(DatasetError, match="is not a dataset"):
         load_answers(key.parent)

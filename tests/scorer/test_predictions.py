@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from vcrgen.errors import AnswerError, PredictionError
+from vcrgen.errors import DatasetError, PredictionError
 from vcrgen.scorer import Options, RunResult, Session, score
 from vcrgen.scorer.predictions import open_predictions
 
@@ -211,5 +211,5 @@ def test_a_parquet_of_something_else(perfect: Path, tmp_path: Path) -> None:
     import pyarrow.parquet as pq
 
     pq.write_table(pa.table({"a": [1]}), tmp_path / "x.parquet")
-    with pytest.raises(AnswerError, match="no columns `question_id` and `crossed_text`"):
+    with pytest.raises(DatasetError, match="has no column `question_id`"):
         score(perfect, data=tmp_path / "x.parquet")

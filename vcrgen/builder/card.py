@@ -9,8 +9,8 @@ from typing import Any
 import yaml
 
 from vcrgen.dataset.manifest import Manifest
-from vcrgen.dataset.schema import COLUMN_NOTES
-from vcrgen.dataset.statistics import SplitStatistics
+from vcrgen.reading import one_line
+from vcrgen.tasks.vcr import VCR, SplitStatistics
 from vcrgen.text.languages import BAND, LANGUAGES
 
 # The Hub's size classes: below so many rows.
@@ -55,9 +55,7 @@ def dataset_card(manifest: Manifest, statistics: Statistics) -> str:
         f"{counts}. Set aside, each with its reason in `rejects.jsonl`:" if manifest.drops else f"{counts}.",
         drops_table(manifest.drops),
         "## Columns",
-        "\n".join(
-            ["| column | what |", "|---|---|", *(f"| `{name}` | {note} |" for name, note in COLUMN_NOTES.items())]
-        ),
+        "\n".join(["| column | what |", "|---|---|", *(f"| `{name}` | {note} |" for name, note in VCR.notes.items())]),
         "## Signature",
         f"`{manifest.signature}`",
         "Datasets and scores are comparable as far as their signatures agree. `manifest.json` has every file's rows, "
@@ -88,11 +86,6 @@ def drops_table(drops: Mapping[str, int]) -> str:
     ranked = sorted(drops.items(), key=lambda item: (-item[1], item[0]))
     rows = [f"| {reason} | {count} |" for reason, count in ranked]
     return "\n".join(["| reason | pairs |", "|---|---|", *rows]) if rows else ""
-
-
-def one_line(text: str) -> str:
-    """Text that cannot break out of its paragraph: one line, without Markdown's and HTML's marks."""
-    return re.sub(r"[<>`\[\]|\\*_#\s]+", " ", text).strip()
 
 
 def _head(manifest: Manifest) -> str:

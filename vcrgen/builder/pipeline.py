@@ -307,7 +307,7 @@ class Pipeline:
         )
 
     def row(self, pair: Pair, mode: Mode) -> dict[str, Any]:
-        """One row of the dataset, in the columns of :data:`vcrgen.dataset.schema.FEATURES`."""
+        """One row of the dataset, in the columns of :data:`vcrgen.tasks.vcr.VCR`."""
         view = pair.views[mode]
         suffix = self.config.image_format
 

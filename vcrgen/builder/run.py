@@ -39,10 +39,11 @@ from vcrgen.builder.shards import (
 from vcrgen.builder.sources import Source, check_columns, cut_at_limit, open_source
 from vcrgen.config import BuildConfig, load_build_config
 from vcrgen.dataset.manifest import Manifest, read_manifest, write_manifest
-from vcrgen.dataset.statistics import dataset_statistics
+from vcrgen.dataset.reader import built_dataset
 from vcrgen.errors import DatasetError, EngineError, NoPairsError, OutputError, SourceError, WorkerError
 from vcrgen.signature import Signature
 from vcrgen.storage import DiskFolder, Folder, StorageError, open_folder
+from vcrgen.tasks.vcr import VCR, vcr_statistics
 
 WORK = ".vcrgen-build"
 SUCCESS = "_SUCCESS"
@@ -301,7 +302,8 @@ class Build:
             for entry in sorted(self._final.entries(), key=lambda entry: entry == REJECTS):
                 self._final.bring(entry, self._out, entry)
         write_manifest(self._out, manifest)
-        self._out.write_text("README.md", dataset_card(manifest, dataset_statistics(self._out, manifest)))
+        statistics = vcr_statistics(built_dataset(self._out, manifest, VCR))
+        self._out.write_text("README.md", dataset_card(manifest, statistics))
         self._out.write_text(SUCCESS, "")
 
 

@@ -38,11 +38,11 @@ from vcrgen.builder.pipeline import KEY_DTYPE, Pair, Pipeline
 from vcrgen.builder.sources import Source, iter_items
 from vcrgen.builder.sources.base import Partition
 from vcrgen.config import BuildConfig
-from vcrgen.dataset.schema import arrow_schema, parquet_options
 from vcrgen.errors import OutputError
 from vcrgen.files import canonical_json, indented_json
 from vcrgen.records import Mode, Reject
 from vcrgen.storage import Folder
+from vcrgen.tasks.vcr import VCR
 
 PLAN = "plan.json"
 ROW_GROUP = 64  # rows held in memory at a time, and read together by whoever loads the dataset
@@ -176,9 +176,9 @@ class PartWriter:
     """
 
     def __init__(self, file: Path) -> None:
-        self._schema = arrow_schema()
+        self._schema = VCR.schema()
         self._sink = HashingSink(file)
-        self._writer = pq.ParquetWriter(self._sink, self._schema, **parquet_options())
+        self._writer = pq.ParquetWriter(self._sink, self._schema, **VCR.parquet_options())
 
     def __enter__(self) -> Self:
         return self

@@ -10,9 +10,9 @@ from PIL import Image
 
 from vcrgen.builder.pipeline import Pair, Pipeline
 from vcrgen.config import BuildConfig, load_build_config
-from vcrgen.dataset.schema import IMAGE_COLUMNS
 from vcrgen.errors import ConfigError, VcrgenError
 from vcrgen.records import Item, Reject
+from vcrgen.tasks.vcr import VCR
 
 
 class UnusablePair(VcrgenError):
@@ -78,7 +78,7 @@ class VCRTransform:
         if not isinstance(pair, Pair):
             raise UnusablePair(pair)
         row = self._pipeline.row(pair, self.config.modes[0])
-        for name in IMAGE_COLUMNS:
+        for name in VCR.images:
             row[name] = Image.open(io.BytesIO(row[name]["bytes"]))
             row[name].load()
         return {**example, **row}

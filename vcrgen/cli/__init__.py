@@ -189,11 +189,12 @@ def inspect(
     dataset: _Dataset, as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False
 ) -> None:
     """Show a dataset's statistics as in the paper's Table 4, what was set aside, and its signature."""
-    from vcrgen.dataset.manifest import read_manifest
-    from vcrgen.dataset.statistics import dataset_statistics
+    from vcrgen.dataset.reader import open_dataset
+    from vcrgen.tasks.vcr import VCR, vcr_statistics
 
-    manifest = read_manifest(dataset)
-    statistics = dataset_statistics(dataset, manifest)
+    data = open_dataset(dataset, VCR)
+    manifest = data.built
+    statistics = vcr_statistics(data)
     if as_json:
         value = {
             "source": manifest.source,

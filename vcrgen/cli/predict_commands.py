@@ -9,12 +9,15 @@ from rich.console import Console
 
 from vcrgen.cli.progress_predict import ConsoleWatcher
 from vcrgen.dataset.key import is_key
+from vcrgen.dataset.pictures import Choice, Pictures, open_pictures
+from vcrgen.dataset.reader import open_dataset
 from vcrgen.dataset.views import View
 from vcrgen.errors import ConfigError
 from vcrgen.models.ocr import OcrEngine
-from vcrgen.predict.images import Choice, Pictures, open_pictures
 from vcrgen.predict.run import Result, run_baseline
 from vcrgen.scorer.answers import SUBSETS
+from vcrgen.storage import remote_url
+from vcrgen.tasks.vcr import VCR
 
 VIEWS = {"stacked": (View.STACKED,), "tei": (View.TEI,), "both": (View.STACKED, View.TEI)}
 
@@ -33,7 +36,7 @@ def ocr_command(
     if view not in VIEWS:
         raise ConfigError(f"Unknown view {view!r}; known: {', '.join(VIEWS)}.")
     choice = Choice(views=VIEWS[view], mode=mode, split=split, limit=limit)
-    pictures = open_pictures(dataset, choice)
+    pictures = open_pictures(open_dataset(dataset, VCR), choice)
     target = out or default_out(dataset)
     with ConsoleWatcher(Console(stderr=True)) as watcher:
         result = run_baseline(pictures, choice, out=target, make_engine=OcrEngine, workers=workers, watcher=watcher)
@@ -41,19 +44,21 @@ def ocr_command(
 
 
 def default_out(dataset: Path) -> Path:
-    """Where outputs go if nobody says: beside the dataset."""
+    """Where outputs go if nobody says: beside the dataset, or here if it is in an object store."""
+    if remote_url(dataset.as_posix()):
+        return Path(f"{dataset.name}-ocr.jsonl")
     folder = dataset if dataset.name not in ("", "..") else dataset.resolve()
     return folder.with_name(f"{folder.name}-ocr.jsonl")
 
 
 def _score_command(file: Path, pictures: Pictures, choice: Choice) -> str:
     """The command that scores a file of outputs; of a hidden test set, the key may be where only its owner looks."""
-    data = str(pictures.folder)
-    if not pictures.splits:
-        key = pictures.folder.parent / "key"
-        data = str(key) if is_key(key) else "KEY"
+    data, splits = str(pictures.dataset), pictures.dataset.splits
+    if pictures.dataset.is_hidden:
+        folder = pictures.dataset.folder.disk
+        data = str(Path(data).parent / "key") if folder and is_key(folder.parent / "key") else "KEY"
     words = ["vcrgen", "score", str(file), "--data", data]
-    if choice.split or len(pictures.splits) > 1:
+    if choice.split or len(splits) > 1:
         words += ["--split", choice.split or "all"]
     words += [word for name, size in SUBSETS.items() if size == choice.limit for word in ("--subset", name)]
     return shlex.join(words)

@@ -1,146 +1,327 @@
-"""Rows of a finished dataset, file by file; nothing the files say is trusted."""
+"""Reading a dataset, wherever it comes from and wherever it is: on a disk or in an object store.
+
+Four things are datasets here:
+
+- a folder that ``vcrgen build`` finished: ``manifest.json`` and Parquet files in a folder a mode;
+- a Parquet file or a folder of them, such as those of VCR-WIKI on the Hub;
+- a folder that `datasets` wrote by ``save_to_disk``;
+- the public part of a hidden test set: ``metadata.jsonl`` and image files.
+
+    data = open_dataset("data/vcr-en", VCR)
+    for place, row in data.select(mode="hard", split="test").rows(["question_id", "stacked_image"], limit=10):
+        ...
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from pathlib import Path
-from typing import Any
+import hashlib
+import io
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+from typing import Any, TypeVar
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from vcrgen.dataset.manifest import DatasetFile, Manifest
-from vcrgen.dataset.schema import arrow_schema
-from vcrgen.errors import DatasetError
-from vcrgen.storage import Folder, open_folder
+from vcrgen.dataset.manifest import MANIFEST, Manifest, read_manifest
+from vcrgen.dataset.schema import DatasetKind
+from vcrgen.dataset.tables import METADATA, Damaged, Table, TableFile, fits, narrowed, open_table
+from vcrgen.errors import ConfigError, DatasetError
+from vcrgen.storage import Folder, StorageError, open_folder, remote_url
 
-BATCH_ROWS = 16
+T = TypeVar("T")
+
+MAX_INDEX_BYTES = 16 << 20
+_SPLITS, _SAVED = "dataset_dict.json", "state.json"
+_ENDINGS = (".parquet", ".pq", ".arrow")
+_SHARD = re.compile(r"(\w+(?:\.\w+)*)-\d+-of-\d+")
+_TAIL_BYTES = 64 << 10
 
 
-def read_rows(
-    dataset: Path | Folder,
-    manifest: Manifest,
-    *,
-    mode: str,
-    split: str | None = None,
-    columns: Sequence[str] | None = None,
-    limit: int | None = None,
-    positions: Sequence[int] | None = None,
-) -> Iterator[dict[str, Any]]:
-    """Stream rows in the order of the manifest's files; only a few are in memory at a time.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dataset:
+    """A dataset, or some modes and splits of it. To make one reads only what lists the files.
 
-    Args:
-        dataset: The dataset's folder.
-        manifest: Its manifest.
-        mode: ``"easy"`` or ``"hard"``.
-        split: Name of a split; all splits if not given.
-        columns: Columns of :data:`vcrgen.dataset.schema.FEATURES`; all if not given.
-        limit: Rows, at most.
-        positions: Only these rows, counted over ``mode`` and ``split`` from 0; given in order, whatever their order
-            here. Row groups without one of them are not read.
-
-    Yields:
-        Column to value. An image is its stored bytes, ``{"bytes": ..., "path": ...}``, and may be anything. A value
-        has the type that the schema says, or is None.
-
-    Raises:
-        DatasetError: There are no such rows, or a file is missing or damaged.
+    Attributes:
+        name: What the user called it.
+        folder: Where the files are.
+        kind: The columns that its rows may have.
+        files: In the order of the rows.
+        manifest: What a build of vcrgen says of the whole dataset; None for all others.
     """
-    files = [file for file in manifest.files if file.mode == mode and split in (None, file.split)]
-    if not files:
-        where = f"mode {mode!r}" if split is None else f"mode {mode!r} and split {split!r}"
-        raise DatasetError(f"{dataset} has no rows of {where}; it has {_choice(manifest)}.")
-    folder = open_folder(dataset)
-    names = list(arrow_schema().names if columns is None else columns)
-    wanted = None if positions is None else sorted(set(positions))[:limit]
-    start, left = 0, limit
-    for file in files:
-        stop = start + file.rows
-        here = None if wanted is None else {row - start for row in wanted if start <= row < stop}
-        start = stop
-        if here == set() or left == 0:
-            continue
-        for row in _rows_of(folder, file, names, here):
-            yield row
-            if left is not None:
-                left -= 1
-                if not left:
-                    return
 
+    name: str
+    folder: Folder
+    kind: DatasetKind
+    files: tuple[TableFile, ...]
+    manifest: Manifest | None = None
 
-def check_files(dataset: Path | Folder, manifest: Manifest) -> None:
-    """Look at every file's size and footer, without reading a row.
+    def __str__(self) -> str:
+        return self.name
 
-    Raises:
-        DatasetError: A file is missing, or not what the manifest says of it.
-    """
-    folder = open_folder(dataset)
-    for file in manifest.files:
-        with _opened(folder, file, arrow_schema().names):
+    @property
+    def built(self) -> Manifest:
+        """The manifest.
+
+        Raises:
+            DatasetError: There is none.
+        """
+        if self.manifest is None:
+            raise DatasetError(f"{self} is not a dataset that vcrgen finished (it has no {MANIFEST}).")
+        return self.manifest
+
+    @property
+    def modes(self) -> tuple[str, ...]:
+        """The modes that the dataset names, in the order of the files."""
+        return tuple(dict.fromkeys(file.mode for file in self.files if file.mode is not None))
+
+    @property
+    def splits(self) -> tuple[str, ...]:
+        """The splits that the dataset names, in the order of the files."""
+        return tuple(dict.fromkeys(file.split for file in self.files if file.split is not None))
+
+    @property
+    def is_hidden(self) -> bool:
+        """Whether it is the public part of a hidden test set."""
+        return any(file.path == METADATA for file in self.files)
+
+    @property
+    def identity(self) -> str:
+        """Sixteen hex digits or more that stand for what is in it: the same for equal files."""
+        if self.manifest is not None:
+            return self.manifest.digest
+        digest = hashlib.sha256()
+        for file in self.files:
+            if file.path == METADATA:
+                return self.folder.sha256(METADATA)
+            digest.update(f"{file.path} {self.folder.size(file.path)} ".encode("utf-8", "surrogateescape"))
+            with self.folder.open(file.path) as handle:
+                end = handle.seek(0, io.SEEK_END)
+                handle.seek(max(end - _TAIL_BYTES, 0))
+                digest.update(handle.read(_TAIL_BYTES))
+        return digest.hexdigest()
+
+    def select(self, *, mode: str | None = None, split: str | None = None) -> Dataset:
+        """The part of one mode, one split, or both.
+
+        Raises:
+            ConfigError: There is nothing of it.
+        """
+        files = tuple(
+            file
+            for file in self.files
+            if mode in (None, file.mode) and split in (None, file.split, PurePosixPath(file.path).stem)
+        )
+        if not files:
+            named = (f"{what} {value!r}" for what, value in (("mode", mode), ("split", split)) if value is not None)
+            raise ConfigError(f"{self} has nothing of {' and '.join(named) or 'any mode'}; it has {self._choice()}.")
+        return replace(self, files=files)
+
+    def rows(
+        self,
+        columns: Sequence[str] | None = None,
+        *,
+        optional: Sequence[str] = (),
+        positions: Sequence[int] | None = None,
+        limit: int | None = None,
+    ) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Stream rows in the order of the files; only a few are in memory at a time.
+
+        Args:
+            columns: Columns of the dataset's kind that have to be there; all of them if not given. ``spans.text`` asks
+                for one field of the records in ``spans``.
+            optional: Columns that are left out where a file does not have them.
+            positions: Only these rows, counted from 0; given in order, whatever their order here. Row groups without
+                one of them are not read.
+            limit: Rows, at most.
+
+        Yields:
+            The place of the row, for messages, and its values by column. An image is its stored bytes, ``{"bytes": …,
+            "path": …}`` or bytes alone (see :func:`vcrgen.dataset.tables.image_bytes`), and may be anything. Other
+            values have the kind of type that the column should have, or are None.
+
+        Raises:
+            DatasetError: A file is missing or damaged, or lacks a column.
+        """
+        names = tuple(self.kind.features) if columns is None else columns
+        wanted = None if positions is None else sorted(set(positions))[:limit]
+        start = given = 0
+        for file in self.files:
+            if given == limit or (wanted is not None and given == len(wanted)):
+                return
+            with open_table(self.folder, file) as table:
+                chosen = self._columns(table, file, names, optional)
+                stop = start + (0 if wanted is None else table.count())
+                here = None if wanted is None else {row - start for row in wanted if start <= row < stop}
+                for number, row in table.rows(chosen, here) if here != set() else ():
+                    if isinstance(row.get(self.kind.identifier), int):
+                        row[self.kind.identifier] = str(row[self.kind.identifier])
+                    yield f"{self.folder}/{file.path}, {table.place(number)}", row
+                    given += 1
+                    if given == limit:
+                        return
+                start = stop
+
+    def count(self, most: int | None = None) -> int:
+        """How many rows there are; ``most`` where there are more."""
+        found = 0
+        for file in self.files:
+            if most is not None and found >= most:
+                break
+            if file.rows is not None:
+                found += file.rows
+            else:
+                with open_table(self.folder, file) as table:
+                    found += table.count(None if most is None else most - found)
+        return found if most is None else min(found, most)
+
+    def check(self, columns: Sequence[str] | None = None) -> None:
+        """Look at every file's size, footer and columns, without reading a row.
+
+        Args:
+            columns: Those that have to be there; all if not given.
+
+        Raises:
+            DatasetError: A file is missing, or not what it should be.
+        """
+        names = tuple(self.kind.features) if columns is None else columns
+
+        def look(file: TableFile) -> None:
+            with open_table(self.folder, file) as table:
+                self._columns(table, file, names, ())
+
+        for _ in self.folder.each(look, self.files):
             pass
 
+    def each_file(self, function: Callable[[Dataset], T]) -> Iterator[T]:
+        """What a function gives for the part that each file is, in order; in a store, several are read at once."""
+        return self.folder.each(function, [replace(self, files=(file,)) for file in self.files])
 
-def _rows_of(folder: Folder, file: DatasetFile, names: list[str], wanted: set[int] | None) -> Iterator[dict[str, Any]]:
-    """Rows of one file; of ``wanted`` ones, counted within the file, or all."""
-    with _opened(folder, file, names) as parquet:
-        start = 0
-        for group in range(parquet.num_row_groups):
-            stop = start + parquet.metadata.row_group(group).num_rows
-            if wanted is None or any(start <= row < stop for row in wanted):
-                batches = parquet.iter_batches(BATCH_ROWS, row_groups=[group], columns=names, use_threads=False)
-                yield from _wanted_rows(batches, start, wanted)
-            start = stop
+    def _columns(self, table: Table, file: TableFile, names: Sequence[str], optional: Sequence[str]) -> list[str]:
+        """The columns to read: those that have to be there, and those others that are."""
+        schema = self.kind.schema()
 
+        def there(name: str) -> bool:
+            column, *fields = name.split(".")
+            found = table.types.get(column)
+            numbered = column == self.kind.identifier and found is not None and pa.types.is_integer(found)
+            return found is not None and (numbered or fits(found, narrowed(schema.field(column).type, fields)))
 
-def _wanted_rows(batches: Iterator[pa.RecordBatch], start: int, wanted: set[int] | None) -> Iterator[dict[str, Any]]:
-    for batch in batches:
-        chosen = [row for row in range(batch.num_rows) if wanted is None or start + row in wanted]
-        start += batch.num_rows
-        # One row at a time: a batch of images as Python objects is a second copy of it.
-        for row in chosen:
-            yield batch.slice(row, 1).to_pylist()[0]
+        for name in names:
+            if not there(name) and self.manifest is not None:
+                raise Damaged(f"lacks the column {name!r} as vcrgen writes it")
+            if not there(name):
+                have = ", ".join(table.types)[:500] or "none"
+                raise DatasetError(f"{self.folder}/{file.path} has no column `{name}` as it is needed; it has {have}.")
+        chosen = [name for name in (*names, *optional) if there(name)]
+        table.check(chosen)
+        return chosen
 
-
-class _Damaged(Exception):
-    """A file is not what the manifest says; the text says how."""
-
-
-def _check_size(folder: Folder, file: DatasetFile) -> None:
-    size = folder.size(file.path)
-    if size is None:
-        raise _Damaged("is missing")
-    if size != file.bytes:
-        raise _Damaged(f"has {size} bytes where the manifest says {file.bytes}")
+    def _choice(self) -> str:
+        parts = dict.fromkeys("/".join(filter(None, (file.mode, file.split))) for file in self.files)
+        return ", ".join(filter(None, parts)) or ("no modes and no splits" if self.files else "no files")
 
 
-def _check_schema(parquet: pq.ParquetFile, file: DatasetFile, names: Iterable[str]) -> None:
-    if parquet.metadata.num_rows != file.rows:
-        raise _Damaged(f"has {parquet.metadata.num_rows} rows where the manifest says {file.rows}")
-    expected, found = arrow_schema(), parquet.schema_arrow
-    for name in names:
-        # A name may be there twice: then get_field_index gives -1, as for none.
-        index = found.get_field_index(name)
-        if index < 0 or found.field(index).type != expected.field(name).type:
-            raise _Damaged(f"lacks the column {name!r} as vcrgen writes it")
+def open_dataset(place: str | Path | Folder, kind: DatasetKind) -> Dataset:
+    """Find out what a dataset consists of.
 
+    Args:
+        place: A folder, a Parquet or Arrow file, or the URL of one in an object store.
+        kind: The columns that its rows may have.
 
-@contextmanager
-def _opened(folder: Folder, file: DatasetFile, names: Iterable[str]) -> Iterator[pq.ParquetFile]:
-    """A checked file; what pyarrow says of damage is put in a sentence that names the file and what to do."""
+    Raises:
+        DatasetError: There is nothing of that kind, or what lists its files is damaged.
+    """
+    folder = open_folder(place)
+    files: tuple[TableFile, ...]
     try:
-        _check_size(folder, file)
-        with folder.open(file.path) as handle, pq.ParquetFile(handle, pre_buffer=False) as parquet:
-            _check_schema(parquet, file, names)
-            yield parquet
+        if str(place).lower().endswith(_ENDINGS) and not (folder.disk and folder.disk.is_dir()):
+            folder, files = _single_file(str(place))
+            return Dataset(name=str(place), folder=folder, kind=kind, files=files)
+        there = set(folder.entries())
+        if METADATA in there:  # beside a manifest of another kind
+            files = (TableFile(path=METADATA),)
+        elif MANIFEST in there:
+            return built_dataset(folder, read_manifest(folder), kind)
+        elif {_SPLITS, _SAVED} & there:
+            files = tuple(_saved_files(folder, there))
+        else:
+            files = tuple(_table_file(name) for name in _visible(folder.glob("**/*.parquet")))
+    except StorageError as error:
+        raise DatasetError(f"The dataset cannot be read: {error}.") from None
+    except OSError as error:
+        raise DatasetError(f"{folder} cannot be read: {error.strerror or error}.") from None
+    if not files and folder.disk and not folder.disk.exists():
+        raise DatasetError(f"{folder} does not exist.")
+    if not files:
+        raise DatasetError(
+            f"{folder} is not a dataset: it has no {MANIFEST} (of a build), no {METADATA} (of a hidden test set), no "
+            f"{_SPLITS} or {_SAVED} (of `save_to_disk`), and holds no Parquet file."
+        )
+    return Dataset(name=str(folder), folder=folder, kind=kind, files=files)
+
+
+def built_dataset(folder: Folder, manifest: Manifest, kind: DatasetKind) -> Dataset:
+    """The dataset that a build has finished in a folder."""
+    files = (
+        TableFile(path=file.path, mode=file.mode, split=file.split, rows=file.rows, bytes=file.bytes)
+        for file in manifest.files
+    )
+    return Dataset(name=str(folder), folder=folder, kind=kind, files=tuple(files), manifest=manifest)
+
+
+def _single_file(place: str) -> tuple[Folder, tuple[TableFile, ...]]:
+    url = remote_url(place)
+    parent, _, name = url.rpartition("/") if url else (Path(place).parent, "", Path(place).name)
+    return open_folder(parent), (_table_file(name),)
+
+
+def _table_file(path: str) -> TableFile:
+    """A file of which only the name is known: ``test-00000-of-00004.parquet`` is of the split ``test``."""
+    shard = _SHARD.fullmatch(PurePosixPath(path).stem)
+    return TableFile(path=path, split=shard[1] if shard else None)
+
+
+def _visible(names: Sequence[str]) -> list[str]:
+    """Names without those of hidden files and folders, in the order of folders."""
+    paths = sorted(PurePosixPath(name).parts for name in names)
+    return ["/".join(parts) for parts in paths if not any(part.startswith(".") for part in parts)]
+
+
+def _saved_files(folder: Folder, there: set[str]) -> Iterator[TableFile]:
+    """The files of a saved dataset, or of all splits of a saved dictionary of them."""
+    if _SPLITS not in there:
+        yield from (TableFile(path=name) for name in _saved_names(folder))
         return
-    except _Damaged as error:
-        problem = str(error)
-    except (OSError, ValueError, pa.ArrowException) as error:  # ValueError: text that is not UTF-8
-        problem = f"cannot be read ({(str(error).splitlines() or [type(error).__name__])[0][:200]})"
-    raise DatasetError(f"{folder}/{file.path} {problem}; copy or build the dataset again.")
+    for split in _texts(folder, _SPLITS, _read_index(folder, _SPLITS).get("splits")):
+        yield from (TableFile(path=f"{split}/{name}", split=split) for name in _saved_names(folder.below(split)))
 
 
-def _choice(manifest: Manifest) -> str:
-    pairs = dict.fromkeys(f"{file.mode}/{file.split}" for file in manifest.files)
-    return ", ".join(pairs) or "no files"
+def _saved_names(folder: Folder) -> list[str]:
+    listed = _read_index(folder, _SAVED).get("_data_files")
+    entries = listed if isinstance(listed, list) else [None]
+    return _texts(folder, _SAVED, [entry.get("filename") if isinstance(entry, dict) else None for entry in entries])
+
+
+def _texts(folder: Folder, index: str, names: Any) -> list[str]:
+    """Names that are texts and lead nowhere else."""
+    if not isinstance(names, list) or not all(isinstance(name, str) and name.isprintable() for name in names):
+        raise DatasetError(f"{folder}/{index} does not list names; save the dataset again.")
+    for name in names:
+        if PurePosixPath(name).name != name or "\\" in name or name in ("", ".."):
+            raise DatasetError(f"{folder}/{index} names {name!r}, which is not inside of the folder.")
+    return names
+
+
+def _read_index(folder: Folder, name: str) -> dict[str, Any]:
+    with folder.open(name, ahead=True) as handle:
+        data = handle.read(MAX_INDEX_BYTES + 1)
+    try:
+        value = json.loads(data) if len(data) <= MAX_INDEX_BYTES else None
+    except (ValueError, RecursionError):
+        value = None
+    if not isinstance(value, dict):
+        raise DatasetError(f"{folder}/{name} is damaged; save the dataset again.")
+    return value

@@ -18,12 +18,13 @@ from pathlib import Path
 from typing import Any
 
 from vcrgen.dataset.key import VERSION
+from vcrgen.dataset.tables import METADATA
 from vcrgen.dataset.views import View
 from vcrgen.files import canonical_json, sha256_file, write_json, write_text
 from vcrgen.text.languages import LANGUAGES
 
 VIEWS = (View.STACKED.column, View.TEI.column)
-METADATA, MANIFEST, README = "metadata.jsonl", "manifest.json", "README.md"
+MANIFEST, README = "manifest.json", "README.md"
 # 1 January 2000: a time that every file system and archive can store, and that tells nothing.
 TIME_STAMP = 946_684_800
 

@@ -20,11 +20,11 @@ from PIL import Image
 
 from vcrgen.builder.encode import PNG_SIGNATURE
 from vcrgen.dataset.key import VERSION, is_key, read_answers, read_key
+from vcrgen.dataset.tables import METADATA
 from vcrgen.errors import HiddenSetError
 from vcrgen.files import indented_json
 from vcrgen.hidden.public import (
     MANIFEST,
-    METADATA,
     README,
     TIME_STAMP,
     VIEWS,

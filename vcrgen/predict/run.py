@@ -18,9 +18,9 @@ from typing import Any, Protocol
 from filelock import FileLock, Timeout
 from PIL import Image
 
+from vcrgen.dataset.pictures import Choice, Picture, Pictures, load_picture
 from vcrgen.errors import DatasetError, ImageProblem, OutputError
 from vcrgen.files import canonical_json, fsync
-from vcrgen.predict.images import Choice, Picture, Pictures, load_picture
 
 Key = tuple[str, str, str | None]
 """Question id, view and mode: what an output is of."""
@@ -138,7 +138,7 @@ def run_baseline(
                     lines.write(_line(picture, first.model, output))
                     result.outputs += 1
                 watcher.advance(result.aside.total())
-        _finish(partial, result, pictures.folder)
+        _finish(partial, result, str(pictures.dataset))
     return result
 
 
@@ -212,7 +212,7 @@ def _without(pictures: Iterable[Picture], done: Counter[Key]) -> Iterator[Pictur
             yield picture
 
 
-def _finish(partial: Path, result: Result, dataset: Path) -> None:
+def _finish(partial: Path, result: Result, dataset: str) -> None:
     """Make the unfinished file the finished one."""
     out = result.path
     if not result.outputs:

@@ -21,13 +21,12 @@ from typing import Any
 
 from PIL import Image
 
-from vcrgen.dataset.manifest import Manifest, read_manifest
-from vcrgen.dataset.reader import check_files, read_rows
-from vcrgen.dataset.statistics import dataset_statistics
+from vcrgen.dataset.reader import Dataset, open_dataset
 from vcrgen.errors import ConfigError, DatasetError, OutputError
 from vcrgen.files import write_text
 from vcrgen.records import Mode
 from vcrgen.storage import open_folder
+from vcrgen.tasks.vcr import VCR, vcr_statistics
 
 VIEW_COLUMNS = ("question_id", "only_it_image_small", "strip_y", "strip_height", "only_it_strip_y", "caption", "spans")
 PAIR_COLUMNS = (*VIEW_COLUMNS, "image", "source_id", "language", "question")
@@ -98,10 +97,11 @@ def _csp_hash(text: str) -> str:
 def _describe(dataset: Path, limit: int) -> Json:
     """All that the page shows of one dataset."""
     folder = open_folder(dataset)
-    manifest = read_manifest(dataset)
-    check_files(dataset, manifest)
+    data = open_dataset(dataset, VCR)
+    manifest = data.built
+    data.check()
     try:
-        pairs, left_out = _choose_pairs(dataset, manifest, limit)
+        pairs, left_out = _choose_pairs(data, limit)
         return {
             "name": folder.disk.resolve().name if folder.disk else dataset.name,
             "source": _text(manifest.source),
@@ -109,7 +109,7 @@ def _describe(dataset: Path, limit: int) -> Json:
             "total": manifest.pairs,
             "read": int(manifest.read),
             "drops": [[_text(reason), int(count)] for reason, count in manifest.drops.items()],
-            "statistics": _statistics(dataset, manifest),
+            "statistics": _statistics(data),
             "pairs": pairs,
             "leftOut": left_out,
         }
@@ -118,32 +118,34 @@ def _describe(dataset: Path, limit: int) -> Json:
         raise DatasetError(f"{dataset} is damaged (values that no build writes); build the dataset again.") from None
 
 
-def _statistics(dataset: Path, manifest: Manifest) -> list[Json]:
-    figures = dataset_statistics(dataset, manifest)
+def _statistics(data: Dataset) -> list[Json]:
+    figures = vcr_statistics(data)
     rows = [{"mode": _text(mode), "split": _text(split)} | asdict(row) for (mode, split), row in figures.items()]
     script_json(rows)  # a ValueError for figures that are not finite
     return rows
 
 
-def _choose_pairs(dataset: Path, manifest: Manifest, limit: int) -> tuple[list[Json], int]:
+def _choose_pairs(data: Dataset, limit: int) -> tuple[list[Json], int]:
     """Pairs spread evenly over the first mode's rows with their views in every mode, and how many were left out."""
-    modes = [mode.value for mode in Mode if mode in manifest.modes]
+    modes = [mode.value for mode in Mode if mode in data.modes]
     if not modes:
         return [], 0
-    total = sum(file.rows for file in manifest.files if file.mode == modes[0])
+    first = data.select(mode=modes[0])
+    total = first.count()
     count = min(limit, total)
     positions = [index * total // count for index in range(count)]
     pairs: dict[str, Json] = {}
-    for row in read_rows(dataset, manifest, mode=modes[0], columns=PAIR_COLUMNS, positions=positions):
+    for _, row in first.rows(PAIR_COLUMNS, positions=positions):
         try:
             pairs[row["question_id"]] = _pair(row)
         except (TypeError, ValueError):
             continue  # counted below
         _add_view(pairs, row, modes[0])
     for mode in modes[1:]:
-        ids = enumerate(read_rows(dataset, manifest, mode=mode, columns=["question_id"]))
-        places = [place for place, row in ids if row["question_id"] in pairs]
-        for row in read_rows(dataset, manifest, mode=mode, columns=VIEW_COLUMNS, positions=places):
+        other = data.select(mode=mode)
+        ids = enumerate(other.rows(["question_id"]))
+        places = [number for number, (_, row) in ids if row["question_id"] in pairs]
+        for _, row in other.rows(VIEW_COLUMNS, positions=places):
             _add_view(pairs, row, mode)
     shown = [pair for pair in pairs.values() if pair["views"]]
     return shown, count - len(shown)

@@ -21,6 +21,7 @@ from vcrgen.files import canonical_json
 from vcrgen.scorer.records import AnswerSpan, Question
 
 if TYPE_CHECKING:
+    from vcrgen.dataset.reader import Dataset
     from vcrgen.stats.arrays import Ints
 
 MAX_MEMORY = 16 << 20
@@ -153,7 +154,7 @@ class AnswerKey:
         modes: The modes the dataset has; empty if it does not say.
         segmenter: The segmenter in the dataset's signature, or None.
         facts: What a score's signature says of the data.
-        images: Parquet files that hold the images, by mode.
+        images: The dataset with the images, whose rows are those of the key in each of its modes; None for none.
         hidden: Whether the answers are kept secret.
     """
 
@@ -163,7 +164,7 @@ class AnswerKey:
     modes: tuple[str, ...] = ()
     segmenter: str | None = None
     facts: Mapping[str, str] = field(default_factory=dict)
-    images: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    images: Dataset | None = None
     hidden: bool = False
 
     def __len__(self) -> int:

@@ -1,4 +1,4 @@
-"""The answers to score against: a built dataset, VCR-WIKI's Parquet, the key of a hidden set, or a key in JSON Lines.
+"""The answers to score against: a dataset of any kind, the key of a hidden set, or a key in JSON Lines.
 
 No image is read.
 """
@@ -7,23 +7,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice, zip_longest
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from vcrgen.dataset.key import is_key, read_answers, read_key
-from vcrgen.dataset.manifest import MANIFEST, read_manifest
-from vcrgen.errors import AnswerError
+from vcrgen.dataset.reader import Dataset, open_dataset
+from vcrgen.errors import AnswerError, ConfigError
 from vcrgen.reading import SURROGATE, as_id, as_texts, iter_json_lines
 from vcrgen.scorer.answer_key import AnswerKey, Questions
 from vcrgen.scorer.records import AnswerSpan, Question
 from vcrgen.signature import Signature
 from vcrgen.storage import remote_url
+from vcrgen.tasks.vcr import VCR
 from vcrgen.text.languages import LANGUAGES
+from vcrgen.text.script import guess_language
 
 HIDDEN_MODE = "mixed"  # easy or hard for each span
 SUBSETS = {"first100": 100, "first500": 500}
-_BATCH_ROWS = 1024
+_GUESSED_FROM = 1000  # questions
 
 
 Rows = Iterator[tuple[str, Question]]
@@ -41,8 +43,8 @@ def load_answers(
     """Read the answers of a dataset.
 
     Args:
-        data: A dataset that vcrgen built, a Parquet file or a folder of them with VCR-WIKI's columns, the key of a
-            hidden set, or a JSON Lines key (``question_id`` and ``crossed_text``, or ``id`` and ``answers``).
+        data: A dataset as :func:`vcrgen.dataset.reader.open_dataset` takes it, on a disk or in an object store; the key
+            of a hidden set; or a JSON Lines key (``question_id`` and ``crossed_text``, or ``id`` and ``answers``).
         mode: Only this mode of a dataset that has both.
         split: The split; by default ``test`` if there is one, or the only one. ``all`` takes all.
         subset: ``first100`` or ``first500``: only the first questions, in the order of the dataset.
@@ -50,29 +52,26 @@ def load_answers(
 
     Raises:
         AnswerError: The answers cannot be read, or what is asked for is not there.
-        DatasetError: The manifest of a built dataset is damaged.
+        DatasetError: The dataset is none, or damaged.
         HiddenSetError: The key of a hidden set is damaged or was changed.
     """
     if subset is not None and subset not in SUBSETS:
         raise AnswerError(f"Unknown subset {subset!r}; known: {', '.join(SUBSETS)}.")
     limit = SUBSETS[subset] if subset else None
-    if url := remote_url(data.as_posix()):
-        raise AnswerError(f"{url} is in an object store; copy the dataset to a disk and score against that.")
-    if not data.exists():
+    remote = remote_url(data.as_posix())
+    if not remote and not data.exists():
         raise AnswerError(f"{data} does not exist; --data takes a dataset's folder, a Parquet file or a JSONL key.")
-    if folder := next(filter(is_key, (data, data / "key")), None):
+    if folder := None if remote else next(filter(is_key, (data, data / "key")), None):
         key = _hidden(folder, mode, split, limit)
-    elif data.is_dir() and (data / MANIFEST).is_file():
-        key = _built(data, mode, split, limit)
-    elif data.is_dir() or data.suffix.lower() in {".parquet", ".pq"}:
-        key = _parquet(data, split, limit)
-    else:
+    elif data.is_file() and data.suffix.lower() not in {".parquet", ".pq", ".arrow"}:
         key = _jsonl(data, limit)
+    else:
+        key = _dataset(data.name, open_dataset(data, VCR), mode, split, limit)
     if lang is not None:
         if key.lang and key.lang != lang:
             raise AnswerError(f"{data} is a dataset of language {key.lang!r}, not {lang!r}.")
         key = replace(key, lang=lang)
-    key = replace(key, lang=key.lang or _script(key.questions))
+    key = replace(key, lang=key.lang or guess_language(_first_answers(key.questions)))
     if key.lang not in LANGUAGES:
         raise AnswerError(f"{data} is of language {key.lang!r}, which is not known; known: {', '.join(LANGUAGES)}.")
     if not key.questions.starts[-1]:
@@ -81,6 +80,10 @@ def load_answers(
     if not key.hidden:  # whose commitment stands for the answers, and tells nothing of them
         facts["answers"] = key.questions.digest[:8]
     return replace(key, facts=facts)
+
+
+def _first_answers(questions: Questions) -> Iterator[str]:
+    return (answer for question in islice(questions, _GUESSED_FROM) for answer in question.answers)
 
 
 def _collect(rows: Callable[[], Rows], limit: int | None, *, secret: bool = False) -> Questions:
@@ -116,47 +119,61 @@ def _question(place: str, row: Mapping[str, Any], mode: str | None = None) -> Qu
     return Question(question_id=question_id, spans=_spans(answers, row.get("spans"), mode))
 
 
-def _built(data: Path, mode: str | None, split: str | None, limit: int | None) -> AnswerKey:
-    manifest = read_manifest(data)
-    modes = manifest.modes if mode is None else (mode,)
-    if not set(modes) <= set(manifest.modes):
-        raise AnswerError(f"{data} has no mode {mode!r}; it has {', '.join(manifest.modes)}.")
-    splits = _choose_splits(data, manifest.splits, split)
-    files = {
-        name: [data / file.path for file in manifest.files if file.mode == name and file.split in splits]
-        for name in modes
-    }
+def _dataset(name: str, data: Dataset, mode: str | None, split: str | None, limit: int | None) -> AnswerKey:
+    if data.is_hidden:
+        raise AnswerError(f"{data} is the public part of a hidden test set, which has no answers; score with its key.")
+    if data.manifest is None:
+        data = _choose_split(data, split)
+        languages = set[str]()
+        questions = _collect(lambda: _questions(data, None, languages), limit)
+        return _plain(name, questions, languages, data)
+    modes = data.modes if mode is None else (mode,)
+    if not set(modes) <= set(data.modes):
+        raise AnswerError(f"{data} has no mode {mode!r}; it has {', '.join(data.modes)}.")
+    data = _choose_split(data, split)
+    facts = data.built.signature.facts
     return AnswerKey(
-        name=data.name,
-        lang=manifest.signature.facts.get("lang", ""),
-        questions=_collect(lambda: _in_all_modes(files), limit),
+        name=name,
+        lang=facts.get("lang", ""),
+        questions=_collect(lambda: _in_all_modes(data, modes), limit),
         modes=modes,
-        segmenter=manifest.signature.facts.get("seg"),
-        facts={"data": manifest.signature.short, "split": "+".join(splits)},
-        images={name: [str(file) for file in paths] for name, paths in files.items()},
+        segmenter=facts.get("seg"),
+        facts={"data": data.built.signature.short, "split": "+".join(data.splits)},
+        images=data,
     )
 
 
-def _in_all_modes(files: Mapping[str, Sequence[Path]]) -> Rows:
-    """The questions of a dataset whose rows are in the same order in all modes; spans have the ink of each."""
-    modes = list(files)
-    for rows in zip_longest(*map(_parquet_rows, files.values())):
-        if None in rows:
-            shorter, longer = modes[rows.index(None)], next(place for place, _ in filter(None, rows))
-            raise AnswerError(f"{longer}: there is no such row in mode {shorter}; copy or build the dataset again.")
-        questions = [_question(place, row, mode) for mode, (place, row) in zip(modes, rows, strict=True)]
-        first, place = questions[0], rows[0][0]
-        for mode, question, (other, _) in zip(modes, questions, rows, strict=True):
-            if (question.question_id, question.answers) != (first.question_id, first.answers):
+def _in_all_modes(data: Dataset, modes: Sequence[str]) -> Rows:
+    """The questions of a dataset whose rows are in the same order in all modes; spans have the visible ink of each.
+
+    Raises:
+        AnswerError: The rows of two modes are not those of the same questions.
+    """
+    first, *others = modes
+    readers = [_questions(data.select(mode=mode), mode, set()) for mode in others]
+    for place, question in _questions(data.select(mode=first), first, set()):
+        spans = question.spans
+        for mode, reader in zip(others, readers, strict=True):
+            _, other = next(reader, ("", None))
+            if other is None or (other.question_id, other.answers) != (question.question_id, question.answers):
                 raise AnswerError(
-                    f"{other}: {question.question_id!r} in mode {mode} has another id or other answers than "
-                    f"{first.question_id!r} in mode {modes[0]}; copy or build the dataset again."
+                    f"{place}: in mode {mode} this row is not {question.question_id!r} with the same answers; copy or "
+                    "build the dataset again."
                 )
-        spans = (
-            replace(same[0], ink={name: ink for span in same for name, ink in span.ink.items()})
-            for same in zip(*(question.spans for question in questions), strict=True)
-        )
-        yield place, replace(first, spans=tuple(spans))
+            spans = tuple(replace(a, ink={**a.ink, **b.ink}) for a, b in zip(spans, other.spans, strict=True))
+        yield place, replace(question, spans=spans)
+    for mode, reader in zip(others, readers, strict=True):
+        if extra := next(reader, None):
+            raise AnswerError(f"{extra[0]}: mode {first} has no such row, mode {mode} has; copy the dataset again.")
+
+
+def _questions(data: Dataset, mode: str | None, languages: set[str]) -> Rows:
+    """The questions of a dataset; the languages that its rows name are added to ``languages``."""
+    optional = ("language", "spans.tokens", "spans.visible_ink")
+    for place, row in data.rows(("question_id", "crossed_text"), optional=optional):
+        if isinstance(row.get("language"), str):
+            languages.add(row["language"])
+        yield place, _question(place, row, mode)
 
 
 def _hidden(folder: Path, mode: str | None, split: str | None, limit: int | None) -> AnswerKey:
@@ -191,81 +208,41 @@ def _hidden_rows(folder: Path) -> Rows:
         yield place, replace(plain, spans=tuple(marked))
 
 
-def _choose_splits(data: Path, splits: Sequence[str], wanted: str | None) -> tuple[str, ...]:
-    if wanted == "all":
-        return tuple(splits)
-    if wanted is not None:
-        if wanted not in splits:
-            raise AnswerError(f"{data} has no split {wanted!r}; it has {', '.join(splits)}.")
-        return (wanted,)
-    if len(splits) == 1 or "test" in splits:
-        return ("test",) if "test" in splits else (splits[0],)
-    raise AnswerError(f"{data} has the splits {', '.join(splits)}; name one with --split.")
+def _choose_split(data: Dataset, wanted: str | None) -> Dataset:
+    """The split to score against: the one that is asked for, or ``test``, or the only one.
 
-
-def _parquet(data: Path, split: str | None, limit: int | None) -> AnswerKey:
-    files = sorted(data.rglob("*.parquet")) if data.is_dir() else [data]
-    if split not in (None, "all"):
-        files = [file for file in files if file.name.startswith(f"{split}-") or file.stem == split]
-    if not files:
-        raise AnswerError(f"{data} holds no Parquet file{f' of split {split!r}' if split else ''} and no {MANIFEST}.")
-    if data.is_dir() and split is None:
-        names = sorted({file.name.partition("-")[0] for file in files if "-of-" in file.name})
-        if len(names) > 1:
-            chosen = _choose_splits(data, names, None)
-            files = [file for file in files if file.name.partition("-")[0] in chosen]
-    return _plain(data, lambda: _parquet_rows(files), limit, {"": [str(file) for file in files]})
+    Raises:
+        AnswerError: There is no such split, or nobody can say which.
+    """
+    if wanted == "all" or (wanted is None and len(data.splits) == 0):
+        return data
+    if wanted is None and "test" not in data.splits and len(data.splits) > 1:
+        raise AnswerError(f"{data} has the splits {', '.join(data.splits)}; name one with --split.")
+    split = wanted or ("test" if "test" in data.splits else data.splits[0])
+    try:
+        return data.select(split=split)
+    except ConfigError:
+        raise AnswerError(f"{data} has no split {split!r}; it has {', '.join(data.splits) or 'none'}.") from None
 
 
 def _jsonl(data: Path, limit: int | None) -> AnswerKey:
-    return _plain(
-        data, lambda: ((f"{data}, line {n}", row) for n, row in iter_json_lines(data, AnswerError)), limit, {}
-    )
-
-
-def _plain(
-    data: Path,
-    rows: Callable[[], Iterator[tuple[str, dict[str, Any]]]],
-    limit: int | None,
-    images: Mapping[str, Sequence[str]],
-) -> AnswerKey:
-    languages = set()
+    languages = set[str]()
 
     def questions() -> Rows:
-        for place, row in rows():
+        for number, row in iter_json_lines(data, AnswerError):
             if isinstance(row.get("language"), str):
                 languages.add(row["language"])
+            place = f"{data}, line {number}"
             yield place, _question(place, row)
 
-    collected = _collect(questions, limit)
+    return _plain(data.name, _collect(questions, limit), languages, None)
+
+
+def _plain(name: str, questions: Questions, languages: set[str], images: Dataset | None) -> AnswerKey:
+    """A key of which nothing is known but what the rows say."""
     if len(languages) > 1:
-        raise AnswerError(f"{data} mixes the languages {', '.join(sorted(languages))}; score them apart.")
-    return AnswerKey(name=data.name, lang=next(iter(languages), ""), questions=collected, images=images)
-
-
-def _parquet_rows(files: Sequence[Path]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The rows of Parquet files without their images."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    wanted = ["question_id", "crossed_text", "language", "spans"]
-    for file in files:
-        try:
-            with pq.ParquetFile(file) as parquet:
-                names = set(parquet.schema_arrow.names)
-                if not {"question_id", "crossed_text"} <= names:
-                    raise AnswerError(f"{file} has no columns `question_id` and `crossed_text`; is it a VCR dataset?")
-                columns = [name for name in wanted[:3] if name in names]
-                if "spans" in names:
-                    columns += ["spans.list.element.tokens", "spans.list.element.visible_ink"]
-                number = 0
-                for batch in parquet.iter_batches(_BATCH_ROWS, columns=columns):
-                    for row in batch.to_pylist():
-                        number += 1
-                        yield f"{file}, row {number}", row
-        except (pa.ArrowException, OSError) as problem:
-            reason = str(problem).splitlines()[0] if str(problem) else type(problem).__name__
-            raise AnswerError(f"{file} cannot be read as Parquet: {reason}") from None
+        raise AnswerError(f"{name} mixes the languages {', '.join(sorted(languages))}; score them apart.")
+    return AnswerKey(name=name, lang=next(iter(languages), ""), questions=questions, images=images)
 
 
 def _spans(answers: Sequence[str], details: Any, mode: str | None) -> tuple[AnswerSpan, ...]:
@@ -278,13 +255,3 @@ def _spans(answers: Sequence[str], details: Any, mode: str | None) -> tuple[Answ
         known = {mode: float(ink)} if mode and isinstance(ink, float) else {}
         spans.append(AnswerSpan(text=text, tokens=tokens, ink=known))
     return tuple(spans)
-
-
-def _script(questions: Sequence[Question]) -> str:
-    """Chinese if most letters are Han characters, else English."""
-    letters = han = 0
-    for question in questions[:1000]:
-        for text in question.answers:
-            letters += sum(char.isalpha() for char in text)
-            han += sum("\u3400" <= char <= "\u9fff" for char in text)
-    return "zh" if 2 * han > letters else "en"

@@ -1,13 +1,12 @@
 """From what the user wrote (a file, a glob, braces, a folder) to sorted file names under one root."""
 
-import glob
 import itertools
 import re
 from collections.abc import Iterator
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 from vcrgen.errors import SourceError
-from vcrgen.storage import BucketFolder, Folder, open_folder, remote_url
+from vcrgen.storage import Folder, open_folder, remote_url
 
 _BRACES = re.compile(r"\{([^{}]*)\}")
 _RANGE = re.compile(r"(\d{1,18})\.\.(\d{1,18})")
@@ -39,7 +38,7 @@ def find_files(pattern: str) -> tuple[Folder, list[str]]:
     for path in _expand_braces(pattern):
         name = path[len(fixed + slash) :]
         if _WILD.search(name):
-            found.update(_matching(folder, name))
+            found.update(folder.glob(name))
         elif folder.size(name) is not None:
             found.add(name)
         else:
@@ -47,16 +46,6 @@ def find_files(pattern: str) -> tuple[Folder, list[str]]:
     if not found:
         raise SourceError(f"No file matches {pattern}.")
     return folder, sorted(PurePosixPath(name).as_posix() for name in found)
-
-
-def _matching(folder: Folder, pattern: str) -> Iterator[str]:
-    if isinstance(folder, BucketFolder):
-        yield from folder.glob(pattern)
-    elif folder.disk:
-        # Path.glob takes no pattern that leads out of the folder.
-        for match in glob.glob(pattern, root_dir=folder.disk, recursive=True):  # noqa: PTH207
-            if (folder.disk / match).is_file():
-                yield Path(match).as_posix()
 
 
 def files_with(folder: Folder, suffix: str) -> list[str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from vcrgen.dataset.manifest import read_manifest
+from vcrgen.dataset.reader import open_dataset
 from vcrgen.errors import ConfigError
 from vcrgen.files import write_text
 from vcrgen.publish.export.base import Format, count_files, nearest, new_folder, plan_job
@@ -15,6 +15,7 @@ from vcrgen.publish.export.imagefolder import write_imagefolder
 from vcrgen.publish.export.lmms_eval import write_lmms_eval
 from vcrgen.publish.export.vlmevalkit import write_vlmevalkit
 from vcrgen.publish.export.webdataset import write_webdataset
+from vcrgen.tasks.vcr import VCR
 
 FORMATS: Mapping[str, Format] = MappingProxyType(
     {
@@ -61,11 +62,10 @@ def export_dataset(
     if to not in FORMATS:
         known = ", ".join(FORMATS)
         raise ConfigError(f"Unknown format {to!r}; the nearest is {nearest(to, list(FORMATS))!r}. Known: {known}.")
-    manifest = read_manifest(dataset)
-    job = plan_job(dataset, manifest, mode=mode, split=split)
+    job = plan_job(open_dataset(dataset, VCR), mode=mode, split=split)
     with new_folder(out) as folder:
         text = FORMATS[to](job, folder)
         write_text(folder / "README.md", text)
         files = count_files(folder)
-    rows = sum(file.rows for file in manifest.files if (file.mode, file.split) in job.parts)
+    rows = sum(file.rows for file in job.dataset.built.files if (file.mode, file.split) in job.parts)
     return ExportResult(path=out, files=files, rows=rows)

@@ -14,15 +14,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from vcrgen.builder.card import one_line
 from vcrgen.config import SPLIT_NAME
-from vcrgen.dataset.manifest import Manifest
-from vcrgen.dataset.reader import read_rows
-from vcrgen.dataset.schema import IMAGE_COLUMNS
+from vcrgen.dataset.pictures import media_type
+from vcrgen.dataset.reader import Dataset
+from vcrgen.dataset.tables import image_bytes
 from vcrgen.dataset.views import View
 from vcrgen.errors import ConfigError, DatasetError, OutputError
 from vcrgen.files import fsync
+from vcrgen.reading import one_line
 from vcrgen.records import Mode
+from vcrgen.tasks.vcr import VCR
 from vcrgen.text.languages import LANGUAGES, LanguageRow
 
 SHORT_NAMES = {"image": "image"} | {view.column: view.value for view in View}
@@ -44,7 +45,7 @@ class Part(NamedTuple):
         return f"{self.mode}-{self.split}"
 
 
-class Picture(NamedTuple):
+class EncodedImage(NamedTuple):
     """An encoded image and the extension that its first bytes ask for."""
 
     data: bytes
@@ -55,8 +56,8 @@ class Row:
     """A row of the dataset; what it holds is checked when it is asked for.
 
     Args:
-        values: As :func:`vcrgen.dataset.reader.read_rows` gives them.
-        number: Its place in the part, from 0.
+        values: As :meth:`vcrgen.dataset.reader.Dataset.rows` gives them.
+        number: Its number in the part, from 0.
         where: Names the row in errors.
     """
 
@@ -88,18 +89,17 @@ class Row:
             raise self._damaged("has no list of texts in 'crossed_text'")
         return list(answers)
 
-    def picture(self, column: str) -> Picture:
+    def picture(self, column: str) -> EncodedImage:
         """An image. Its stored path is not looked at.
 
         Raises:
             DatasetError: It is neither PNG nor WebP.
         """
-        data = (self._values[column] or {}).get("bytes") or b""
-        if data.startswith(b"\x89PNG\r\n\x1a\n"):
-            return Picture(data, "png")
-        if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
-            return Picture(data, "webp")
-        raise self._damaged(f"has neither a PNG nor a WebP in {column!r}")
+        data = image_bytes(self._values[column]) or b""
+        extension = (media_type(data) or "").removeprefix("image/")
+        if extension not in ("png", "webp"):
+            raise self._damaged(f"has neither a PNG nor a WebP in {column!r}")
+        return EncodedImage(data, extension)
 
     def other_columns(self, **more: Any) -> str:
         """All columns but the images, and ``more``, as one line of JSON.
@@ -107,7 +107,7 @@ class Row:
         Raises:
             DatasetError: There are no answers, or a number is not finite, which JSON cannot say.
         """
-        values = more | {name: value for name, value in self._values.items() if name not in IMAGE_COLUMNS}
+        values = more | {name: value for name, value in self._values.items() if name not in VCR.images}
         values["crossed_text"] = self.answers
         try:
             return json.dumps(values, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
@@ -123,14 +123,12 @@ class Job:
     """What is exported.
 
     Attributes:
-        dataset: The dataset's folder.
-        manifest: Its manifest.
+        dataset: What is exported, with its manifest.
         parts: The chosen parts, in the manifest's order.
         language: The dataset's language.
     """
 
-    dataset: Path
-    manifest: Manifest
+    dataset: Dataset
     parts: tuple[Part, ...]
     language: LanguageRow
 
@@ -140,9 +138,9 @@ class Job:
         Raises:
             DatasetError: A file is missing or damaged.
         """
-        read = read_rows(self.dataset, self.manifest, mode=part.mode, split=part.split, columns=columns)
-        for number, values in enumerate(read):
-            yield Row(values, number=number, where=f"{self.dataset}, {part.mode}/{part.split}: row {number}")
+        rows = self.dataset.select(mode=part.mode, split=part.split).rows(columns)
+        for number, (place, values) in enumerate(rows):
+            yield Row(values, number=number, where=place)
 
     @property
     def example(self) -> Part:
@@ -152,20 +150,21 @@ class Job:
     @property
     def tag(self) -> str:
         """Eight hex digits of the fingerprint: two datasets do not get the same name."""
-        return re.sub(r"[^0-9a-f]", "", str(self.manifest.fingerprint))[:8]
+        return re.sub(r"[^0-9a-f]", "", str(self.dataset.built.fingerprint))[:8]
 
 
 Format = Callable[[Job, Path], str]
 """Writes the parts of a job into a new folder and returns the text of its README."""
 
 
-def plan_job(dataset: Path, manifest: Manifest, *, mode: str | None, split: str | None) -> Job:
+def plan_job(dataset: Dataset, *, mode: str | None, split: str | None) -> Job:
     """Choose the parts of a dataset.
 
     Raises:
         ConfigError: It has no such mode or split.
         DatasetError: The manifest has a name that vcrgen does not give.
     """
+    manifest = dataset.built
     lang = manifest.config.get("lang") if isinstance(manifest.config, Mapping) else None
     # These names become names of files, and the manifest is a file that may come from anywhere.
     known = all(file.mode in set(Mode) and SPLIT_NAME.fullmatch(str(file.split)) for file in manifest.files)
@@ -179,7 +178,7 @@ def plan_job(dataset: Path, manifest: Manifest, *, mode: str | None, split: str 
     if not chosen:
         have = ", ".join(f"{part.mode}/{part.split}" for part in parts) or "no rows at all"
         raise ConfigError(f"{dataset} has nothing of that mode and split; it has {have}.")
-    return Job(dataset=dataset, manifest=manifest, parts=chosen, language=LANGUAGES[lang])
+    return Job(dataset=dataset, parts=chosen, language=LANGUAGES[lang])
 
 
 class FileNames:
@@ -243,10 +242,11 @@ def count_files(folder: Path) -> int:
 
 def readme(job: Job, title: str, *sections: str, head: str = "") -> str:
     """Markdown for the README: what this is, how to use it, where it comes from."""
-    licence = one_line(str(job.manifest.config.get("source_license") or "not stated"))
-    signature = " ".join(str(job.manifest.signature).replace("`", "").split())
+    manifest = job.dataset.built
+    licence = one_line(str(manifest.config.get("source_license") or "not stated"))
+    signature = " ".join(str(manifest.signature).replace("`", "").split())
     origin = (
-        f"Exported by vcrgen from a dataset built of: {one_line(str(job.manifest.source))}. "
+        f"Exported by vcrgen from a dataset built of: {one_line(str(manifest.source))}. "
         f"Licence of the source: {licence}.\n\nSignature: `{signature}`"
     )
     return head + "\n\n".join([f"# {title}", *sections, origin]) + "\n"

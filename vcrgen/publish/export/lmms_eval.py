@@ -14,16 +14,16 @@ Facts about lmms-eval (checked with 0.7.3) that decide the tasks here:
 from __future__ import annotations
 
 import itertools
-import json
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from vcrgen.dataset.schema import FEATURES, IMAGE_COLUMNS, arrow_schema, parquet_options
+from vcrgen.dataset.schema import STRING
 from vcrgen.dataset.views import View
 from vcrgen.errors import ConfigError
 from vcrgen.publish.export.base import Job, Part, Row, readme
+from vcrgen.tasks.vcr import VCR
 
 COLUMNS = (
     "question_id",
@@ -124,15 +124,14 @@ def _write_tasks(job: Job, part: Part, folder: Path) -> None:
 
 
 def _write_parquet(job: Job, part: Part, file: Path) -> None:
-    metadata = {"huggingface": json.dumps({"info": {"features": {name: FEATURES[name] for name in COLUMNS}}})}
-    schema = pa.schema([arrow_schema().field(name) for name in COLUMNS], metadata=metadata)
+    schema = VCR.schema(*COLUMNS)
     rows = map(_values, job.rows(part, columns=COLUMNS))
-    with pq.ParquetWriter(file, schema, **parquet_options()) as writer:
+    with pq.ParquetWriter(file, schema, **VCR.parquet_options()) as writer:
         while group := list(itertools.islice(rows, GROUP_ROWS)):
             writer.write_table(pa.Table.from_pylist(group, schema))
 
 
 def _values(row: Row) -> dict[str, object]:
-    texts: dict[str, object] = {name: row.text(name) for name in COLUMNS if FEATURES[name] == FEATURES["caption"]}
-    images = {name: {"bytes": row.picture(name).data, "path": None} for name in IMAGE_COLUMNS}
+    texts: dict[str, object] = {name: row.text(name) for name in COLUMNS if VCR.features[name] == STRING}
+    images = {name: {"bytes": row.picture(name).data, "path": None} for name in VCR.images}
     return texts | images | {"crossed_text": row.answers}

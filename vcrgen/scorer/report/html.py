@@ -8,9 +8,10 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from importlib.resources import files
 
+from vcrgen.dataset.pictures import media_type
 from vcrgen.dataset.views import View
 from vcrgen.scorer.comparison import Comparison
-from vcrgen.scorer.images import media_type, read_images
+from vcrgen.scorer.images import read_images
 from vcrgen.scorer.records import UNSTATED
 from vcrgen.scorer.report.chart import interval_chart
 from vcrgen.scorer.report.tables import Table, percent, remarks, report_tables
@@ -146,12 +147,11 @@ def _distinct(names: Iterator[tuple[str, str, View]], taken: set[str] | None = N
 def _images(session: Session, items: Sequence[Found]) -> dict[tuple[str, str, View], bytes]:
     images: dict[tuple[str, str, View], bytes] = {}
     for mode in {item.mode for item in items}:
-        shown = mode if mode in session.key.images else next(iter(session.key.images), mode)
         wanted: dict[str, set[View]] = {}
         for item in items:
             if item.mode == mode:
                 wanted.setdefault(item.question_id, set()).add(item.view)
-        for (question_id, view), data in read_images(session.key.images.get(shown, ()), wanted).items():
+        for (question_id, view), data in read_images(session.key, mode, wanted).items():
             images[question_id, mode, view] = data
     return images
 

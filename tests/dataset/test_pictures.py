@@ -14,15 +14,23 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
+from vcrgen.dataset import pictures as pictures_module
+from vcrgen.dataset import tables
 from vcrgen.dataset.manifest import read_manifest, write_manifest
+from vcrgen.dataset.pictures import Choice, Picture, Pictures, load_picture
+from vcrgen.dataset.pictures import open_pictures as open_chosen
+from vcrgen.dataset.reader import open_dataset
 from vcrgen.dataset.views import View
 from vcrgen.errors import ConfigError, DatasetError, ImageProblem
-from vcrgen.predict import images
-from vcrgen.predict.images import Choice, Picture, load_picture, open_pictures
 from vcrgen.records import Reason
+from vcrgen.tasks.vcr import VCR
 
 BOTH = (View.STACKED, View.TEI)
 FIRST = "0" * 32
+
+
+def open_pictures(place: Path, choice: Choice) -> Pictures:
+    return open_chosen(open_dataset(place, VCR), choice)
 
 
 def picture(data: bytes | None, problem: str = "") -> Picture:
@@ -49,7 +57,7 @@ def test_a_built_dataset_is_read_mode_by_mode_in_the_order_of_its_rows(dataset: 
     pictures = open_pictures(dataset, Choice(views=BOTH))
     read = list(pictures.stream())
     assert pictures.total == len(read) == 24
-    assert pictures.splits == read_manifest(dataset).splits
+    assert pictures.dataset.splits == read_manifest(dataset).splits
     rows = [
         (row["question_id"], view, mode, row[view.column]["bytes"])
         for mode in ("easy", "hard")
@@ -83,7 +91,7 @@ def test_a_hidden_set_is_read_in_the_order_of_its_metadata(hidden: Callable[...,
     pictures = open_pictures(public, Choice(views=BOTH, limit=2))
     read = list(pictures.stream())
     assert [(int(p.question_id, 16), p.view, p.mode) for p in read] == [(n, v, None) for n in (0, 1) for v in BOTH]
-    assert pictures.total == 4 and pictures.splits == ()
+    assert pictures.total == 4 and pictures.dataset.is_hidden
     assert read[0].data == (public / "stacked_image" / f"{FIRST}.png").read_bytes()
 
 
@@ -115,8 +123,8 @@ def test_a_hidden_set_has_no_parts(hidden: Callable[..., Path], choice: Choice) 
 
 
 def test_a_folder_that_is_no_dataset(tmp_path: Path) -> None:
-    for folder in (tmp_path, tmp_path / "nowhere"):
-        with pytest.raises(DatasetError, match="neither a dataset that vcrgen finished"):
+    for folder, message in ((tmp_path, "is not a dataset: it has no manifest"), (tmp_path / "no", "no does not exist")):
+        with pytest.raises(DatasetError, match=message):
             open_pictures(folder, Choice())
 
 
@@ -181,7 +189,7 @@ def test_metadata_that_is_rubbish(hidden: Callable[..., Path], content: bytes, m
 
 
 def test_metadata_that_would_fill_the_memory(hidden: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(images, "MAX_METADATA_BYTES", 100)
+    monkeypatch.setattr(tables, "MAX_METADATA_BYTES", 100)
     with pytest.raises(DatasetError, match="so it is not a test set's"):
         open_pictures(hidden(), Choice())
 
@@ -193,10 +201,10 @@ def test_files_that_cannot_be_read_are_told(hidden: Callable[..., Path], monkeyp
     files[0].unlink()
     files[1].unlink()
     os.mkfifo(files[1])  # to open it would be to wait for ever
-    monkeypatch.setattr(images, "MAX_BYTES", 50)
+    monkeypatch.setattr(tables, "MAX_IMAGE_BYTES", 50)
     read = list(open_pictures(public, Choice()).stream())
     assert [p.data is None for p in read] == [True, True, False]
-    assert read[0].problem == f"the file {FIRST}.png is missing"
+    assert read[0].problem == f"the file {FIRST}.png is missing or cannot be read"
     assert len(read[2].data or b"") == 51  # no more than it takes to see that it is too much
 
 
@@ -247,6 +255,6 @@ def test_pictures_that_are_set_aside(data: bytes | None, reason: Reason) -> None
 
 
 def test_too_many_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(images, "MAX_BYTES", 50)
+    monkeypatch.setattr(pictures_module, "MAX_IMAGE_BYTES", 50)
     with pytest.raises(ImageProblem, match="larger than"):
         load_picture(picture(encoded()))

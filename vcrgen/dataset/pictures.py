@@ -1,0 +1,185 @@
+"""The pictures of a dataset that a model or a person is shown, one by one, from whatever kind of dataset.
+
+pictures = open_pictures(open_dataset("data/vcr-en", VCR), Choice(views=(View.STACKED, View.TEI), split="test"))
+for picture in pictures.stream():
+image = load_picture(picture)
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from PIL import Image
+
+from vcrgen.dataset.reader import Dataset
+from vcrgen.dataset.tables import MAX_IMAGE_BYTES, image_bytes
+from vcrgen.dataset.views import View
+from vcrgen.errors import DatasetError, ImageProblem
+from vcrgen.records import Mode, Reason
+from vcrgen.text.languages import LANGUAGES
+from vcrgen.text.script import guess_language
+
+# The largest stacked image that a build makes: 4096 px wide and 16384 px high.
+MAX_PIXELS = 4096 * 16384
+FORMATS = ("PNG", "WEBP")
+_MEDIA_TYPES = ((b"\x89PNG\r\n\x1a\n", "image/png"), (b"\xff\xd8\xff", "image/jpeg"))
+_GUESSED_FROM = 100  # rows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """Which pictures of a dataset are read.
+
+    Attributes:
+        views: What of a question is shown; each is a picture of its own.
+        mode: Only this mode.
+        split: Only this split.
+        limit: Questions at most, the first ones; each in all modes and views.
+    """
+
+    views: tuple[View, ...] = (View.STACKED,)
+    mode: str | None = None
+    split: str | None = None
+    limit: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Picture:
+    """One picture, not decoded.
+
+    Attributes:
+        question_id: Of the question it belongs to.
+        lang: Language code of the question.
+        view: What it shows.
+        mode: ``"easy"`` or ``"hard"``, or None where the dataset does not say.
+        data: The encoded image, or None where there is none.
+        problem: Why there is none, or the empty string.
+    """
+
+    question_id: str
+    lang: str
+    view: View
+    mode: str | None
+    data: bytes | None
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pictures:
+    """The chosen pictures of a dataset, streamed in an order that is always the same.
+
+    Attributes:
+        dataset: Where they are from.
+        identity: Stands for what is in the dataset: equal for equal pictures.
+        total: Number of pictures.
+        stream: Starts to read from the beginning.
+    """
+
+    dataset: Dataset
+    identity: str
+    total: int
+    stream: Callable[[], Iterator[Picture]]
+
+
+def open_pictures(dataset: Dataset, choice: Choice) -> Pictures:
+    """Look at a dataset and choose its pictures; none is read yet.
+
+    They are given mode by mode, in the order of the rows. Where the dataset does not say which language its questions
+    are in, the first answers tell.
+
+    Raises:
+        ConfigError: The dataset has nothing of that mode or split.
+        DatasetError: A file is damaged, lacks a column, or has rows of another mode than vcrgen builds.
+    """
+    chosen = dataset.select(mode=choice.mode, split=choice.split)
+    if not set(dataset.modes) <= set(Mode):
+        raise DatasetError(f"The manifest of {dataset} names a mode that vcrgen does not build; build it again.")
+    parts = [chosen.select(mode=mode) for mode in chosen.modes] or [chosen]
+    columns = ["question_id", *(view.column for view in choice.views)]
+    for part in parts:
+        part.check(columns)
+    if dataset.is_hidden:  # in memory by now, so a fault can show before hours of work
+        for place, row in chosen.rows(["question_id"], optional=["language"]):
+            _question(row, place, lambda: "")
+    guess = cache(lambda: _guess(chosen))
+
+    def stream() -> Iterator[Picture]:
+        for part in parts:
+            for place, row in part.rows(columns, optional=["language", "mode"], limit=choice.limit):
+                question_id, lang = _question(row, place, guess)
+                mode = next(iter(part.modes), row.get("mode"))
+                for view in choice.views:
+                    data = image_bytes(row[view.column])
+                    yield Picture(
+                        question_id=question_id, lang=lang, view=view, mode=mode if mode in set(Mode) else None,
+                        data=data, problem="" if data else _problem(row[view.column]),
+                    )  # fmt: skip
+
+    total = sum(part.count(choice.limit) for part in parts) * len(choice.views)
+    return Pictures(dataset=dataset, identity=dataset.identity, total=total, stream=stream)
+
+
+def load_picture(picture: Picture) -> Image.Image:
+    """Decode a picture.
+
+    Returns:
+        An image of mode RGB in its own size.
+
+    Raises:
+        ImageProblem: It is missing, too large, or not an image.
+    """
+    data = picture.data
+    if data is None:
+        raise ImageProblem(Reason.NO_IMAGE, picture.problem)
+    if len(data) > MAX_IMAGE_BYTES:
+        raise ImageProblem(Reason.OVERSIZED, f"larger than {MAX_IMAGE_BYTES >> 20} MiB")
+    try:
+        image = Image.open(io.BytesIO(data), formats=FORMATS)
+        # Judged from the header, before anything is decoded.
+        if image.width * image.height > MAX_PIXELS:
+            raise ImageProblem(
+                Reason.OVERSIZED, f"{image.width}x{image.height} pixels, more than {MAX_PIXELS:,} in all"
+            )
+        return image.convert("RGB")
+    except ImageProblem:
+        raise
+    except Image.DecompressionBombError:
+        raise ImageProblem(Reason.OVERSIZED, f"more than {MAX_PIXELS:,} pixels") from None
+    except Exception:  # decoders raise anything on hostile files
+        raise ImageProblem(Reason.UNDECODABLE, f"not a whole {' or '.join(FORMATS)} image") from None
+
+
+def media_type(data: bytes) -> str | None:
+    """The media type of an encoded image, told by its first bytes; None for what a page should not show."""
+    for start, kind in _MEDIA_TYPES:
+        if data.startswith(start):
+            return kind
+    return "image/webp" if data[:4] == b"RIFF" and data[8:12] == b"WEBP" else None
+
+
+def _guess(dataset: Dataset) -> str:
+    """The language of the first answers."""
+    answers = dataset.kind.answers
+    rows = dataset.rows(["question_id"], optional=[answers], limit=_GUESSED_FROM)
+    return guess_language(text for _, row in rows for text in row.get(answers) or () if text)
+
+
+def _question(row: Mapping[str, Any], place: str, guess: Callable[[], str]) -> tuple[str, str]:
+    """Id and language of a row; a language that no row names is guessed."""
+    question_id, lang = row.get("question_id"), row["language"] if "language" in row else guess()
+    # Half a surrogate pair, which no file of outputs could hold, is not printable.
+    if not isinstance(question_id, str) or not question_id.isprintable() or not 0 < len(question_id) <= 256:
+        raise DatasetError(f"{place}: no `question_id` of 1 to 256 printable characters.")
+    if not isinstance(lang, str) or lang not in LANGUAGES:
+        raise DatasetError(f"{place}: no `language` that is known; known: {', '.join(LANGUAGES)}.")
+    return question_id, lang
+
+
+def _problem(value: Any) -> str:
+    path = value.get("path") if isinstance(value, dict) else None
+    name = str(path).rpartition("/")[2]
+    return f"the file {name} is missing or cannot be read" if path else "the dataset holds no image"

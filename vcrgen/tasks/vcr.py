@@ -1,0 +1,148 @@
+"""Visual Caption Restoration: the columns of its datasets, and the figures of the paper's Table 4.
+
+The first eight columns have VCR-WIKI's names, so that loaders written for it work unchanged.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from vcrgen.dataset.reader import Dataset
+from vcrgen.dataset.schema import FLOAT, IMAGE, INT, STRING, DatasetKind
+from vcrgen.dataset.statistics import Summary
+from vcrgen.errors import DatasetError
+from vcrgen.records import Mode
+from vcrgen.text.languages import LANGUAGES, CoverTarget
+
+_BOX = {"x0": INT, "y0": INT, "x1": INT, "y1": INT}
+_SPAN = {
+    "start": INT,
+    "end": INT,
+    "text": STRING,
+    "tokens": [STRING],
+    "boxes": [_BOX],
+    "visible_ink": FLOAT,
+    "rows_above": INT,
+    "rows_below": INT,
+}
+VCR = DatasetKind(
+    features={
+        "question_id": STRING,
+        "image": IMAGE,
+        "caption": STRING,
+        "stacked_image": IMAGE,
+        "only_it_image": IMAGE,
+        "only_it_image_small": IMAGE,
+        "crossed_text": [STRING],
+        "question": STRING,
+        "language": STRING,
+        "mode": STRING,
+        "spans": [_SPAN],
+        "strip_height": INT,
+        "strip_y": INT,
+        "only_it_strip_y": INT,
+        "source_id": STRING,
+    },
+    notes={
+        "question_id": "hash of the source image's bytes and the caption; the same pair has the same id in every build",
+        "image": "VI, resized to the width",
+        "caption": "the text shown in the strip",
+        "stacked_image": "VI+TEI: VI with the covered strip below it",
+        "only_it_image": "TEI only: the covered strip on white, same size as `stacked_image`",
+        "only_it_image_small": "the covered strip",
+        "crossed_text": "texts of the spans, in reading order: the answers",
+        "question": "ST, the question put to the model",
+        "language": "language code",
+        "mode": "`easy` or `hard`",
+        "spans": "per span: offsets into `caption`, text, tokens, boxes of the cover in the strip (px), share of the "
+        "ink that stays visible, rows of ink visible above and below the cover",
+        "strip_height": "height of the strip (px)",
+        "strip_y": "top row of the strip in `stacked_image` (px)",
+        "only_it_strip_y": "top row of the strip in `only_it_image` (px)",
+        "source_id": "id of the pair in the source",
+    },
+    identifier="question_id",
+    answers="crossed_text",
+    repeated=("question", "language", "mode"),
+    searched=("question_id", "source_id"),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SplitStatistics:
+    """One split in one mode.
+
+    Attributes:
+        rows: Pairs.
+        spans: All masked spans.
+        height: Of the stacked image, in pixels.
+        spans_per_image: Masked spans of a pair.
+        caption_length: Characters of the shown caption.
+        visible_ink: Of a span, 0 to 1.
+        outside: Spans whose visible ink is outside of the band around the mode's target.
+    """
+
+    rows: int
+    spans: int
+    height: Summary
+    spans_per_image: Summary
+    caption_length: Summary
+    visible_ink: Summary
+    outside: int
+
+
+@dataclass(slots=True)
+class _Figures:
+    """The figures of some rows: one each, but for the visible ink, of which a row has as many as spans."""
+
+    heights: list[int] = field(default_factory=list)
+    lengths: list[int] = field(default_factory=list)
+    counts: list[int] = field(default_factory=list)
+    ink: list[float] = field(default_factory=list)
+
+    def add(self, more: _Figures) -> None:
+        self.heights += more.heights
+        self.lengths += more.lengths
+        self.counts += more.counts
+        self.ink += more.ink
+
+
+def vcr_statistics(dataset: Dataset) -> dict[tuple[str, str], SplitStatistics]:
+    """The figures of every mode and split of a dataset that vcrgen built; no image is read.
+
+    Raises:
+        DatasetError: A data file is missing or damaged, or of a mode or language that vcrgen does not build.
+    """
+    figures: dict[tuple[str, str], _Figures] = {}
+    for file, found in zip(dataset.files, dataset.each_file(_read_figures), strict=True):
+        figures.setdefault((str(file.mode), str(file.split)), _Figures()).add(found)
+    try:
+        covers = LANGUAGES[dataset.built.config["lang"]].covers
+        return {(mode, split): _summarise(found, covers[Mode(mode)]) for (mode, split), found in figures.items()}
+    except (KeyError, ValueError, TypeError):
+        raise DatasetError(f"The manifest of {dataset} names a mode or language that vcrgen does not build.") from None
+
+
+def _read_figures(part: Dataset) -> _Figures:
+    figures = _Figures()
+    for place, row in part.rows(("strip_y", "strip_height", "caption", "spans.visible_ink")):
+        try:
+            figures.heights.append(row["strip_y"] + row["strip_height"])
+            figures.lengths.append(len(row["caption"]))
+            figures.counts.append(len(row["spans"]))
+            figures.ink += [float(span["visible_ink"]) for span in row["spans"]]
+        except TypeError:
+            raise DatasetError(f"{place} has values that no build writes; copy or build the dataset again.") from None
+    return figures
+
+
+def _summarise(figures: _Figures, cover: CoverTarget) -> SplitStatistics:
+    return SplitStatistics(
+        rows=len(figures.heights),
+        spans=len(figures.ink),
+        height=Summary.of(figures.heights),
+        spans_per_image=Summary.of(figures.counts),
+        caption_length=Summary.of(figures.lengths),
+        visible_ink=Summary.of(figures.ink),
+        outside=sum(not cover.holds(share) for share in figures.ink),
+    )
