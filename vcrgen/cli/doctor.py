@@ -223,7 +223,6 @@ def _write_temporary() -> str:
 
 
 EXTRAS = {
-    "openpyxl": ("predictions in .xlsx files", "xlsx"),
     "rapidocr-onnxruntime": ("`vcrgen baseline ocr`", "ocr"),
     "uvicorn": ("`vcrgen leaderboard serve`", "serve"),
     "fastapi": ("`vcrgen leaderboard serve`", "serve"),

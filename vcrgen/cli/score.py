@@ -18,6 +18,9 @@ _DATA = Annotated[
     ),
 ]
 _MODE = Annotated[str | None, typer.Option(help="easy or hard: only outputs of this mode.")]
+_VIEW = Annotated[
+    str | None, typer.Option(help="stacked, tei or strip: what the model saw; only outputs of this view.")
+]
 _SPLIT = Annotated[str | None, typer.Option(help="Split of the dataset, or all.", show_default="test, or the only one")]
 _SUBSET = Annotated[str | None, typer.Option(help="first100 or first500: the paper's subsets.")]
 _LANG = Annotated[str | None, typer.Option(help="Language, where the dataset does not say.")]
@@ -35,8 +38,9 @@ _LANG = Annotated[str | None, typer.Option(help="Language, where the dataset doe
 def score(
     predictions: Annotated[list[Path], typer.Argument(help="Files of model outputs; the format is recognised.")],
     data: _DATA,
-    protocol: Annotated[str, typer.Option(help="paper, or vlmevalkit: the published code's numbers.")] = "paper",
+    protocol: Annotated[str, typer.Option(help="paper, vlmevalkit or lmms-eval (as those programs score).")] = "paper",
     mode: _MODE = None,
+    view: _VIEW = None,
     split: _SPLIT = None,
     subset: _SUBSET = None,
     lang: _LANG = None,
@@ -52,7 +56,7 @@ def score(
     keep_thinking: Annotated[
         bool | None,
         typer.Option(
-            "--keep-thinking/--strip-thinking", help="Thinking blocks.", show_default="strip (paper), keep (vlmevalkit)"
+            "--keep-thinking/--strip-thinking", help="Thinking blocks.", show_default="strip (paper), keep (others)"
         ),
     ] = None,
     max_output_tokens: Annotated[
@@ -60,7 +64,7 @@ def score(
         typer.Option(
             metavar="N",
             help="Read only so many tokens of an output; 0 for all.",
-            show_default="512 (paper), all (vlmevalkit)",
+            show_default="512 (paper), all (others)",
         ),
     ] = None,
     segmenter: Annotated[str | None, typer.Option(help="builtin, or a trained spaCy pipeline for its tokens.")] = None,
@@ -68,13 +72,14 @@ def score(
 ) -> None:
     """Score model outputs: exact match and Jaccard of the nearest n-gram, with honest intervals.
 
-    The result is written as JSON beside every file of outputs (preds.scores.json).
+    Files of one model that hold different modes or views are scored as one. The result is written as JSON beside
+    the file of outputs (preds.scores.json).
     """
     from vcrgen.cli.score_commands import explain_command, score_command
     from vcrgen.scorer.run import Options
 
     options = Options(
-        protocol=protocol, mode=mode, split=split, subset=subset, lang=lang, segmenter=segmenter,
+        protocol=protocol, mode=mode, view=view, split=split, subset=subset, lang=lang, segmenter=segmenter,
         strip_thinking=None if keep_thinking is None else not keep_thinking,
         max_output_tokens=max_output_tokens, seed=seed, strict=strict,
     )  # fmt: skip
@@ -93,6 +98,7 @@ def validate(
     predictions: Annotated[list[Path], typer.Argument(help="Files of model outputs; the format is recognised.")],
     data: _DATA,
     mode: _MODE = None,
+    view: _VIEW = None,
     split: _SPLIT = None,
     subset: _SUBSET = None,
     lang: _LANG = None,
@@ -101,7 +107,8 @@ def validate(
     from vcrgen.cli.score_commands import validate_command
     from vcrgen.scorer.run import Options
 
-    shown, fit = validate_command(predictions, data, Options(mode=mode, split=split, subset=subset, lang=lang))
+    options = Options(mode=mode, view=view, split=split, subset=subset, lang=lang)
+    shown, fit = validate_command(predictions, data, options)
     console.print_parts(shown)
     if not fit:
         raise typer.Exit(1)

@@ -13,7 +13,7 @@ from vcrgen.scorer.evidence import write_evidence
 from vcrgen.scorer.report import FORMATS, render
 from vcrgen.scorer.report.terminal import plain, show_found, show_scores, show_validation
 from vcrgen.scorer.results import RunResult, with_own_titles
-from vcrgen.scorer.run import Options, Session
+from vcrgen.scorer.run import Options, Run, Session
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -32,7 +32,7 @@ def score_command(
     with_comparison: bool,
     groups: bool,
 ) -> Shown:
-    """Score files, write each one's JSON beside it, and give the report.
+    """Score files, write each run's JSON beside its first file, and give the report.
 
     Raises:
         VcrgenError: The user can mend it.
@@ -44,14 +44,15 @@ def score_command(
     _check_names(predictions)
     session = Session(data, options)
     with write_evidence(spans) as evidence:
-        results = with_own_titles([session.score(file, evidence) for file in predictions])
+        runs = session.runs(predictions)
+        results = with_own_titles([session.score(run, evidence) for run in runs])
     comparisons = compare(results) if with_comparison else []
-    written = [_write_result(file, result) for file, result in zip(predictions, results, strict=True)]
+    written = [_write_result(run[0].path, result) for run, result in zip(runs, results, strict=True)]
     if form == "text" and out is None:
         yield from show_scores(results, comparisons, groups=groups)
         yield plain(f"Written: {', '.join(str(file) for file in written)}", "dim")
         return
-    text = _report(form, session, predictions, results, comparisons)
+    text = _report(form, session, runs, results, comparisons)
     if out is None:
         yield text
         return
@@ -90,14 +91,14 @@ def validate_command(predictions: Sequence[Path], data: Path, options: Options) 
 def _report(
     form: str,
     session: Session,
-    predictions: Sequence[Path],
+    runs: Sequence[Run],
     results: Sequence[RunResult],
     comparisons: Sequence[Comparison],
 ) -> str:
     if form == "html":
         from vcrgen.scorer.report.html import as_html
 
-        return as_html(session, predictions, results, comparisons)
+        return as_html(session, runs, results, comparisons)
     if form == "text":
         import io
 

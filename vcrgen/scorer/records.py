@@ -84,7 +84,7 @@ class Prediction:
         place: Where it stands, for messages: ``line 17``.
         question_id: The id it names, or None where the format names a row number only.
         row: The row number it names, or None.
-        view: The image the model saw.
+        view: The image the model saw, or None where the file does not say.
         mode: ``easy`` or ``hard``, or None.
         model: The model's name, or None.
         output: The text; None where the file has null or nothing.
@@ -95,7 +95,7 @@ class Prediction:
     place: str
     question_id: str | None
     row: int | None = None
-    view: View = View.STACKED
+    view: View | None = None
     mode: str | None = None
     model: str | None = None
     output: str | None

@@ -29,8 +29,8 @@ class Cell:
     Attributes:
         mode: ``easy``, ``hard``, or ``-`` where nobody says.
         view: The image the model saw.
-        counts: Of outputs: ``empty``, ``null``, ``refused``, ``answered``, ``missing``, ``cut``, ``thinking``; and of
-            spans: ``verbatim`` (in the output as text, though not as tokens).
+        counts: Of outputs: ``empty``, ``null``, ``refused``, ``answered``, ``missing``, ``cut``, ``long``,
+            ``thinking``; and of spans: ``verbatim`` (in the output as text, though not as tokens).
         output_characters: Length of all outputs.
         answer_characters: Length of all answers of the questions with an output.
     """
@@ -109,6 +109,8 @@ class Tally:
             cell.counts[scored.outcome.value if scored.outcome else "answered"] += 1
             cell.counts["thinking"] += scored.thinking
             cell.counts["cut"] += scored.cut
+            if scored.long:
+                cell.counts["long"] += 1
             cell.counts["verbatim"] += sum(match.verbatim and not match.exact for match in matches)
             cell.output_characters += scored.length
             cell.answer_characters += sum(map(len, question.answers))

@@ -53,7 +53,7 @@ def vlmevalkit(key: AnswerKey, answers: list[list[str]], **more: Any) -> bytes:
 def lmms(key: AnswerKey, answers: list[list[str]]) -> bytes:
     lines = (
         {
-            "doc_id": key.row_of(question.question_id), "target": json.dumps(answers[number]),
+            "doc_id": key.row_of(question.question_id), "target": json.dumps(answers[number]), "view": "stacked",
             "resps": [[f"word {number}"]],
             "doc": {"question_id": question.question_id, "crossed_text": answers[number]},
         }

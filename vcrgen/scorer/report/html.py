@@ -7,7 +7,6 @@ import functools
 from collections.abc import Iterator, Sequence
 from html import escape
 from importlib.resources import files
-from pathlib import Path
 
 from vcrgen.dataset.pictures import media_type
 from vcrgen.dataset.views import View
@@ -17,7 +16,7 @@ from vcrgen.scorer.records import UNSTATED
 from vcrgen.scorer.report.chart import interval_chart
 from vcrgen.scorer.report.tables import Table, percent, remarks, report_tables
 from vcrgen.scorer.results import RunResult, require_one_signature
-from vcrgen.scorer.run import Found, Session
+from vcrgen.scorer.run import Found, Outputs, Session
 
 EXAMPLES = 6
 EXTREME_BY = ("exact", "jaccard", "character")
@@ -27,7 +26,7 @@ _POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 
 def as_html(
     session: Session,
-    predictions: Sequence[Path],
+    predictions: Sequence[Outputs],
     results: Sequence[RunResult],
     comparisons: Sequence[Comparison] = (),
 ) -> str:
@@ -35,7 +34,7 @@ def as_html(
 
     Args:
         session: What scored the results; it gives the examples.
-        predictions: The files of the results, in the same order; read once more for the examples.
+        predictions: The outputs of the results, in the same order; read once more for the examples.
         results: One signature for all.
         comparisons: Of these results.
 
@@ -50,8 +49,8 @@ def as_html(
         parts.append(_comparison_section(comparisons, tables.pop()))
     notes = "".join(f"<li>{escape(text)}</li>" for text in remarks(results))
     parts.append(f"<section><h2>Notes</h2><ul>{notes}</ul></section>" if notes else "")
-    for file, result in zip(predictions, results, strict=True):
-        parts.append(_examples_section(session, file, result, len(results) > 1))
+    for outputs, result in zip(predictions, results, strict=True):
+        parts.append(_examples_section(session, outputs, result, len(results) > 1))
     parts += [f"<section>{_table(table)}</section>" for table in tables[1:]]
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
@@ -99,11 +98,11 @@ def _table(table: Table) -> str:
     )
 
 
-def _examples_section(session: Session, file: Path, result: RunResult, named: bool) -> str:
+def _examples_section(session: Session, outputs: Outputs, result: RunResult, named: bool) -> str:
     worst, best = _extremes(session, result)
     found = {
         (item.question_id, item.mode, item.view): item
-        for item in session.find(file, {question for question, _, _ in (*worst, *best)})
+        for item in session.find(outputs, {question for question, _, _ in (*worst, *best)})
     }
     title = f" of {escape(result.title)}" if named else ""
     sections = []
