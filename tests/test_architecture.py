@@ -13,6 +13,7 @@ STANDS_ON: dict[str, set[str]] = {
     "text": set(),
     "config": {"text"},
     "stats": set(),
+    "report": set(),
     "dataset": {"text"},
     "typeset": {"text"},
     "samples": {"text"},
@@ -20,10 +21,10 @@ STANDS_ON: dict[str, set[str]] = {
     "builder": {"text", "config", "dataset", "typeset", "samples"},
     "hidden": {"text", "config", "dataset", "typeset", "builder"},
     "stream": {"text", "config", "dataset", "typeset", "builder"},
-    "publish": {"text", "config", "dataset", "builder"},
-    "scorer": {"text", "config", "dataset", "stats"},
+    "publish": {"text", "config", "dataset", "report", "builder"},
+    "scorer": {"text", "config", "dataset", "stats", "report"},
     "predict": {"text", "dataset", "models", "publish", "scorer"},
-    "leaderboard": {"text", "config", "dataset", "stats", "scorer"},
+    "leaderboard": {"text", "config", "dataset", "stats", "report", "scorer"},
 }
 STANDS_ON["cli"] = set(STANDS_ON)
 # Only these files of the builder know more than one stage.

@@ -253,7 +253,7 @@ def test_the_policy_allows_the_style_and_the_script_of_every_page(ordinary: dict
 
 
 def test_the_script_sets_text_only() -> None:
-    script = (SITE / "board.js").read_text("utf-8")
+    script = (SITE / "templates/board.js").read_text("utf-8")
     assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval|Function\(|fetch\(", script)
 
 

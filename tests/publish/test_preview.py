@@ -16,7 +16,8 @@ from PIL import Image
 from vcrgen.dataset.manifest import read_manifest, write_manifest
 from vcrgen.dataset.reader import read_rows
 from vcrgen.errors import ConfigError, DatasetError, OutputError
-from vcrgen.publish.preview import page, script_json, write_preview
+from vcrgen.publish.preview import page, write_preview
+from vcrgen.report.escape import script_json
 
 Rows = list[dict[str, Any]]
 Tamper = Callable[[Callable[[str, Rows], Rows]], Path]

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 _DATA = Annotated[
     Path,
@@ -107,16 +111,9 @@ def register(app: typer.Typer) -> None:
     app.command(epilog="Example:\n\n  vcrgen validate preds.jsonl --data data/my-vcr")(validate)
 
 
-def _print(parts: object) -> None:
-    """Print what a command gives: texts as they are, everything else through rich."""
-    from collections.abc import Iterable
-
+def _print(parts: Iterable[RenderableType]) -> None:
     from rich.console import Console
 
-    assert isinstance(parts, Iterable)
-    console = Console(soft_wrap=False)
-    for part in parts:
-        if isinstance(part, str):
-            typer.echo(part, nl=False)
-        else:
-            console.print(part)
+    from vcrgen.cli.terminal import print_parts
+
+    print_parts(Console(), parts)

@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from vcrgen.scorer.api import match_span, match_spans
     from vcrgen.scorer.comparison import Comparison, compare
     from vcrgen.scorer.records import METRICS, AnswerKey, Outcome, SpanMatch, View
-    from vcrgen.scorer.report import render
     from vcrgen.scorer.results import RunResult
     from vcrgen.scorer.run import Options, Session, Validation, score
     from vcrgen.scorer.scorer import Scorer, make_scorer
+    from vcrgen.scorer.tables import render
 
 _HOMES = {
     "METRICS": "records",
@@ -33,7 +33,7 @@ _HOMES = {
     "make_scorer": "scorer",
     "match_span": "api",
     "match_spans": "api",
-    "render": "report",
+    "render": "tables",
     "score": "run",
 }
 __all__ = [

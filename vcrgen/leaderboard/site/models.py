@@ -19,11 +19,8 @@ from vcrgen.leaderboard.records import (
     Track,
     Versus,
 )
-from vcrgen.leaderboard.site import charts
 from vcrgen.leaderboard.site.names import board_name, compare_name
 from vcrgen.leaderboard.site.texts import (
-    METRIC_NAMES,
-    MINUS,
     PUBLIC_DECIMALS,
     Shown,
     day,
@@ -33,10 +30,12 @@ from vcrgen.leaderboard.site.texts import (
     mode_name,
     outcome_parts,
     p_value,
-    percent,
     shown,
     track_name,
 )
+from vcrgen.report import charts
+from vcrgen.report.table import percent
+from vcrgen.scorer.tables import DIFFERENCE, METRIC_LABELS
 
 
 class Score(NamedTuple):
@@ -130,9 +129,9 @@ def run_texts(run: ModelRun) -> RunTexts:
     reach = charts.reach_of([each for figures in run.differences.values() for each in figures.values()])
     differences = [
         (
-            f"{mode_name(mode)}, VI+TEI {MINUS} TEI",
+            f"{mode_name(mode)}, {DIFFERENCE}",
             [
-                Score(METRIC_NAMES[metric], _difference(figures[metric], decimals, reach))
+                Score(METRIC_LABELS[metric], _difference(figures[metric], decimals, reach))
                 for metric in SHOWN_METRICS
                 if metric in figures
             ],
@@ -163,7 +162,7 @@ def cell_texts(cell: ModelCell) -> CellTexts:
         rank=f"{cell.rank} of {cell.models}",
         places=f"{cell.rank} to {cell.lowest}" if cell.lowest != cell.rank else "",
         scores=[
-            Score(METRIC_NAMES[metric], _score(cell.figures[metric], track))
+            Score(METRIC_LABELS[metric], _score(cell.figures[metric], track))
             for metric in SHOWN_METRICS
             if metric in cell.figures
         ],
@@ -214,7 +213,7 @@ def _versus(part: Versus, reach: float) -> VersusTexts:
     decimals = decimals_of(part.track)
     lines = [
         VersusLine(
-            METRIC_NAMES[metric],
+            METRIC_LABELS[metric],
             shown(part.a[metric], decimals),
             shown(part.b[metric], decimals),
             _difference(part.difference[metric], decimals, reach),

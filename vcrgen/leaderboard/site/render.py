@@ -1,16 +1,10 @@
-"""Records in, whole HTML pages out, with the style, the script and a policy that allows those two and no network."""
+"""Records in, whole HTML pages out."""
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Mapping, Sequence
 from functools import cache
-from importlib import resources
 from typing import Any
-
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
 
 from vcrgen.leaderboard.facts import MAX_LINK, MAX_NAME, Access
 from vcrgen.leaderboard.quoted import Quoted
@@ -26,7 +20,8 @@ from vcrgen.leaderboard.records import (
     Submission,
 )
 from vcrgen.leaderboard.site import models, names, tables, texts
-from vcrgen.leaderboard.site.names import board_name, compare_name, model_name
+from vcrgen.leaderboard.site.names import compare_name, model_name
+from vcrgen.report.pages import Templates
 
 REFRESH_SECONDS = 3
 
@@ -108,7 +103,7 @@ class Pages:
         """The log, the newest first."""
         newest_first = sorted(events, key=lambda event: event.number, reverse=True)
         rows = [(event, texts.minute(event.at), self._models.get(event.subject)) for event in newest_first]
-        return self._render("history.html", "History", names.HISTORY, rows=rows, model_name=model_name)
+        return self._render("history.html", "History", names.HISTORY, rows=rows)
 
     def quoted(self, rows: Sequence[Quoted]) -> str:
         """All rows from publications."""
@@ -175,66 +170,35 @@ class Pages:
             (names.ABOUT, "About", True),
             (names.SUBMIT, "Submit", site.live),
         )
-        return (
-            _environment()
-            .get_template(template)
-            .render(
-                site=site,
-                title=title,
-                current=current,
-                links=[(name, label) for name, label, there in links if there],
-                updated=texts.minute(site.updated) if site.updated else "",
-                contact_link=texts.contact_link(site.contact),
-                policy=policy(header=False),
-                **values,
-            )
+        return _templates().render(
+            template,
+            site=site,
+            title=title,
+            current=current,
+            links=[(name, label) for name, label, there in links if there],
+            updated=texts.minute(site.updated) if site.updated else "",
+            contact_link=texts.contact_link(site.contact),
+            **values,
         )
 
 
-@cache
 def policy(*, header: bool = True) -> str:
     """The content security policy of all pages.
 
     Args:
-        header: For the HTTP header; else for the ``<meta>`` of a page, where ``frame-ancestors`` has no meaning.
+        header: For the HTTP header; else for the ``<meta>`` of a page.
     """
-    rules = [
-        "default-src 'none'",
-        f"style-src '{_digest('board.css')}'",
-        f"script-src '{_digest('board.js')}'",
-        "img-src data:",
-        "form-action 'self'",
-        "base-uri 'none'",
-        "require-trusted-types-for 'script'",
-        "trusted-types 'none'",
-        *(["frame-ancestors 'none'"] if header else []),
-    ]
-    return "; ".join(rules)
+    return _templates().policy(header=header)
 
 
 @cache
-def _asset(name: str) -> str:
-    return resources.files("vcrgen.leaderboard.site").joinpath(name).read_text("utf-8")
-
-
-def _digest(name: str) -> str:
-    return f"sha256-{base64.b64encode(hashlib.sha256(_asset(name).encode()).digest()).decode()}"
-
-
-@cache
-def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("vcrgen.leaderboard.site"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        auto_reload=False,
+def _templates() -> Templates:
+    pages = ("INDEX", "GAP", "ABOUT", "SUBMIT", "COMPARE", "QUOTED")
+    return Templates(
+        "vcrgen.leaderboard.site",
+        style="board.css",
+        script="board.js",
+        forms=True,
+        name={page.lower(): getattr(names, page) for page in pages},
+        model_name=model_name,
     )
-    environment.globals |= {
-        "style": Markup(_asset("board.css")),  # noqa: S704 - our own files, whose hash is in the policy
-        "script": Markup(_asset("board.js")),  # noqa: S704
-        "name": {key.lower(): getattr(names, key) for key in ("INDEX", "GAP", "ABOUT", "SUBMIT", "COMPARE", "QUOTED")},
-        "board_name": board_name,
-    }
-    return environment

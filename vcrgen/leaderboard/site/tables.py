@@ -13,22 +13,19 @@ from markupsafe import Markup
 from vcrgen.leaderboard.facts import Access, ModelFacts, show_size
 from vcrgen.leaderboard.quoted import Quoted
 from vcrgen.leaderboard.records import SHOWN_METRICS, BoardTable, Figure, Figures, Gap, Ranking, Site, Track
-from vcrgen.leaderboard.site import charts
 from vcrgen.leaderboard.site.names import board_name, model_name
 from vcrgen.leaderboard.site.texts import (
-    DASH,
-    METRIC_NAMES,
-    MINUS,
     Shown,
     day,
     decimals_of,
     language_name,
     mode_name,
-    percent,
     shown,
     web_address,
 )
-from vcrgen.scorer.records import View
+from vcrgen.report import charts
+from vcrgen.report.table import DASH, percent
+from vcrgen.scorer.tables import DIFFERENCE, METRIC_LABELS
 
 
 class Model(NamedTuple):
@@ -112,37 +109,37 @@ class Choice(NamedTuple):
 
 def describe(facts: ModelFacts) -> Model:
     """A model with the link to its page."""
+    page, link = model_name(facts.entry), web_address(facts.link)
+    return _model(facts, facts.model, team=facts.team, page=page, link=link)
+
+
+def _model(of: ModelFacts | Quoted, name: str, *, team: str = "", page: str = "", link: str = "") -> Model:
     return Model(
-        name=facts.model,
-        team=facts.team,
-        page=model_name(facts.entry),
-        link=web_address(facts.link),
-        access="" if facts.access == Access.UNKNOWN else facts.access.value,
-        size=show_size(facts.size),
-        billions="" if facts.size is None else f"{facts.size:g}",
-        released=facts.released.isoformat() if facts.released else "",
+        name=name,
+        team=team,
+        page=page,
+        link=link,
+        access="" if of.access == Access.UNKNOWN else of.access.value,
+        size=show_size(of.size),
+        billions="" if of.size is None else f"{of.size:g}",
+        released=of.released.isoformat() if of.released else "",
     )
 
 
 def columns_of(table: BoardTable) -> list[Column]:
     """Both metrics of the view that ranks, then of the views that some model has beside it, then the difference."""
-    rows = [row for ranking in table.rankings for row in ranking.rows]
-    views = _views(table)
     columns = [
-        Column(METRIC_NAMES[metric], view.label, view == table.track.view and metric == "exact")
-        for view in views
+        Column(METRIC_LABELS[metric], view.label, view == table.track.view and metric == "exact")
+        for view in table.views
         for metric in SHOWN_METRICS
     ]
-    if any(row.difference for row in rows):
-        columns.append(Column("Difference", f"VI+TEI {MINUS} TEI", False))
-    return columns
+    return [*columns, Column("Difference", DIFFERENCE, False)] if table.has_differences else columns
 
 
 def board_ranking(table: BoardTable, ranking: Ranking) -> BoardRanking:
     """The rows of one ranking under the columns of the whole page."""
     decimals = decimals_of(table.track)
-    views = _views(table)
-    differences = any(row.difference for each in table.rankings for row in each.rows)
+    views, differences = table.views, table.has_differences
     rows = []
     for row in ranking.rows:
         cells = [
@@ -157,11 +154,6 @@ def board_ranking(table: BoardTable, ranking: Ranking) -> BoardRanking:
     return BoardRanking(ranking.short, ranking.signature, rows)
 
 
-def _views(table: BoardTable) -> list[View]:
-    present = {view for ranking in table.rankings for row in ranking.rows for view in row.scores}
-    return [table.track.view, *(view for view in View if view in present and view != table.track.view)]
-
-
 def _cell(figures: Figures | None, metric: str, decimals: int, *, sign: bool = False, drawn: bool = False) -> str:
     """The cell of one figure, and before it one of its drawing if it has one. They hold nothing but numbers."""
     figure = figures.get(metric) if figures else None
@@ -174,18 +166,8 @@ def _cell(figures: Figures | None, metric: str, decimals: int, *, sign: bool = F
 
 def quoted_row(row: Quoted) -> QuotedRow:
     """One row from a publication as texts."""
-    model = Model(
-        name=row.model,
-        team="",
-        page="",
-        link="",
-        access="" if row.access == Access.UNKNOWN else row.access.value,
-        size=show_size(row.size),
-        billions="" if row.size is None else f"{row.size:g}",
-        released=row.released.isoformat() if row.released else "",
-    )
     return QuotedRow(
-        model=model,
+        model=_model(row, row.model),
         source=row.source,
         link=web_address(row.url),
         setting=f"{language_name(row.language)}, {row.mode}, {row.view.label}",
@@ -214,7 +196,7 @@ def gap_row(gap: Gap) -> GapRow:
         on_hidden=shown(gap.on_hidden, decimals),
         gap=text,
         key=shown(Figure(difference, 0, 0), decimals).key,
-        chart=charts.dumbbell(gap.on_public, gap.on_hidden),
+        chart=charts.dumbbell(gap.on_public.value, gap.on_hidden.value),
     )
 
 

@@ -8,16 +8,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 
-from markupsafe import Markup
-
 from vcrgen.leaderboard.records import Figure, Track
+from vcrgen.report.table import DASH, MINUS, percent
 from vcrgen.scorer.records import View
 from vcrgen.text.languages import LANGUAGES
 
-MINUS = "\N{MINUS SIGN}"
-DASH = "\N{EN DASH}"
 PUBLIC_DECIMALS = 2
-METRIC_NAMES = {"exact": "Exact match", "jaccard": "Jaccard"}
 VIEW_NOTES = {
     View.STACKED: "VI+TEI: the model sees the picture and, below it, the caption with its covered words.",
     View.TEI: "TEI: the model sees the covered caption on white, without the picture.",
@@ -32,7 +28,6 @@ OUTCOME_NOTES = {
     "null": "null output",
     "missing": "no output",
 }
-NO_BAR = Markup("")
 _MAIL = re.compile(r"[\w.+-]+@[\w-]+(\.[\w-]+)+", re.ASCII)
 _WEB = re.compile(r"https?://[^\s\"'<>]+")
 
@@ -51,7 +46,7 @@ class Shown:
     value: str
     interval: str
     key: str
-    bar: Markup = NO_BAR
+    bar: str = ""
 
 
 def decimals_of(track: Track) -> int:
@@ -66,17 +61,7 @@ def points(track: Track) -> str:
     return f"{round(100 * track.step, 6):f}".rstrip("0").rstrip(".")
 
 
-def percent(share: float | None, decimals: int = PUBLIC_DECIMALS, *, sign: bool = False) -> str:
-    """A share in percent; what rounds to zero has no sign."""
-    if share is None:
-        return DASH
-    number = round(100 * share, decimals)
-    if number == 0:
-        return f"{0:.{decimals}f}"
-    return f"{number:{'+' if sign else ''}.{decimals}f}".replace("-", MINUS)
-
-
-def shown(figure: Figure, decimals: int, *, sign: bool = False, bar: Markup = NO_BAR) -> Shown:
+def shown(figure: Figure, decimals: int, *, sign: bool = False, bar: str = "") -> Shown:
     """A figure as texts."""
     value = percent(figure.value, decimals, sign=sign)
     low, high = (percent(end, decimals, sign=sign) for end in (figure.low, figure.high))

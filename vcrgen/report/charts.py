@@ -7,42 +7,56 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Protocol
 
 from markupsafe import Markup
-
-from vcrgen.leaderboard.records import Figure
 
 STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 
 
-def interval_bar(figure: Figure) -> Markup:
+class Drawable(Protocol):
+    """A mean with its interval, as shares."""
+
+    @property
+    def value(self) -> float:
+        """The mean."""
+
+    @property
+    def low(self) -> float:
+        """The lower end."""
+
+    @property
+    def high(self) -> float:
+        """The upper end."""
+
+
+def interval_bar(figure: Drawable) -> Markup:
     """A mean and its interval on an axis from 0 to 100 %."""
     value = _at(figure.value)
     length = f'<rect class="length" x="0" y="5" width="{value:.2f}%" height="6"/>'
     return _svg("iv", length + _interval(_at(figure.low), _at(figure.high), value))
 
 
-def difference_bar(figure: Figure, reach: float) -> Markup:
+def difference_bar(figure: Drawable, reach: float) -> Markup:
     """A difference and its interval on an axis from ``-reach`` to ``reach``, with a line at zero."""
     low, high, value = (_at((share / reach + 1) / 2) for share in (figure.low, figure.high, figure.value))
     zero = '<line class="zero" x1="50%" x2="50%" y1="0" y2="16"/>'
     return _svg("iv df", zero + _interval(low, high, value))
 
 
-def reach_of(differences: Sequence[Figure]) -> float:
+def reach_of(differences: Sequence[Drawable]) -> float:
     """A round share that is larger than every end of some intervals, so that they can be drawn on one axis."""
     largest = max((max(abs(each.low), abs(each.high)) for each in differences), default=0.0)
     return next((step for step in STEPS if largest <= step), 1.0)
 
 
-def dumbbell(public: Figure, hidden: Figure) -> Markup:
-    """Two means on one axis from 0 to 100 %: a disc for the public set, a ring for the hidden one."""
-    a, b = _at(public.value), _at(hidden.value)
-    left, right = min(a, b), max(a, b)
+def dumbbell(first: float, second: float) -> Markup:
+    """Two shares on one axis from 0 to 100 %: a disc for the first, a ring for the second."""
+    a, b = _at(first), _at(second)
     return _svg(
         "iv db",
-        f'<line class="way" x1="{left:.2f}%" x2="{right:.2f}%" y1="8" y2="8"/>'
-        f'<circle class="public" cx="{a:.2f}%" cy="8" r="4.5"/><circle class="hidden" cx="{b:.2f}%" cy="8" r="4.5"/>',
+        f'<line class="way" x1="{min(a, b):.2f}%" x2="{max(a, b):.2f}%" y1="8" y2="8"/>'
+        f'<circle class="first" cx="{a:.2f}%" cy="8" r="4.5"/><circle class="second" cx="{b:.2f}%" cy="8" r="4.5"/>',
     )
 
 

@@ -1,0 +1,184 @@
+"""The HTML report of a scoring: one file with all tables, drawings, and the worst and best items with their images."""
+
+from __future__ import annotations
+
+import base64
+import functools
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import NamedTuple
+
+from vcrgen.report.charts import interval_bar
+from vcrgen.report.pages import Templates
+from vcrgen.report.table import percent
+from vcrgen.scorer.comparison import Comparison
+from vcrgen.scorer.images import media_type, read_images
+from vcrgen.scorer.records import METRICS, UNSTATED, SpanMatch, View
+from vcrgen.scorer.results import RunResult, require_one_signature
+from vcrgen.scorer.run import Found, Session
+from vcrgen.scorer.tables import MAIN_METRICS, METRIC_LABELS, remarks, report_tables
+
+EXAMPLES = 6
+MAX_OUTPUT_SHOWN = 2000
+OutputKey = tuple[str, str, View]
+"""Stands for one output: its question's id, its mode and its view."""
+
+
+class Card(NamedTuple):
+    """An item as its card on the page shows it.
+
+    Attributes:
+        title: The question's id with view and mode.
+        alt: What the image is.
+        image: The image as a ``data:`` URI, or an empty text.
+        matches: What became of each span.
+        output: The output in pieces, each with ``exact``, ``near`` or nothing as its mark; None where there is none.
+        empty: Whether the output is nothing but white space.
+        cut: Whether it goes on.
+    """
+
+    title: str
+    alt: str
+    image: str
+    matches: Sequence[SpanMatch]
+    output: list[tuple[str, str]] | None
+    empty: bool
+    cut: bool
+
+
+def as_html(
+    session: Session,
+    predictions: Sequence[Path],
+    results: Sequence[RunResult],
+    comparisons: Sequence[Comparison] = (),
+) -> str:
+    """A page that needs nothing beside it.
+
+    Args:
+        session: What scored the results; it gives the examples.
+        predictions: The files of the results, in the same order; read again for the examples.
+        results: One signature for all.
+        comparisons: Of these results.
+
+    Raises:
+        ScoreError: The results have different signatures.
+    """
+    require_one_signature(results)
+    tables = report_tables(results, comparisons)
+    return _templates().render(
+        "report.html",
+        title=f"Scores on {session.key.name}",
+        cell=results[0].cells[0],
+        language=results[0].lang,
+        protocol=session.scorer.protocol.name,
+        signature=results[0].signature,
+        scores=tables[0],
+        charts=[(METRIC_LABELS[metric], list(_chart(results, metric))) for metric in MAIN_METRICS],
+        comparison=tables.pop() if comparisons else None,
+        conclusions=[item.conclusion for item in comparisons],
+        remarks=list(remarks(results)),
+        examples=[
+            (f"{head} items{f' of {result.title}' if len(results) > 1 else ''}", cards)
+            for file, result in zip(predictions, results, strict=True)
+            for head, cards in zip(("Worst", "Best"), _examples(session, file, result), strict=True)
+            if cards
+        ],
+        tables=tables[1:],
+    )
+
+
+def _chart(results: Sequence[RunResult], metric: str) -> Iterable[tuple[str, str, str]]:
+    """Label, drawing and mean of each mode and view."""
+    for result in results:
+        head = f"{result.title}, " if len(results) > 1 else ""
+        for cell in result.cells:
+            of = cell.metrics[metric]
+            yield f"{head}{cell.mode}, {cell.view.label}", interval_bar(of), percent(of.value)
+
+
+def _examples(session: Session, file: Path, result: RunResult) -> tuple[list[Card], list[Card]]:
+    """The outputs of the lowest and of the highest score; no question comes twice."""
+    ranked = _ranked(session, file, result)
+    count = min(EXAMPLES, (len({item[0] for item in ranked}) + 1) // 2)
+    worst = _first(ranked, count)
+    taken = {question for question, _, _ in worst}
+    best = _first((item for item in reversed(ranked) if item[0] not in taken), count)
+    wanted = taken | {question for question, _, _ in best}
+    found = {(item.question_id, item.mode, item.view): item for item in session.find(file, wanted)}
+    images = _images(session, [*worst, *best])
+    worst_cards, best_cards = ([_card(found[name], images.get(name)) for name in names] for names in (worst, best))
+    return worst_cards, best_cards
+
+
+def _ranked(session: Session, file: Path, result: RunResult) -> list[OutputKey]:
+    """Every item with an output, the worst first: by exact match and Jaccard, then by characters.
+
+    Of equals the one with more spans comes first: it is the better example.
+    """
+    answered = {
+        (joined.question, *joined.cell) for joined in session.joined(file) if joined.prediction.output is not None
+    }
+    exact, jaccard, character = (METRICS.index(name) for name in ("exact", "jaccard", "character"))
+    scored = []
+    for (mode, view), resamples in result.resamples.items():
+        row = 0
+        for number, question in enumerate(session.key.questions):
+            count = len(question.spans)
+            if count and (number, mode, view) in answered:
+                means = resamples.scores[row : row + count].mean(axis=0).tolist()
+                score = (means[exact] + means[jaccard], means[character], -count)
+                scored.append((score, (question.question_id, mode, view)))
+            row += count
+    return [item for _, item in sorted(scored)]
+
+
+def _first(items: Iterable[OutputKey], count: int) -> list[OutputKey]:
+    """The first items of so many questions, one of each."""
+    chosen: dict[str, OutputKey] = {}
+    for item in items:
+        if len(chosen) < count:
+            chosen.setdefault(item[0], item)
+    return list(chosen.values())
+
+
+def _images(session: Session, items: Sequence[OutputKey]) -> dict[OutputKey, bytes]:
+    images: dict[OutputKey, bytes] = {}
+    for mode in {mode for _, mode, _ in items}:
+        shown = mode if mode in session.key.images else next(iter(session.key.images), mode)
+        wanted: dict[str, set[View]] = {}
+        for question_id, of, view in items:
+            if of == mode:
+                wanted.setdefault(question_id, set()).add(view)
+        for (question_id, view), data in read_images(session.key.images.get(shown, ()), wanted).items():
+            images[question_id, mode, view] = data
+    return images
+
+
+def _card(item: Found, image: bytes | None) -> Card:
+    kind = media_type(image) if image else None
+    mode = "" if item.mode == UNSTATED else f", {item.mode}"
+    return Card(
+        title=f"{item.question_id} ({item.view.label}{mode})",
+        alt=item.view.label,
+        image=f"data:{kind};base64,{base64.b64encode(image).decode()}" if image and kind else "",
+        matches=item.matches,
+        output=None if item.output is None else _marked(item.output[:MAX_OUTPUT_SHOWN], item.matches),
+        empty=not (item.output or "").strip(),
+        cut=len(item.output or "") > MAX_OUTPUT_SHOWN,
+    )
+
+
+def _marked(output: str, matches: Sequence[SpanMatch]) -> list[tuple[str, str]]:
+    """An output in pieces: what was matched exactly, what was the nearest to another span, and the rest."""
+    marks = [""] * len(output)
+    for match in sorted(matches, key=lambda match: match.exact):  # where two overlap, the exact one is shown
+        for position in range(max(match.start, 0), min(match.end, len(output))):
+            marks[position] = "exact" if match.exact else "near"
+    pieces = groupby(zip(output, marks, strict=True), key=lambda pair: pair[1])
+    return [("".join(char for char, _ in pairs), mark) for mark, pairs in pieces]
+
+
+@functools.cache
+def _templates() -> Templates:
+    return Templates("vcrgen.scorer", style="report.css", percent=percent)
