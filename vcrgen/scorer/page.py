@@ -74,7 +74,7 @@ def as_html(
         protocol=session.scorer.protocol.name,
         signature=results[0].signature,
         scores=tables[0],
-        charts=[(METRIC_LABELS[metric], list(_chart(results, metric))) for metric in MAIN_METRICS],
+        charts=[(METRIC_LABELS[metric], [_bars(result, metric) for result in results]) for metric in MAIN_METRICS],
         comparison=tables.pop() if comparisons else None,
         conclusions=[item.conclusion for item in comparisons],
         remarks=list(remarks(results)),
@@ -88,13 +88,10 @@ def as_html(
     )
 
 
-def _chart(results: Sequence[RunResult], metric: str) -> Iterable[tuple[str, str, str]]:
-    """Label, drawing and mean of each mode and view."""
-    for result in results:
-        head = f"{result.title}, " if len(results) > 1 else ""
-        for cell in result.cells:
-            of = cell.metrics[metric]
-            yield f"{head}{cell.mode}, {cell.view.label}", interval_bar(of), percent(of.value)
+def _bars(result: RunResult, metric: str) -> tuple[str, list[tuple[str, str, str]]]:
+    """A run's title, and the label, drawing and mean of each of its modes and views."""
+    estimates = [(f"{cell.mode}, {cell.view.label}", cell.metrics[metric]) for cell in result.cells]
+    return result.title, [(label, interval_bar(of), percent(of.value)) for label, of in estimates]
 
 
 def _examples(session: Session, file: Path, result: RunResult) -> tuple[list[Card], list[Card]]:
