@@ -50,9 +50,13 @@ def as_csv(table: Table, *, quote_texts: bool = False) -> str:
         quote_texts: Whether all texts stand in quotes; else only those that need to.
     """
     out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC if quote_texts else csv.QUOTE_MINIMAL)
-    writer.writerow(table.heads)
-    writer.writerows([_bare(cell) for cell in row] for row in table.rows)
+    all_quoted = csv.writer(out, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
+    few_quoted = csv.writer(out, lineterminator="\n")
+    for row in (table.heads, *table.rows):
+        cells = [_bare(cell) for cell in row]
+        # Python before 3.13 leaves a text with a carriage return bare, where other readers see the end of a line.
+        returns = any(isinstance(cell, str) and "\r" in cell for cell in cells)
+        (all_quoted if quote_texts or returns else few_quoted).writerow(cells)
     return out.getvalue()
 
 

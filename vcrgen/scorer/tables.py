@@ -188,21 +188,24 @@ def _rows_of_runs(results: Sequence[RunResult]) -> Iterator[Row]:
                 for name, estimate in group.metrics.items():
                     yield (*head, group.by, group.label, name, *_numbers(estimate), group.spans, cell.images, *end)
         for difference in result.differences:
-            cell = result.cell("stacked", difference.mode)
             head = (*run, difference.mode, "stacked - tei")
             for name, estimate in difference.metrics.items():
-                yield (*head, "", "", name, *_numbers(estimate), cell.spans, cell.images, *end)
+                yield (*head, "", "", name, *_numbers(estimate), *_size(results), *end)
 
 
 def _rows_of_comparisons(results: Sequence[RunResult], comparisons: Sequence[Comparison]) -> Iterator[Row]:
     """A line for each metric of each comparison; the tests, which are about exact match, stand in its line."""
-    signature, by_title = str(results[0].signature), {result.title: result for result in results}
     for item in comparisons:
-        cell = by_title[item.a].cell(item.view, item.mode)
+        head = (f"{item.a} - {item.b}", "", item.mode, item.view.value)
         for name, estimate in item.metrics.items():
             tests = (item.only_a, item.only_b, Number(item.p_mcnemar)) if name == "exact" else (None, None, None)
-            head = (f"{item.a} - {item.b}", "", item.mode, item.view.value, "", "", name)
-            yield (*head, *_numbers(estimate), cell.spans, cell.images, *tests, signature)
+            signature = str(results[0].signature)
+            yield (*head, "", "", name, *_numbers(estimate), *_size(results), *tests, signature)
+
+
+def _size(results: Sequence[RunResult]) -> tuple[int, int]:
+    """Spans and images: of one signature, so all modes and views of all runs have the same."""
+    return results[0].cells[0].spans, results[0].cells[0].images
 
 
 def _numbers(estimate: Estimate) -> tuple[Percent, ...]:
