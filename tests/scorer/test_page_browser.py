@@ -43,9 +43,8 @@ def test_nothing_is_clipped(page: Any, width: int) -> None:
     wide = page.execute_script("return [document.documentElement.scrollWidth, innerWidth]")
     assert wide[0] <= wide[1] == width
     # Tables scroll by themselves where they have to; drawings with their labels always fit.
-    assert page.execute_script(
-        "return [...document.querySelectorAll('figure')].every((f) => f.scrollWidth <= f.clientWidth)"
-    )
+    fits = "return [...document.querySelectorAll('figure')].every((each) => each.scrollWidth <= each.clientWidth)"
+    assert page.execute_script(fits)
     outside = (
         "const inside = (b, f) => b.left >= f.left && b.right <= f.right;"
         "return [...document.querySelectorAll('figure th, figure td')].filter((cell) =>"

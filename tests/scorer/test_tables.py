@@ -3,6 +3,7 @@
 import csv
 import io
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from vcrgen.report.table import Interval, Percent
 from vcrgen.scorer import Options, RunResult, Session, compare, render
 from vcrgen.scorer.comparison import Comparison
+from vcrgen.scorer.results import Estimate
 from vcrgen.scorer.tables import FORMATS, comparison_table, report_tables
 
 WriteLines = Callable[[str, Iterable[Any]], Path]
@@ -76,11 +78,8 @@ def test_csv_has_the_difference_between_the_views(compared: tuple[list[RunResult
 def test_what_rounds_to_zero_has_no_sign(compared: tuple[list[RunResult], list[Comparison]], form: str) -> None:
     """Two runs that are equal differ by 0.00, and an interval that begins at -0.001 % does so at 0.00."""
     results, comparisons = compared
-    tiny = {
-        name: type(of)(value=-1e-6, sd_spans=0.0, sd_images=0.0, low=-1e-5, high=1e-5)
-        for name, of in comparisons[0].metrics.items()
-    }
-    object.__setattr__(comparisons[0], "metrics", tiny)
+    tiny = Estimate(value=-1e-6, sd_spans=0.0, sd_images=0.0, low=-1e-5, high=1e-5)
+    comparisons = [replace(item, metrics=dict.fromkeys(item.metrics, tiny)) for item in comparisons]
     text = render(results, form, comparisons)
     assert "0.00 to 0.00" in text
     for wrong in ("+0.00", "-0.00", "−0.00", "$-$0.00"):
