@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 MINUS = "\N{MINUS SIGN}"
 DASH = "\N{EN DASH}"  # stands for what is missing
+DECIMALS = 2  # where nothing else is said
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,7 @@ class Number:
     """
 
     value: float | None
-    decimals: int = 2
+    decimals: int = DECIMALS
     sign: bool = False
 
     def __str__(self) -> str:
@@ -37,7 +38,7 @@ class Percent:
     """A share from 0 to 1, or None, that is shown in percent; ``decimals`` and ``sign`` as in :class:`Number`."""
 
     share: float | None
-    decimals: int = 2
+    decimals: int = DECIMALS
     sign: bool = False
 
     @property
@@ -55,7 +56,7 @@ class Interval:
 
     low: float
     high: float
-    decimals: int = 2
+    decimals: int = DECIMALS
     sign: bool = False
 
     @property
@@ -111,7 +112,7 @@ def show(cell: TableCell) -> str:
     return DASH if cell is None else str(cell)
 
 
-def percent(share: float | None, decimals: int = 2, *, sign: bool = False) -> str:
+def percent(share: float | None, decimals: int = DECIMALS, *, sign: bool = False) -> str:
     """A share in percent: ``12.35``, with ``sign`` ``+12.35``; what rounds to zero has no sign."""
     return _rounded(None if share is None else 100 * share, decimals, sign)
 

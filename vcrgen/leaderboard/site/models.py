@@ -21,7 +21,6 @@ from vcrgen.leaderboard.records import (
 )
 from vcrgen.leaderboard.site.names import board_name, compare_name
 from vcrgen.leaderboard.site.texts import (
-    PUBLIC_DECIMALS,
     Shown,
     day,
     decimals_of,
@@ -34,7 +33,7 @@ from vcrgen.leaderboard.site.texts import (
     track_name,
 )
 from vcrgen.report import charts
-from vcrgen.report.table import percent
+from vcrgen.report.table import DECIMALS, percent
 from vcrgen.scorer.tables import DIFFERENCE, METRIC_LABELS
 
 
@@ -125,7 +124,7 @@ class VersusTexts(NamedTuple):
 def run_texts(run: ModelRun) -> RunTexts:
     """A current file with all its scores."""
     track = run.cells[0].track if run.cells else None
-    decimals = decimals_of(track) if track else PUBLIC_DECIMALS
+    decimals = decimals_of(track) if track else DECIMALS
     reach = charts.reach_of([each for figures in run.differences.values() for each in figures.values()])
     differences = [
         (

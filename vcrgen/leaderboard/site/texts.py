@@ -9,11 +9,10 @@ from datetime import UTC, datetime
 from decimal import Decimal
 
 from vcrgen.leaderboard.records import Figure, Track
-from vcrgen.report.table import DASH, MINUS, percent
+from vcrgen.report.table import DASH, DECIMALS, MINUS, percent
 from vcrgen.scorer.records import View
 from vcrgen.text.languages import LANGUAGES
 
-PUBLIC_DECIMALS = 2
 VIEW_NOTES = {
     View.STACKED: "VI+TEI: the model sees the picture and, below it, the caption with its covered words.",
     View.TEI: "TEI: the model sees the covered caption on white, without the picture.",
@@ -52,7 +51,7 @@ class Shown:
 def decimals_of(track: Track) -> int:
     """Decimals of a percentage: two, or as many as the step of a hidden set needs."""
     if not track.step:
-        return PUBLIC_DECIMALS
+        return DECIMALS
     return max(0, -int(Decimal(points(track)).as_tuple().exponent))
 
 
