@@ -6,47 +6,31 @@ Every number drawn here also stands beside the drawing as text, so the drawings 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Iterable
+from typing import Any
 
 from markupsafe import Markup
 
 STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 
 
-class Drawable(Protocol):
-    """A mean with its interval, as shares."""
-
-    @property
-    def value(self) -> float:
-        """The mean."""
-
-    @property
-    def low(self) -> float:
-        """The lower end."""
-
-    @property
-    def high(self) -> float:
-        """The upper end."""
+def interval_bar(value: float, low: float, high: float) -> Markup:
+    """A share and its interval on an axis from 0 to 100 %."""
+    at = _at(value)
+    length = f'<rect class="length" x="0" y="5" width="{at:.2f}%" height="6"/>'
+    return _svg("iv", length + _interval(_at(low), _at(high), at))
 
 
-def interval_bar(figure: Drawable) -> Markup:
-    """A mean and its interval on an axis from 0 to 100 %."""
-    value = _at(figure.value)
-    length = f'<rect class="length" x="0" y="5" width="{value:.2f}%" height="6"/>'
-    return _svg("iv", length + _interval(_at(figure.low), _at(figure.high), value))
-
-
-def difference_bar(figure: Drawable, reach: float) -> Markup:
-    """A difference and its interval on an axis from ``-reach`` to ``reach``, with a line at zero."""
-    low, high, value = (_at((share / reach + 1) / 2) for share in (figure.low, figure.high, figure.value))
+def difference_bar(value: float, low: float, high: float, *, reach: float) -> Markup:
+    """A difference of shares and its interval on an axis from ``-reach`` to ``reach``, with a line at zero."""
+    places = (_at((share / reach + 1) / 2) for share in (low, high, value))
     zero = '<line class="zero" x1="50%" x2="50%" y1="0" y2="16"/>'
-    return _svg("iv df", zero + _interval(low, high, value))
+    return _svg("iv df", zero + _interval(*places))
 
 
-def reach_of(differences: Sequence[Drawable]) -> float:
-    """A round share that is larger than every end of some intervals, so that they can be drawn on one axis."""
-    largest = max((max(abs(each.low), abs(each.high)) for each in differences), default=0.0)
+def reach(ends: Iterable[float]) -> float:
+    """A round share that is as large as every end of some intervals, so that they can be drawn on one axis."""
+    largest = max(map(abs, ends), default=0.0)
     return next((step for step in STEPS if largest <= step), 1.0)
 
 
@@ -60,10 +44,10 @@ def dumbbell(first: float, second: float) -> Markup:
     )
 
 
-def stacked_bar(parts: Sequence[tuple[str, float]]) -> Markup:
-    """Shares that sum to 1, each with the class ``o-NAME``."""
+def stacked_bar(parts: Iterable[tuple[Any, ...]]) -> Markup:
+    """Shares that sum to 1: of each part its name, which it has the class ``o-NAME`` by, and its share."""
     drawn, done = [], 0.0
-    for name, share in parts:
+    for name, share, *_ in parts:
         drawn.append(f'<rect class="o-{name}" x="{100 * done:.3f}%" y="0" width="{100 * share:.3f}%" height="22"/>')
         done += share
     return _svg("sb", "".join(drawn))

@@ -90,8 +90,11 @@ def as_html(
 
 def _bars(result: RunResult, metric: str) -> tuple[str, list[tuple[str, str, str]]]:
     """A run's title, and the label, drawing and mean of each of its modes and views."""
-    estimates = [(f"{cell.mode}, {cell.view.label}", cell.metrics[metric]) for cell in result.cells]
-    return result.title, [(label, interval_bar(of), percent(of.value)) for label, of in estimates]
+    bars: list[tuple[str, str, str]] = []
+    for cell in result.cells:
+        of = cell.metrics[metric]
+        bars.append((f"{cell.mode}, {cell.view.label}", interval_bar(of.value, of.low, of.high), percent(of.value)))
+    return result.title, bars
 
 
 def _examples(session: Session, file: Path, result: RunResult) -> tuple[list[Card], list[Card]]:
