@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from datetime import date
 from typing import Any
 
@@ -70,52 +70,33 @@ FORMATS: dict[str, Callable[[Sequence[BoardTable]], str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class _Column:
-    """A column: its head, its cells, and whether the highest of them is best."""
-
-    head: str
-    cell: Callable[[Row], TableCell]
-    best: bool = False
-
-
 def _ranking(board: BoardTable, ranking: Ranking) -> Table:
     """One ranking under the columns that all rankings of the board's table need."""
-    columns = [
-        _Column("Rank", _show_rank),
-        _Column("Model", lambda row: row.facts.model),
-        _Column("Team", lambda row: row.facts.team),
-        _Column("Access", lambda row: _show_access(row.facts.access)),
-        _Column("Size", lambda row: show_size(row.facts.size) or None),
-    ]
-    labels = len(columns)
-    for view in board.views:
-        columns += _score_columns(view)
-    if board.has_differences:
-        columns += [
-            _Column(f"Exact match, {DIFFERENCE}", lambda row: _share(row.difference, "exact", sign=True)),
-            _Column("95 % interval", lambda row: _interval(row.difference, sign=True)),
-        ]
-    columns.append(_Column("Handed in", lambda row: row.received.date().isoformat()))
+    heads = ["Rank", "Model", "Team", "Access", "Size"]
+    labels, views, differences = len(heads), board.views, board.has_differences
+    exact, jaccard = (METRIC_LABELS[metric] for metric in SHOWN_METRICS)
+    for view in views:
+        heads += [f"{exact} ({view.label})", "95 % interval", f"{jaccard} ({view.label})"]
+    if differences:
+        heads += [f"{exact}, {DIFFERENCE}", "95 % interval"]
     return Table(
         title="",
-        heads=[column.head for column in columns],
+        heads=[*heads, "Handed in"],
         labels=labels,
-        rows=[[column.cell(row) for column in columns] for row in ranking.rows],
-        best=[number for number, column in enumerate(columns) if column.best],
+        rows=[list(_ranked_cells(row, views, differences)) for row in ranking.rows],
+        best=[column for first in range(labels, labels + 3 * len(views), 3) for column in (first, first + 2)],
     )
 
 
-def _score_columns(view: View) -> Iterator[_Column]:
-    for metric in SHOWN_METRICS:
-        yield _score_column(view, metric)
-        if metric == "exact":
-            yield _Column("95 % interval", lambda row: _interval(row.scores.get(view)))
-
-
-def _score_column(view: View, metric: str) -> _Column:
-    head = f"{METRIC_LABELS[metric]} ({view.label})"
-    return _Column(head, lambda row: _share(row.scores.get(view), metric), best=True)
+def _ranked_cells(row: Row, views: Sequence[View], differences: bool) -> Iterator[TableCell]:
+    yield str(row.rank) if row.rank == row.lowest else f"{row.rank} ({row.rank}{DASH}{row.lowest})"
+    yield from (row.facts.model, row.facts.team, _show_access(row.facts.access), show_size(row.facts.size) or None)
+    for view in views:
+        figures = row.scores.get(view, {})
+        yield from (_share(figures, "exact"), _interval(figures), _share(figures, "jaccard"))
+    if differences:
+        yield from (_share(row.difference or {}, "exact", sign=True), _interval(row.difference or {}, sign=True))
+    yield row.received.date().isoformat()
 
 
 def _quoted(quoted: Sequence[Quoted]) -> Table:
@@ -146,21 +127,17 @@ def _note(row: Quoted) -> tuple[str, str]:
     return " ".join(sentences), row.url
 
 
-def _show_rank(row: Row) -> str:
-    return str(row.rank) if row.rank == row.lowest else f"{row.rank} ({row.rank}{DASH}{row.lowest})"
-
-
 def _show_access(access: Access) -> str | None:
     return None if access == Access.UNKNOWN else access.value
 
 
-def _share(figures: Figures | None, metric: str, *, sign: bool = False) -> Percent:
-    figure = figures.get(metric) if figures else None
+def _share(figures: Figures, metric: str, *, sign: bool = False) -> Percent:
+    figure = figures.get(metric)
     return Percent(figure.value if figure else None, sign=sign)
 
 
-def _interval(figures: Figures | None, *, sign: bool = False) -> Interval | None:
-    figure = figures.get("exact") if figures else None
+def _interval(figures: Figures, *, sign: bool = False) -> Interval | None:
+    figure = figures.get("exact")
     return Interval(figure.low, figure.high, sign=sign) if figure else None
 
 

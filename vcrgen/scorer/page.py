@@ -7,7 +7,6 @@ import functools
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import NamedTuple
 
 from vcrgen.report.charts import interval_bar
 from vcrgen.report.pages import Templates
@@ -23,28 +22,8 @@ EXAMPLES = 6
 MAX_OUTPUT_SHOWN = 2000
 OutputKey = tuple[str, str, View]
 """Stands for one output: its question's id, its mode and its view."""
-
-
-class Card(NamedTuple):
-    """An item as its card on the page shows it.
-
-    Attributes:
-        title: The question's id with view and mode.
-        alt: What the image is.
-        image: The image as a ``data:`` URI, or an empty text.
-        matches: What became of each span.
-        output: The output in pieces, each with ``exact``, ``near`` or nothing as its mark; None where there is none.
-        empty: Whether the output is nothing but white space.
-        cut: Whether it goes on.
-    """
-
-    title: str
-    alt: str
-    image: str
-    matches: Sequence[SpanMatch]
-    output: list[tuple[str, str]] | None
-    empty: bool
-    cut: bool
+Card = tuple[Found, str]
+"""An output with its matches, and the image as a ``data:`` URI or an empty text."""
 
 
 def as_html(
@@ -100,14 +79,14 @@ def _bars(result: RunResult, metric: str) -> tuple[str, list[tuple[str, str, str
 def _examples(session: Session, file: Path, result: RunResult) -> tuple[list[Card], list[Card]]:
     """The outputs of the lowest and of the highest score; no question comes twice."""
     ranked = _ranked(session, file, result)
-    count = min(EXAMPLES, (len({item[0] for item in ranked}) + 1) // 2)
+    count = min(EXAMPLES, (len({question for question, _, _ in ranked}) + 1) // 2)
     worst = _first(ranked, count)
     taken = {question for question, _, _ in worst}
-    best = _first((item for item in reversed(ranked) if item[0] not in taken), count)
+    best = _first((key for key in reversed(ranked) if key[0] not in taken), count)
     wanted = taken | {question for question, _, _ in best}
-    found = {(item.question_id, item.mode, item.view): item for item in session.find(file, wanted)}
+    found = {(each.question_id, each.mode, each.view): each for each in session.find(file, wanted)}
     images = _images(session, [*worst, *best])
-    worst_cards, best_cards = ([_card(found[name], images.get(name)) for name in names] for names in (worst, best))
+    worst_cards, best_cards = ([(found[key], images.get(key, "")) for key in keys] for keys in (worst, best))
     return worst_cards, best_cards
 
 
@@ -133,44 +112,32 @@ def _ranked(session: Session, file: Path, result: RunResult) -> list[OutputKey]:
     return [item for _, item in sorted(scored)]
 
 
-def _first(items: Iterable[OutputKey], count: int) -> list[OutputKey]:
-    """The first items of so many questions, one of each."""
+def _first(keys: Iterable[OutputKey], count: int) -> list[OutputKey]:
+    """The first outputs of so many questions, one of each."""
     chosen: dict[str, OutputKey] = {}
-    for item in items:
+    for key in keys:
         if len(chosen) < count:
-            chosen.setdefault(item[0], item)
+            chosen.setdefault(key[0], key)
     return list(chosen.values())
 
 
-def _images(session: Session, items: Sequence[OutputKey]) -> dict[OutputKey, bytes]:
-    images: dict[OutputKey, bytes] = {}
-    for mode in {mode for _, mode, _ in items}:
+def _images(session: Session, keys: Sequence[OutputKey]) -> dict[OutputKey, str]:
+    """The images that a page may show, as ``data:`` URIs."""
+    images: dict[OutputKey, str] = {}
+    for mode in {mode for _, mode, _ in keys}:
         shown = mode if mode in session.key.images else next(iter(session.key.images), mode)
         wanted: dict[str, set[View]] = {}
-        for question_id, of, view in items:
+        for question_id, of, view in keys:
             if of == mode:
                 wanted.setdefault(question_id, set()).add(view)
         for (question_id, view), data in read_images(session.key.images.get(shown, ()), wanted).items():
-            images[question_id, mode, view] = data
+            if kind := media_type(data):
+                images[question_id, mode, view] = f"data:{kind};base64,{base64.b64encode(data).decode()}"
     return images
 
 
-def _card(item: Found, image: bytes | None) -> Card:
-    kind = media_type(image) if image else None
-    mode = "" if item.mode == UNSTATED else f", {item.mode}"
-    return Card(
-        title=f"{item.question_id} ({item.view.label}{mode})",
-        alt=item.view.label,
-        image=f"data:{kind};base64,{base64.b64encode(image).decode()}" if image and kind else "",
-        matches=item.matches,
-        output=None if item.output is None else _marked(item.output[:MAX_OUTPUT_SHOWN], item.matches),
-        empty=not (item.output or "").strip(),
-        cut=len(item.output or "") > MAX_OUTPUT_SHOWN,
-    )
-
-
 def _marked(output: str, matches: Sequence[SpanMatch]) -> list[tuple[str, str]]:
-    """An output in pieces: what was matched exactly, what was the nearest to another span, and the rest."""
+    """An output in pieces with the mark of each: ``exact``, ``near`` (the nearest to a span), or nothing."""
     marks = [""] * len(output)
     for match in sorted(matches, key=lambda match: match.exact):  # where two overlap, the exact one is shown
         for position in range(max(match.start, 0), min(match.end, len(output))):
@@ -181,4 +148,11 @@ def _marked(output: str, matches: Sequence[SpanMatch]) -> list[tuple[str, str]]:
 
 @functools.cache
 def _templates() -> Templates:
-    return Templates("vcrgen.scorer", style="report.css", percent=percent)
+    return Templates(
+        "vcrgen.scorer",
+        style="report.css",
+        percent=percent,
+        marked=_marked,
+        longest=MAX_OUTPUT_SHOWN,
+        UNSTATED=UNSTATED,
+    )
