@@ -14,6 +14,7 @@ STANDS_ON: dict[str, set[str]] = {
     "config": {"text"},
     "stats": set(),
     "work": set(),
+    "report": set(),
     "dataset": {"text"},
     "tasks": {"text", "dataset"},
     "published": {"dataset"},
@@ -24,10 +25,10 @@ STANDS_ON: dict[str, set[str]] = {
     "builder": {"text", "config", "work", "dataset", "tasks", "typeset", "samples"},
     "hidden": {"text", "config", "work", "dataset", "typeset", "builder"},
     "stream": {"text", "config", "dataset", "typeset", "builder"},
-    "publish": {"text", "config", "work", "dataset", "tasks"},
-    "scorer": {"text", "config", "dataset", "tasks", "stats"},
+    "publish": {"text", "config", "work", "dataset", "tasks", "report"},
+    "scorer": {"text", "config", "dataset", "tasks", "stats", "report"},
     "predict": {"work", "dataset", "models"},
-    "leaderboard": {"text", "config", "work", "dataset", "stats", "web", "published", "scorer"},
+    "leaderboard": {"text", "config", "work", "dataset", "stats", "report", "web", "published", "scorer"},
 }
 STANDS_ON["cli"] = set(STANDS_ON)
 # Only these files of the builder know more than one stage.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
@@ -25,12 +24,3 @@ def print_counts(title: str, counts: Mapping[str, int]) -> None:
         for name, count in sorted(counts.items(), key=lambda item: -item[1]):
             table.add_row(escape(name), f"{count:,}")
         out.print(table)
-
-
-def print_parts(parts: Any) -> None:
-    """Print texts to the letter, and everything else as rich draws it."""
-    for part in parts:
-        if isinstance(part, str):
-            out.file.write(part)
-        else:
-            out.print(part)

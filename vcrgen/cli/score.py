@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from vcrgen.cli import console
 from vcrgen.cli.options import examples
 from vcrgen.cli.root import app
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 _DATA = Annotated[
     Path,
@@ -84,9 +88,9 @@ def score(
         max_output_tokens=max_output_tokens, seed=seed, strict=strict,
     )  # fmt: skip
     if explain is not None:
-        console.print_parts(explain_command(predictions, data, options, explain))
+        _print(explain_command(predictions, data, options, explain))
         return
-    console.print_parts(
+    _print(
         score_command(
             predictions, data, options, form=form, out=out, spans=spans, with_comparison=compare, groups=groups
         )
@@ -109,6 +113,12 @@ def validate(
 
     options = Options(mode=mode, view=view, split=split, subset=subset, lang=lang)
     shown, fit = validate_command(predictions, data, options)
-    console.print_parts(shown)
+    _print(shown)
     if not fit:
         raise typer.Exit(1)
+
+
+def _print(parts: Iterable[RenderableType]) -> None:
+    from vcrgen.cli.terminal import print_parts
+
+    print_parts(console.out, parts)
