@@ -1,0 +1,72 @@
+"""What must not change unseen: every golden file against what the code makes now.
+
+A change that is wanted: `python scripts/update_golden.py` writes the files anew and prints what changed.
+"""
+
+import difflib
+import importlib.util
+import json
+import os
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+UPDATE = "If this change is wanted: python scripts/update_golden.py, and say in the commit why."
+MOST = 60  # lines of a difference that are shown
+
+
+def load() -> ModuleType:
+    """The module beside this one, whatever pytest makes of names."""
+    specification = importlib.util.spec_from_file_location("golden_make", Path(__file__).with_name("make.py"))
+    assert specification and specification.loader
+    module = importlib.util.module_from_spec(specification)
+    sys.modules["golden_make"] = module
+    specification.loader.exec_module(module)
+    return module
+
+
+make = load()
+
+
+@pytest.fixture(scope="session")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """Datasets, sets and boards that several golden files are made of."""
+    return make.Bench(tmp_path_factory.mktemp("golden").resolve())
+
+
+@pytest.fixture(scope="session")
+def recorded() -> dict[str, str]:
+    """The versions that the golden files were made with."""
+    return json.loads((make.VALUES / "versions.json").read_text("utf-8"))
+
+
+@pytest.mark.parametrize("name", make.GOLDEN)
+def test_golden(name: str, bench: Any, recorded: dict[str, str]) -> None:
+    file, golden = make.VALUES / f"{name}.json", make.GOLDEN[name]
+    assert file.is_file(), f"{file.name} is not there. {UPDATE}"
+    if sentence := make.foreign(golden.needs, recorded):
+        pytest.skip(sentence)
+    expected, found = file.read_text("utf-8"), make.as_text(golden.make(bench))
+    if found != expected:
+        lines = list(difflib.unified_diff(expected.splitlines(), found.splitlines(), "golden", "now", "", "", 2, ""))
+        more = [f"... and {len(lines) - MOST} lines more"] if len(lines) > MOST else []
+        pytest.fail("\n".join([f"{file.name}:", *lines[:MOST], *more, UPDATE]), pytrace=False)
+
+
+def test_there_is_a_maker_for_every_file() -> None:
+    assert {file.stem for file in make.VALUES.glob("*.json")} == {*make.GOLDEN, "versions"}
+
+
+def test_versions_are_recorded(recorded: dict[str, str]) -> None:
+    assert set(recorded) == set(make.versions())
+    assert {need for golden in make.GOLDEN.values() for need in golden.needs} <= set(recorded)
+
+
+def test_not_everything_is_skipped(recorded: dict[str, str]) -> None:
+    """Whatever is installed, these are compared."""
+    always = [name for name, golden in make.GOLDEN.items() if not golden.needs]
+    assert len(always) >= 10, always
+    assert not os.environ.get("VCRGEN_CI") or make.VALUES.is_dir()
