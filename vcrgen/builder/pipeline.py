@@ -21,12 +21,11 @@ from vcrgen.config import BuildConfig
 from vcrgen.errors import ImageProblem, PipelineError
 from vcrgen.records import CoveredSpan, Item, Layout, Mode, Reason, Reject, Span
 from vcrgen.rng import rng_for
-from vcrgen.samples.pairs import BUILTIN_COUNT
-from vcrgen.samples.pairs import caption as sample_caption
 from vcrgen.signature import Signature
 from vcrgen.text.languages import LANGUAGES, LanguageRow
 from vcrgen.text.normalise import NORMALISATION, normalise_caption
 from vcrgen.text.pipelines import load_pipeline
+from vcrgen.text.sample import calibration_sample
 from vcrgen.typeset.calibrate import Calibration, calibrate
 from vcrgen.typeset.cover import cover_boxes, measure_cover
 from vcrgen.typeset.fonts import FontChain, default_chain, resolve_font
@@ -334,14 +333,9 @@ class Pipeline:
 
 
 def make_style(language: LanguageRow, chain: FontChain, *, width: int, max_height: int) -> Style:
-    """A style whose covers are calibrated on the language's built-in captions."""
-    covers = calibrate(chain, language, sample_captions(language))
+    """A style whose covers are calibrated on the language's frozen sample."""
+    covers = calibrate(chain, language, calibration_sample(language.code))
     return Style(width=width, max_height=max_height, chain=chain, covers=covers)
-
-
-def sample_captions(language: LanguageRow) -> Iterator[str]:
-    """The built-in captions of a language, on which covers are calibrated."""
-    return (sample_caption(language.code, number) for number in range(BUILTIN_COUNT))
 
 
 def draw_parts(prepared: Prepared) -> tuple[Band, Pixels]:

@@ -12,8 +12,8 @@ from vcrgen.builder.pipeline import Style, make_style
 from vcrgen.errors import ConfigError, OutputError
 from vcrgen.files import atomic_path
 from vcrgen.records import Layout, Mode, Span
-from vcrgen.samples.pairs import caption
 from vcrgen.text.languages import LANGUAGES, LanguageRow
+from vcrgen.text.sample import calibration_sample
 from vcrgen.typeset.calibrate import WINDOW, Calibration
 from vcrgen.typeset.cover import cover_boxes
 from vcrgen.typeset.fonts import default_chain, resolve_font
@@ -21,7 +21,7 @@ from vcrgen.typeset.layout import layout_caption
 from vcrgen.typeset.render import cover_strip, render_strip
 
 EMS = 25  # width of the picture over the font size
-SAMPLE = 1  # a built-in caption of several lines
+SAMPLE = 1  # a text of several lines
 MAX_LINES = 4
 GAP = 2  # units that stay readable between two covered ones
 
@@ -62,7 +62,7 @@ def specimen(style: Style, language: LanguageRow) -> Image.Image:
     Returns:
         A gray image as wide as the style's strips.
     """
-    text = caption(language.code, SAMPLE)
+    text = calibration_sample(language.code)[SAMPLE]
     layout = layout_caption(text, style.chain, width=style.width, max_lines=MAX_LINES, break_unit=language.break_unit)
     strip = render_strip(layout, style.chain)
     spans = list(_every_other_window(layout, language))

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from vcrgen.builder.encode import stack_bands
-from vcrgen.builder.pipeline import Pipeline, Prepared, compose_view, draw_parts, sample_captions
+from vcrgen.builder.pipeline import Pipeline, Prepared, compose_view, draw_parts
 from vcrgen.config import BuildConfig
 from vcrgen.records import Mode, Span
 from vcrgen.rng import rng_for
 from vcrgen.stream.difficulty import Difficulty
 from vcrgen.text.languages import CoverTarget, LanguageRow
+from vcrgen.text.sample import calibration_sample
 from vcrgen.typeset.calibrate import Calibration, Calibrator
 
 VIEWS = {"stacked": "stacked", "tei": "only_it", "strip": "only_it_small"}
@@ -72,7 +73,7 @@ class Examples:
     @cached_property
     def _calibrator(self) -> Calibrator:
         language = self.pipeline.language
-        return Calibrator(self.pipeline.style.chain, language, sample_captions(language))
+        return Calibrator(self.pipeline.style.chain, language, calibration_sample(language.code))
 
     def _cover(self, ink: float) -> Calibration:
         ink = round(ink, INK_DIGITS)
