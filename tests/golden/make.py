@@ -642,7 +642,7 @@ def config(bench: Bench) -> Any:
 @golden("samples")
 def samples(bench: Bench) -> Any:
     """Captions of built-in pairs."""
-    from vcrgen.builder.samples.pairs import BUILTIN_COUNT, caption
+    from vcrgen.samples.pairs import BUILTIN_COUNT, caption
 
     return {
         lang: {
