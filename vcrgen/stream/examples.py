@@ -18,8 +18,8 @@ from vcrgen.records import Mode, Span
 from vcrgen.rng import rng_for
 from vcrgen.stream.difficulty import Difficulty
 from vcrgen.text.languages import CoverTarget, LanguageRow
+from vcrgen.text.sample import calibration_sample
 from vcrgen.typeset.calibrate import Calibration, Calibrator
-from vcrgen.typeset.style import sample_of
 
 _IMAGES = {View.STACKED: "stacked", View.TEI: "only_it", View.STRIP: "only_it_small"}
 """The image of a composition that shows a view."""
@@ -76,7 +76,7 @@ class Examples:
     @cached_property
     def _calibrator(self) -> Calibrator:
         language = self.pipeline.language
-        return Calibrator(self.pipeline.style.shaper, language, sample_of(language))
+        return Calibrator(self.pipeline.style.shaper, language, calibration_sample(language.code))
 
     def _cover(self, ink: float) -> Calibration:
         ink = round(ink, INK_DIGITS)

@@ -12,13 +12,14 @@ from vcrgen.errors import ConfigError
 from vcrgen.files import atomic_path, output_errors
 from vcrgen.records import Mode, Span
 from vcrgen.text.languages import LANGUAGES, LanguageRow
+from vcrgen.text.sample import calibration_sample
 from vcrgen.typeset.calibrate import WINDOW, Calibration
 from vcrgen.typeset.cover import span_cells
 from vcrgen.typeset.fonts import default_chain, resolve_font
 from vcrgen.typeset.layout import layout_caption, line_units
 from vcrgen.typeset.records import Layout
 from vcrgen.typeset.render import cover_strip, render_strip
-from vcrgen.typeset.style import Style, make_style, sample_of
+from vcrgen.typeset.style import Style, make_style
 
 EMS = 25  # width of the picture over the font size
 SAMPLE = 1  # a caption of several lines
@@ -59,7 +60,7 @@ def specimen(style: Style, language: LanguageRow) -> Image.Image:
     Returns:
         A gray image as wide as the style's strips.
     """
-    text = sample_of(language)[SAMPLE]
+    text = calibration_sample(language.code)[SAMPLE]
     layout = layout_caption(text, style.shaper, width=style.width, max_lines=MAX_LINES, break_unit=language.break_unit)
     strip = render_strip(layout)
     cells = [cell for span in _every_other_window(layout, language) for cell in span_cells(span, layout)]

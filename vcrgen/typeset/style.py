@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.resources import files
 
 from vcrgen.records import Mode
 from vcrgen.text.languages import LanguageRow
+from vcrgen.text.sample import calibration_sample
 from vcrgen.typeset.basic import BasicShaper
 from vcrgen.typeset.calibrate import Calibration, calibrate
 from vcrgen.typeset.fonts import FontChain
@@ -42,19 +42,13 @@ def make_style(language: LanguageRow, chain: FontChain, *, width: int, max_heigh
     """
     shaper = make_shaper(language, chain)
     return Style(
-        width=width, max_height=max_height, shaper=shaper, covers=calibrate(shaper, language, sample_of(language))
+        width=width,
+        max_height=max_height,
+        shaper=shaper,
+        covers=calibrate(shaper, language, calibration_sample(language.code)),
     )
 
 
 def make_shaper(language: LanguageRow, chain: FontChain) -> Shaper:
     """The shaper that a language's row names."""
     return SHAPERS[language.shaper](chain, language.direction)
-
-
-def sample_of(language: LanguageRow) -> list[str]:
-    """Captions of a language on which covers are calibrated, one a line of a file that never changes.
-
-    Another text would give other covers, and datasets that cannot be compared with those made before.
-    """
-    file = files("vcrgen.text") / language.code / "sample.txt"
-    return file.read_text("utf-8").splitlines()

@@ -9,20 +9,15 @@ import subprocess
 import sys
 from collections import Counter
 from io import BytesIO
-from random import Random
 
 import pytest
 from PIL import Image
 
 from vcrgen.samples import BUILTIN_COUNT, SamplePair, sample_pair
-from vcrgen.samples.captions.en.words import English
-from vcrgen.samples.captions.zh.words import Chinese
-from vcrgen.samples.draw import Canvas
-from vcrgen.samples.facts import Aquarium, Birds, Chart, ClockTower, Harbour, Market
 from vcrgen.samples.pairs import caption, scene_and_facts
 from vcrgen.samples.table import SCENES
 
-LANGS = ("en", "zh")
+LANGS = ("en", "fr", "zh")
 HAN = re.compile(r"[\u4e00-\u9fff]")
 FULL_WIDTH = re.compile(r"[\u3000-\u303f\uff00-\uffef]")
 
@@ -111,20 +106,6 @@ def test_a_negative_index_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("index", "expected"),
-    [
-        (0, "de08939e117b2272"),
-        (17, "12fafc9efadc09b8"),
-        (99, "baceca2949e43830"),
-        (12_345, "6e3d998b96a3c266"),
-    ],
-)
-def test_facts_are_pinned(index: int, expected: str) -> None:
-    scene, facts = scene_and_facts(index)
-    assert sha(f"{scene.kind} {facts!r}") == expected
-
-
-@pytest.mark.parametrize(
     ("lang", "index", "expected"),
     [
         ("en", 0, "27c9a650d794be2e"),
@@ -190,19 +171,6 @@ def test_sizes_vary_and_fit_a_strip_of_300_px(builtin: list[SamplePair]) -> None
     assert min(resized) < 160 and max(resized) > 390
 
 
-@pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.kind)
-def test_a_scene_draws_any_facts_in_any_shape_and_fills_the_canvas(scene) -> None:  # type: ignore[no-untyped-def]
-    for seed, size in enumerate(((300, 200), (200, 300), (480, 200), (240, 240))):
-        canvas = Canvas(*size, Random(seed))
-        scene.draw(canvas, scene.sample(Random(seed)))
-        picture = canvas.finish()
-        assert picture.size == size
-        colours = picture.getcolors(maxcolors=1 << 20)
-        assert colours is not None and len(colours) > 200
-        # A fresh canvas is black: nothing of it may show.
-        assert not any(colour == (0, 0, 0) and count > 20 for count, colour in colours)
-
-
 @pytest.mark.parametrize(("lang", "low", "high", "few", "many"), [("en", 25, 345, 60, 200), ("zh", 12, 145, 20, 90)])
 def test_captions_have_one_to_five_lines(lang: str, low: int, high: int, few: int, many: int) -> None:
     lengths = [len(caption(lang, index)) for index in range(800)]
@@ -247,102 +215,3 @@ def test_nearly_every_chinese_caption_has_a_clause_of_nine_characters() -> None:
 @pytest.mark.parametrize("lang", LANGS)
 def test_many_captions_hold_what_a_filter_has_to_leave_out(lang: str) -> None:
     assert sum(bool(re.search(r"\d", caption(lang, index))) for index in range(1000)) >= 350
-
-
-def test_sentence_plans_vary_within_a_scene() -> None:
-    for scene in SCENES:
-        facts = scene.sample(Random(0))
-        openings = {scene.en(facts, English(Random(i), 0))[:40] for i in range(40)}
-        assert len(openings) >= 4, scene.kind
-
-
-def test_later_captions_are_told_apart_by_names() -> None:
-    facts = Harbour.sample(Random(0))
-    scene = SCENES[0]
-    early = {scene.en(facts, English(Random(i), 0)) for i in range(400)}
-    late = {scene.en(facts, English(Random(i), 4000)) for i in range(400)}
-    assert len(early) < len(late) == 400
-
-
-CLOCK_EN = [
-    (9, 0, {"nine o'clock", "9:00"}),
-    (12, 30, {"half past twelve", "12:30"}),
-    (23, 45, {"a quarter to twelve", "11:45"}),
-    (14, 20, {"2:20"}),
-    (5, 15, {"a quarter past five", "5:15"}),
-]
-CLOCK_ZH = [
-    (9, 0, {"九点整", "9点整"}),
-    (12, 30, {"十二点半", "12点30分"}),
-    (23, 45, {"十一点三刻", "11点45分"}),
-    (14, 20, {"2点20分"}),
-    (5, 15, {"五点一刻", "5点15分"}),
-]
-
-
-@pytest.mark.parametrize(
-    ("lang", "hour", "minute", "said"), [("en", *row) for row in CLOCK_EN] + [("zh", *row) for row in CLOCK_ZH]
-)
-def test_the_clock_is_told_as_it_is_drawn(lang: str, hour: int, minute: int, said: set[str]) -> None:
-    facts = ClockTower(hour=hour, minute=minute, daytime="day", roof="red", pigeons=0)
-    scene = next(s for s in SCENES if s.kind == "clock_tower")
-    told = [
-        scene.en(facts, English(Random(i), 0)) if lang == "en" else scene.zh(facts, Chinese(Random(i), 0))
-        for i in range(60)
-    ]
-    assert {time for time in said if any(time in text.lower() for text in told)} == said
-
-
-AGREEMENT = [
-    (
-        "harbour",
-        Harbour(daytime="day", boats=("red",) * 3, stripe="blue", gulls=2),
-        "three red fishing boats",
-        "三艘红色的渔船",
-    ),
-    (
-        "harbour",
-        Harbour(daytime="day", boats=("red", "teal"), stripe="blue", gulls=2),
-        "red and teal fishing boats",
-        "红、青两艘渔船",
-    ),
-    ("birds", Birds(breasts=("orange",), branch="snow"), "small bird with an orange breast", "一只橙色胸脯的小鸟"),
-    (
-        "chart",
-        Chart(bars=(5, 9, 19, 8), tint="teal", plant=False),
-        "the third bar from the left is the tallest",
-        "第三根柱子最高",
-    ),
-    (
-        "market",
-        Market(awning="red", crates=("lemon", "apple"), scales=False, bulbs=0),
-        "lemons and red apples",
-        "柠檬和苹果",
-    ),
-    (
-        "aquarium",
-        Aquarium(big="red", big_count=2, small="white", small_count=5, turtle=False, jellyfish=0),
-        "two large red fish",
-        "两条红色的大鱼",
-    ),
-]
-
-
-@pytest.mark.parametrize(("kind", "facts", "en", "zh"), AGREEMENT)
-def test_captions_say_what_the_facts_are(kind: str, facts: object, en: str, zh: str) -> None:
-    scene = next(s for s in SCENES if s.kind == kind)
-    assert any(en in scene.en(facts, English(Random(i), 0)).lower() for i in range(60))
-    assert any(zh in scene.zh(facts, Chinese(Random(i), 0)) for i in range(60))
-
-
-def test_captions_name_no_colour_that_is_not_in_the_facts() -> None:
-    scene = next(s for s in SCENES if s.kind == "harbour")
-    for seed in range(200):
-        facts = scene.sample(Random(seed))
-        told = scene.en(facts, English(Random(seed), 0)).lower()
-        # White is the other stripe of every lighthouse, green are the hills.
-        allowed = {*facts.boats, facts.stripe, "white", "green"}
-        named = set(re.findall(r"\b(red|orange|yellow|green|teal|blue|purple|pink|white)\b", told))
-        named -= {"blue"} if "blue sky" in told else set()
-        named -= {"red"} if "red evening sky" in told else set()
-        assert named <= allowed, told
