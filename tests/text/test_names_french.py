@@ -86,6 +86,9 @@ def test_sentences_end_as_the_row_says() -> None:
         "Il a faim ; il mange !",
         "Et M. Dupont ?",
     ]
+    other_script = "il dort 。 il mange"
+    assert len(list(NLP(other_script).sents)) == 1
+    assert len(list(load_pipeline("en").nlp(other_script).sents)) == 2
 
 
 def test_little_leaks_and_most_captions_are_kept() -> None:
