@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 RESAMPLES = 1000
 # Weights that are multiplied at once (32 MiB of float64), and groups whose sums are asked for at once.
 _BLOCK = 1 << 22
-PART = 1 << 16
+PART = 1 << 14
 # Weights that are kept for a block of resamples (64 MiB of uint16).
 _MOST_DRAWN = 1 << 25
 
@@ -83,7 +83,7 @@ def resampled_means(groups: GroupSums, *, seed: int, unit: str) -> Floats:
     """The means of bootstrap resamples of groups.
 
     Memory does not depend on the number of groups but for a block of weights: two bytes a group and resample, of at
-    most 32 resamples once there are a million groups.
+    most 33 resamples once there are a million groups.
 
     Args:
         groups: Sums and counts of each group.
@@ -115,15 +115,15 @@ def _parts(groups: int) -> Iterator[tuple[int, int]]:
 
 
 def _weights(groups: int, seed: int, unit: str) -> Iterator[NDArray[np.uint16]]:
-    """How often each group is drawn, for some resamples at a time."""
+    """How often each group is drawn, for some resamples at a time; the next ones take the place of the last."""
     import numpy as np
 
     rng = np.random.default_rng(rng_for(seed, "bootstrap", f"{unit}:{groups}").getrandbits(128))
     block = max(1, min(RESAMPLES, _BLOCK // min(max(groups, 1), PART), _MOST_DRAWN // max(groups, 1)))
+    weights = np.empty((block, groups), np.uint16)
     for start in range(0, RESAMPLES, block):
         size = min(block, RESAMPLES - start)
-        weights = np.empty((size, groups), np.uint16)
         for row in range(size):  # one resample at a time, so that the stream does not depend on the block
             drawn = rng.integers(0, groups, size=groups, dtype=np.int64)
             weights[row] = np.bincount(drawn, minlength=groups)
-        yield weights
+        yield weights[:size]
