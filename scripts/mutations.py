@@ -188,7 +188,7 @@ MUTATIONS: tuple[Mutation, ...] = (
     M("hidden", "another time stamp", "TIME_STAMP = 946_684_800", "TIME_STAMP = 946_684_801", "hidden"),
     M("hidden", "a key that others may read", "file.chmod(0o600)\n                key", "file.chmod(0o644)\n                key", "hidden"),
     M("hidden", "overlap of forms", "shared_characters\": round(shared / total, 4)", "shared_characters\": round(shared / total, 2)", "hidden"),
-    M("hidden", "pairs of another set are taken", 'return "caption"\n        picture =', 'pass\n        picture =', "hidden"),
+    M("hidden", "pairs of another set are taken", 'return "caption"\n        if not self._pictures', 'pass\n        if not self._pictures', "hidden"),
     M("hidden", "a check less", '        _check("canary in every file", lambda: _check_canary(public)),\n', "", "hidden"),
     M("hidden", "a signature without its fonts", '                "fonts": hashlib', '                "font": hashlib', "signatures"),
     # Streams.

@@ -1,6 +1,10 @@
 """The rules of the layout, read from the imports."""
 
 import ast
+import itertools
+import re
+import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -74,6 +78,17 @@ def top_level_imports(file: Path) -> set[str]:
     return found
 
 
+def every_import(file: Path) -> set[str]:
+    """Packages imported anywhere in a file."""
+    found = set()
+    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {name.name.split(".")[0] for name in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            found.add(node.module.split(".")[0])
+    return found
+
+
 def modules(room: str) -> list[Path]:
     return sorted((PACKAGE / room).rglob("*.py"))
 
@@ -119,6 +134,26 @@ def test_pages_are_made_of_records() -> None:
     for file in modules("leaderboard/site"):
         inside = {m for m in imports(file) if m.startswith("leaderboard.")}
         assert not {m for m in inside if m.startswith(("leaderboard.store", "leaderboard.board", "leaderboard.views"))}
+
+
+@pytest.mark.parametrize("room", ["work", "models"])
+def test_what_serves_every_task_names_the_subject_of_none(room: str) -> None:
+    for file in modules(room):
+        assert not re.findall(r"(?i)\b(?:spans?|cover(?:s|ed)?|captions?)\b", file.read_text("utf-8")), file
+
+
+def test_every_package_that_is_imported_is_declared() -> None:
+    """Those that only come along with another package, too: it may stop to need them."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    texts = [*project["dependencies"], *itertools.chain(*project["optional-dependencies"].values())]
+    declared = {re.split(r"[^A-Za-z0-9_-]", text)[0].lower().replace("-", "_") for text in texts}
+    distribution = {"yaml": "pyyaml", "PIL": "pillow", "py4j": "pyspark", "fontTools": "fonttools"}
+    # What the API of another package is made of.
+    distribution |= {"starlette": "fastapi", "anyio": "fastapi", "markupsafe": "jinja2"}
+    distribution |= {"cv2": "rapidocr_onnxruntime", "onnxruntime": "rapidocr_onnxruntime"}
+    not_ours = sys.stdlib_module_names | {"vcrgen", "torch"}  # torch is there if who streams has it
+    for file in sorted(PACKAGE.rglob("*.py")):
+        assert {distribution.get(name, name) for name in every_import(file) - not_ours} <= declared, file
 
 
 def test_a_stage_does_not_import_the_next_one() -> None:

@@ -21,7 +21,7 @@ from filelock import FileLock
 
 from vcrgen.errors import FontError, HiddenSetError, NoPairsError, OutputError, SourceError, VcrgenError
 from vcrgen.hidden import HiddenResult, verify
-from vcrgen.hidden.run import DECISIONS, WORK, default_fonts
+from vcrgen.hidden.run import DECISIONS, WORK, _Decision, _Taken, default_fonts
 from vcrgen.hidden.secret import load_secret
 from vcrgen.samples import sample_pair
 from vcrgen.work.watcher import Watcher
@@ -453,6 +453,32 @@ def test_a_pair_comes_once(make: Make, answers: Answers, tmp_path: Path) -> None
         make(tmp_path / "out", source=tmp_path / "pairs.parquet", items=7)
     make(tmp_path / "out", source=tmp_path / "pairs.parquet", items=4)
     assert len({answer["caption"] for answer in answers(tmp_path / "out")}) == 4
+
+
+class _Counted(str):
+    """A text that counts how often it is compared."""
+
+    compared = 0
+    __hash__ = str.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        type(self).compared += 1
+        return str.__eq__(self, other)
+
+
+def test_a_pair_is_not_compared_with_all_that_are_in_the_set() -> None:
+    """Twice as many pairs are twice the work; what is found is what comparing with each finds."""
+    names = [(f"image {number % 900}", f"caption {number % 700}") for number in range(2000)]
+    taken, before = _Taken(2), list[tuple[str, str]]()
+    for image, caption in names:
+        known = any(image == other[0] or caption == other[1] for other in before)
+        keys = {"image": _Counted(image), "caption": _Counted(caption)}
+        assert taken.has(keys) == known
+        if not known:
+            taken.add(_Decision([{"spans": [1]}, {"spans": [1, 2]}], keys))
+            before.append((image, caption))
+    assert len(before) == len(taken.decisions) == 700 and taken.spans == [700, 1400]
+    assert _Counted.compared < 4 * len(names)
 
 
 def test_a_full_disk_is_one_sentence(

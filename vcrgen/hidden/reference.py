@@ -66,8 +66,7 @@ class Reference:
         """Why a pair is known: ``caption`` or ``picture``; None if it is not."""
         if caption_start(caption) in self._captions:
             return "caption"
-        picture = self._hash(image)
-        if picture is None or not self._pictures:
+        if not self._pictures or (picture := self._hash(image)) is None:
             return None
         if self._index is None:
             self._index = NearIndex(self._pictures)

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from vcrgen.builder.shards import BYTE_PACKAGES
-from vcrgen.builder.sources import Source, check_columns, iter_items, open_source
+from vcrgen.builder.sources import check_columns, iter_items, open_source
 from vcrgen.config import BuildConfig, load_build_config
 from vcrgen.dataset.key import ANSWERS, KEY_FILE, REPORT, VERSION, KeyManifest, is_key, read_key
 from vcrgen.errors import HiddenSetError, NoPairsError, OutputError, SourceError
@@ -29,7 +29,7 @@ from vcrgen.hidden.forms import FormMaker
 from vcrgen.hidden.public import VIEWS, content_digest, public_manifest, stamp, write_description, write_questions
 from vcrgen.hidden.reference import Reference
 from vcrgen.hidden.report import mix_report, overlap_report
-from vcrgen.hidden.secret import Secret, load_secret
+from vcrgen.hidden.secret import load_secret
 from vcrgen.records import Item, Reason, Reject
 from vcrgen.signature import Signature
 from vcrgen.storage import DiskFolder
@@ -138,16 +138,8 @@ def make_hidden(
     """
     if options.items < 1 or not 1 <= options.variants <= MAX_VARIANTS:
         raise HiddenSetError(f"A hidden set has at least 1 item and 1 to {MAX_VARIANTS} variants.")
-    work = WorkFolder(DiskFolder(out), WORK, making="hidden set", private=True)
-    if secret_file.resolve().is_relative_to(out.resolve()):
-        raise HiddenSetError(f"The secret file {secret_file} lies inside {out}; keep it away from what is published.")
     with output_errors(out):
-        source = open_source(options.config)
-        check_columns(source, options.config)
-        fonts = [(font, _font_hash(font)) for font in options.fonts or default_fonts(options.config.lang)]
-        secret, made = load_secret(secret_file, create=not (out.is_dir() and any(out.iterdir())))
-        run = _Run(options, source, secret, fonts, out, work, watcher or Watcher())
-        return run.finish(made)
+        return _Run(options, out, secret_file, watcher or Watcher()).finish()
 
 
 def default_fonts(lang: str) -> tuple[str, ...]:
@@ -160,39 +152,33 @@ def _font_hash(font: str) -> str:
     return f"{Face(path, 20, index).sha256}#{index}"
 
 
-def _open_reference(name: str, lang: str) -> tuple[Source, BuildConfig]:
-    config = load_build_config(None, {"source": name, "lang": lang})
-    source = open_source(config)
-    check_columns(source, config)
-    return source, config
-
-
 class _Run:
     """One set on its way."""
 
-    def __init__(
-        self,
-        options: HiddenOptions,
-        source: Source,
-        secret: Secret,
-        fonts: Sequence[tuple[str, str]],
-        out: Path,
-        work: WorkFolder,
-        watcher: Watcher,
-    ) -> None:
+    def __init__(self, options: HiddenOptions, out: Path, secret_file: Path, watcher: Watcher) -> None:
         self._options, self._config = options, options.config
-        self._source, self._secret, self._fonts = source, secret, fonts
-        self._out, self._place, self._work, self._watcher = out, work, out / WORK, watcher
-        self._partitions = source.partitions()
-        self._references = [_open_reference(name, options.config.lang) for name in options.not_in]
-        self._targets = self._make_targets()
+        self._out, self._work, self._watcher = out, out / WORK, watcher
+        self._place = WorkFolder(DiskFolder(out), WORK, making="hidden set", private=True)
+        if secret_file.resolve().is_relative_to(out.resolve()):
+            raise HiddenSetError(
+                f"The secret file {secret_file} lies inside {out}; keep it away from what is published."
+            )
+        self._source = open_source(self._config)
+        check_columns(self._source, self._config)
+        self._fonts = [(font, _font_hash(font)) for font in options.fonts or default_fonts(self._config.lang)]
+        self._secret, self._made_secret = load_secret(secret_file, create=not (out.is_dir() and any(out.iterdir())))
+        self._partitions = self._source.partitions()
+        known = [load_build_config(None, {"source": name, "lang": self._config.lang}) for name in options.not_in]
+        self._references = [(open_source(config), config) for config in known]
+        self._forms = range(options.variants)
+        self._targets = [out] if len(self._forms) == 1 else [out / f"form-{form + 1}" for form in self._forms]
         watcher.stage("loading fonts and text pipeline")
-        self._maker = FormMaker(options.config, secret, [font for font, _ in fonts], options.variants)
+        self._maker = FormMaker(self._config, self._secret, [font for font, _ in self._fonts], options.variants)
         self._signature = self._make_signature()
         self._facts = self._make_facts()
         self._fingerprint = self._seal(self._facts)
 
-    def finish(self, made_secret: bool) -> HiddenResult:
+    def finish(self) -> HiddenResult:
         """Do what is not done yet, and give the set."""
         was_complete = self._is_complete()
         if not was_complete:
@@ -214,13 +200,8 @@ class _Run:
             keys=tuple(target / "key" for target in self._targets),
             report=report,
             was_complete=was_complete,
-            made_secret=made_secret,
+            made_secret=self._made_secret,
         )
-
-    def _make_targets(self) -> list[Path]:
-        """The folder of each form."""
-        count = self._options.variants
-        return [self._out] if count == 1 else [self._out / f"form-{form + 1}" for form in range(count)]
 
     def _is_complete(self) -> bool:
         """Whether the set is there already.
@@ -280,9 +261,9 @@ class _Run:
         rows = [(number, row) for number, part in enumerate(self._partitions) for row in range(part.rows)]
         return sorted(rows, key=lambda row: self._secret.token("order", f"{row[0]}/{row[1]}"))
 
-    def _judge(self, item: Item, taken: _Taken, reference: Reference | None) -> _Decision:
+    def _judge(self, item: Item, taken: _Taken, reference: Reference) -> _Decision:
         """Whether a pair comes into the set, and its images, if so, on the disk."""
-        if reference and item.image is not None and reference.match(item.image, item.caption or ""):
+        if item.image is not None and reference.match(item.image, item.caption or ""):
             return _Decision([], {}, str(Reason.IN_REFERENCE))
         forms = self._maker.forms(item, len(taken.decisions), taken.spans)
         if isinstance(forms, Reject):
@@ -296,18 +277,12 @@ class _Run:
                     temporary.write_bytes(data)
         return _Decision([form.answer for form in forms], keys)
 
-    def _read_reference(self) -> Reference | None:
-        if not self._references:
-            return None
+    def _read_reference(self) -> Reference:
         reference = Reference(self._config.max_pixels)
         for source, config in self._references:
             self._watcher.stage(f"reading {config.source}")
             reference.add_source(source, config)
         return reference
-
-    @property
-    def _forms(self) -> range:
-        return range(self._options.variants)
 
     @property
     def _unmoved(self) -> list[int]:
