@@ -12,6 +12,8 @@ from vcrgen.errors import VcrgenError
 
 # One output of 64 MiB is none; a longer line is refused before it is in memory.
 MAX_LINE_BYTES = 64 << 20
+# A line of nothing but `[],[],` or `,,,,` takes twenty times its size in memory; no record has so many parts.
+MAX_LINE_VALUES = 1 << 20
 # Formats that are one JSON value have to be in memory as a whole.
 MAX_JSON_BYTES = 512 << 20
 SURROGATE = re.compile("[\ud800-\udfff]")
@@ -53,6 +55,8 @@ def iter_json_lines(file: Path, error: type[VcrgenError]) -> Iterator[tuple[int,
         VcrgenError: Of the class given, where a line is not a JSON object.
     """
     for number, line in iter_lines(file, error):
+        if len(line) > MAX_LINE_VALUES and sum(map(line.count, "[{,")) > MAX_LINE_VALUES:
+            raise error(f"{file}, line {number}: holds more than {MAX_LINE_VALUES:,} values.")
         value = parse_json(line, f"{file}, line {number}", error)
         if not isinstance(value, dict):
             raise error(f"{file}, line {number}: not a JSON object but {describe(value)}.")

@@ -1,11 +1,9 @@
 """Ranks: counted as models come and go, and always what counting anew would give."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from sqlalchemy import Connection, select, update
 
 from vcrgen.leaderboard.board import Board
@@ -15,41 +13,16 @@ from vcrgen.leaderboard.records import State, Submission
 from vcrgen.leaderboard.store import results
 from vcrgen.leaderboard.store.schema import cells, runs, submissions
 from vcrgen.leaderboard.views import Views
-from vcrgen.stats.ranking import beaten_by
 
 Place = Callable[..., Submission]
 Counts = dict[tuple[int, str, str], tuple[int | None, int | None]]
 EASY, TEI = ("easy", "stacked"), ("easy", "tei")
-means = st.lists(st.integers(0, 8).map(lambda eighths: eighths / 8), min_size=20, max_size=20)
-
-
-def packed(values: Sequence[float]) -> bytes:
-    return np.array(values, "<f8").tobytes()
 
 
 def better(a: bytes, b: bytes) -> bool:
     """Whether b is better than a beyond doubt, said once more."""
     difference = np.frombuffer(b, "<f8") - np.frombuffer(a, "<f8")
     return bool(np.percentile(difference, 2.5) > 0)
-
-
-@given(means, st.lists(means, max_size=6))
-def test_who_is_better_is_told_pair_by_pair(ours: list[float], others: list[list[float]]) -> None:
-    mine, theirs = packed(ours), [packed(other) for other in others]
-    above, below = beaten_by(mine, theirs)
-    assert above == [n for n, other in enumerate(theirs) if better(mine, other)]
-    assert below == [n for n, other in enumerate(theirs) if better(other, mine)]
-    assert not set(above) & set(below)
-    for number, other in enumerate(theirs):
-        assert beaten_by(other, [mine]) == (
-            ([0], []) if number in below else ([], [0]) if number in above else ([], [])
-        )
-
-
-def test_one_model_alone_and_equal_ones() -> None:
-    assert beaten_by(packed([0.5, 0.6]), []) == ([], [])
-    assert beaten_by(packed([0.5, 0.6]), [packed([0.5, 0.6])]) == ([], [])
-    assert beaten_by(packed([0.5, 0.6]), [packed([0.6, 0.7]), packed([0.4, 0.5])]) == ([0], [1])
 
 
 def ranked(connection: Connection) -> Counts:

@@ -52,6 +52,17 @@ def test_a_complete_file_gives_its_cells(open_set: Session, hand: Hand) -> None:
         assert (cell.difference is not None) == (cell.view == "stacked")
 
 
+def test_the_name_it_was_handed_in_under_says_the_view(open_set: Session, tmp_path: Path) -> None:
+    """The vault keeps a file under its SHA-256, so its own name says nothing."""
+    file = tmp_path / "0123456789abcdef"
+    rows = (f"{question.question_id},x" for question in open_set.key.questions)
+    file.write_text("\n".join(["index,prediction", *rows]))
+    outcome = score_file(open_set, file, shown_as="GPT4o_VCR_EN_HARD_TEI_test_1a_openended.csv")
+    assert [(cell.mode, cell.view) for cell in outcome.cells] == [("hard", "tei")]
+    (problem,) = score_file(open_set, file, shown_as="outputs.csv").problems
+    assert problem.startswith("outputs.csv: neither a column `view` nor") and str(tmp_path) not in problem
+
+
 def test_hits_say_which_spans_were_restored(open_set: Session, hand: Hand) -> None:
     outcome = score_file(open_set, hand(open_set.key, right=3, views=["tei"], modes=["hard"]), shown_as="x")
     (cell,) = outcome.cells
@@ -220,9 +231,12 @@ def vcr_repository(key: AnswerKey, guess: str) -> dict[str, Any]:
 
 def vlmevalkit(key: AnswerKey, guesses: Callable[[int], list[str]]) -> Lines:
     return [
-        {"index": number, "question_id": question.question_id, "answer": guesses(number), "prediction": "nothing"}
+        {
+            "index": number, "question_id": question.question_id, "view": "stacked", "answer": guesses(number),
+            "prediction": "nothing",
+        }
         for number, question in enumerate(key.questions)
-    ]
+    ]  # fmt: skip
 
 
 def test_answers_in_a_file_are_no_way_to_ask(secret_set: Session, tmp_path: Path) -> None:

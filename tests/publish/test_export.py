@@ -97,9 +97,11 @@ def read_vlmevalkit(folder: Path) -> Iterator[tuple[str, str, str, list[str], di
             with file.open(encoding="utf-8", newline="") as handle:
                 tables.append(list(csv.DictReader(handle, delimiter="\t")))
         for number, (row, tei) in enumerate(zip(*tables, strict=True)):
-            assert list(row) == ["index", "image", "question", "answer", "question_id"]
+            assert list(row) == ["index", "image", "question", "answer", "question_id", "view", "mode"]
             assert row["index"] == tei["index"] == str(number)
-            assert {key: row[key] for key in row if key != "image"} == {key: tei[key] for key in tei if key != "image"}
+            assert (row["view"], tei["view"], row["mode"]) == ("stacked", "tei", mode)
+            same = [{key: row[key] for key in row if key not in ("image", "view")} for row in (row, tei)]
+            assert same[0] == same[1]
             images = {"stacked_image": base64.b64decode(row["image"]), "only_it_image": base64.b64decode(tei["image"])}
             yield mode, split, row["question_id"], ast.literal_eval(row["answer"]), images
 

@@ -97,7 +97,7 @@ def write_table(file: Path, rows: list[dict[str, Any]], kind: str) -> Path:
 def test_vlmevalkit_tables(tmp_path: Path, key: Path, kind: str) -> None:
     rows = [row | {"answer": repr(answers)} for row, answers in zip(TABLE, LISTS, strict=True)]
     rows = [rows[2], rows[0], rows[1] | {"prediction": None}]
-    result = score(write_table(tmp_path / "table.bin", rows, kind), data=key)
+    result = score(write_table(tmp_path / "table.bin", rows, kind), data=key, view="stacked")
     assert (exact(result), result.cells[0].counts["null"]) == (0.75, 1)
     assert result.format.startswith("vlmevalkit-")
 
@@ -106,7 +106,7 @@ def test_question_id_of_a_table_comes_before_its_index(tmp_path: Path, key: Path
     rows = [
         row | {"index": 9 - i, "question_id": name} for i, (row, name) in enumerate(zip(TABLE, ANSWERS, strict=True))
     ]
-    assert exact(score(write_table(tmp_path / "t.csv", rows, "csv"), data=key)) == 1.0
+    assert exact(score(write_table(tmp_path / "t.csv", rows, "csv"), data=key, view="stacked")) == 1.0
 
 
 def test_lmms_eval_logs(tmp_path: Path, key: Path, write_lines: Any) -> None:
@@ -114,17 +114,17 @@ def test_lmms_eval_logs(tmp_path: Path, key: Path, write_lines: Any) -> None:
         {"doc_id": row, "target": LISTS[row], "resps": [["x"]], "filtered_resps": [text]}
         for row, text in enumerate(ANSWERS.values())
     ]
-    result = score(write_lines("log.jsonl", reversed(rows)), data=key)
+    result = score(write_lines("log.jsonl", reversed(rows)), data=key, view="stacked")
     assert (result.format, exact(result), counts(result)) == ("lmms-eval-jsonl", 1.0, {})
     old = tmp_path / "old.json"
     old.write_text(json.dumps({"args": {}, "logs": rows}), "utf-8")
-    assert exact(score(old, data=key)) == 1.0
+    assert exact(score(old, data=key, view="stacked")) == 1.0
 
 
 def test_answers_of_another_dataset_are_noticed(tmp_path: Path, key: Path) -> None:
     rows = [row | {"answer": "['something else']"} for row in TABLE]
     with pytest.raises(PredictionError, match="row 1: its answers are not those of 'a'"):
-        score(write_table(tmp_path / "t.csv", rows, "csv"), data=key)
+        score(write_table(tmp_path / "t.csv", rows, "csv"), data=key, view="stacked")
 
 
 def test_everything_odd_is_counted(key: Path, write_lines: Any) -> None:

@@ -1,20 +1,13 @@
 """Means, intervals and comparisons."""
 
-import math
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from vcrgen.errors import ScoreError
 from vcrgen.scorer import compare, score
-from vcrgen.scorer.comparison import mcnemar
 from vcrgen.scorer.results import require_one_signature, with_own_titles
-from vcrgen.stats.bootstrap import deviation, interval, resampled_means
 
 
 @pytest.fixture
@@ -42,31 +35,6 @@ def test_the_same_seed_gives_the_same_numbers(noisy: tuple[Path, Path]) -> None:
     assert first == again
     assert first["scores"][0]["metrics"]["exact"]["low"] != other["scores"][0]["metrics"]["exact"]["low"]
     assert first["scores"][0]["metrics"]["exact"]["value"] == other["scores"][0]["metrics"]["exact"]["value"]
-
-
-def test_span_deviation_is_the_binomials() -> None:
-    scores = (np.arange(400) % 4 == 0).astype(float)[:, None]
-    means = resampled_means(scores, np.ones_like(scores), [0], seed=0, unit="span")
-    assert deviation(means)[0] == pytest.approx(math.sqrt(0.25 * 0.75 / 400), rel=0.1)
-    low, high = interval(means)
-    assert 0.2 < low[0] < 0.25 < high[0] < 0.3
-
-
-def test_clusters_widen_the_interval() -> None:
-    # 40 images of 10 spans that are all right or all wrong: the spans say nothing new about their image.
-    image = (np.arange(40) % 2).astype(float)
-    spans = np.repeat(image, 10)[:, None]
-    by_span = deviation(resampled_means(spans, np.ones_like(spans), [0], seed=0, unit="span"))[0]
-    sums = image[:, None] * 10
-    by_image = deviation(resampled_means(sums, np.full_like(sums, 10.0), [0], seed=0, unit="image"))[0]
-    assert by_image > 2.5 * by_span
-
-
-def test_blocks_do_not_change_the_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
-    sums = np.arange(50.0)[:, None]
-    whole = resampled_means(sums, np.ones_like(sums), [0], seed=5, unit="image")
-    monkeypatch.setattr("vcrgen.stats.bootstrap._BLOCK", 50 * 7)
-    assert np.allclose(resampled_means(sums, np.ones_like(sums), [0], seed=5, unit="image"), whole, rtol=1e-12)
 
 
 def test_groups_cover_all_spans(noisy: tuple[Path, Path]) -> None:
@@ -105,14 +73,3 @@ def test_other_signatures_are_refused(noisy: tuple[Path, Path]) -> None:
         require_one_signature([a, b])
     with pytest.raises(ScoreError, match="cannot stand in one table"):
         compare([a, b])
-
-
-@given(st.integers(0, 60), st.integers(0, 60))
-def test_mcnemar_is_the_exact_binomial(only_a: int, only_b: int) -> None:
-    n, k = only_a + only_b, min(only_a, only_b)
-    exact = min(1.0, 2 * sum(math.comb(n, i) for i in range(k + 1)) / 2**n)
-    assert mcnemar(only_a, only_b) == pytest.approx(exact)
-
-
-def test_more_evidence_lowers_p() -> None:
-    assert all(a > b for a, b in pairwise(mcnemar(2, n) for n in range(4, 30)))

@@ -1,4 +1,4 @@
-"""``vlmevalkit-v1``: every rule of the published code with values derived by hand from its text."""
+"""``vlmevalkit-v1``, ``lmms-eval-v1``: every rule of the published code, with values derived by hand from its text."""
 
 import pytest
 
@@ -17,6 +17,35 @@ def test_text_up_to_the_last_prefix_is_dropped() -> None:
     found = match("a red dog", "xx Assistant: a red dog")
     assert (found.start, found.end) == (14, 23)
     assert match("a red dog", "Assistant:a red dog").ngram == "a red dog"  # no space after it: no prefix
+
+
+ECHOED = {
+    # output: what the two find of "a red dog"
+    "Assistant: a red dog": ("a red dog", "a red dog"),
+    "a red dog Assistant: a blue cat": ("a blue cat", "a red dog"),
+    "USER: a red dot Assistant: the red cat": ("the red cat", "a red dot"),
+    "USER: sorry? Assistant: a red dog": ("a red dog", ""),  # a word of refusal in the prompt counts, too
+    "a red dog": ("a red dog", "a red dog"),
+}
+
+
+@pytest.mark.parametrize("output", ECHOED)
+def test_lmms_eval_does_not_drop_the_prefix(output: str) -> None:
+    found = [match_span("a red dog", output, protocol=name).ngram for name in ("vlmevalkit", "lmms-eval")]
+    assert tuple(found) == ECHOED[output]
+
+
+@pytest.mark.parametrize("span", ["abcd efgh", "the red the dog", "don't stop", "red dog", "so sorry"])
+@pytest.mark.parametrize("output", ["abcx efgx", "the red cat dog", "please don't stop", "red\ndog", "so sorry", "x"])
+def test_all_other_rules_are_the_same(span: str, output: str) -> None:
+    assert match_span(span, output, protocol="lmms-eval") == match(span, output)
+
+
+def test_lmms_eval_has_a_name_of_its_own() -> None:
+    for name in ("lmms-eval", "lmms-eval-v1"):
+        assert make_scorer("en", protocol=name).facts["protocol"] == "lmms-eval-v1"
+    with pytest.raises(ScoreError, match=r"Protocol lmms-eval-v1 cuts zh with zh_core_web_sm"):
+        make_scorer("zh", protocol="lmms-eval")
 
 
 @pytest.mark.parametrize("word", ["I can't", "I cannot", "sorry", "SoRRy", "无法", "抱歉"])

@@ -1,11 +1,19 @@
-"""``vcrgen score`` and ``vcrgen validate``: parse, call, print. No logic."""
+"""``vcrgen score`` and ``vcrgen validate``."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from vcrgen.cli import console
+from vcrgen.cli.options import examples
+from vcrgen.cli.root import app
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 _DATA = Annotated[
     Path,
@@ -14,24 +22,29 @@ _DATA = Annotated[
     ),
 ]
 _MODE = Annotated[str | None, typer.Option(help="easy or hard: only outputs of this mode.")]
+_VIEW = Annotated[
+    str | None, typer.Option(help="stacked, tei or strip: what the model saw; only outputs of this view.")
+]
 _SPLIT = Annotated[str | None, typer.Option(help="Split of the dataset, or all.", show_default="test, or the only one")]
 _SUBSET = Annotated[str | None, typer.Option(help="first100 or first500: the paper's subsets.")]
 _LANG = Annotated[str | None, typer.Option(help="Language, where the dataset does not say.")]
-_SCORE_EPILOG = (
-    "Examples:\n\n"
-    "  vcrgen score preds.jsonl --data data/my-vcr\n\n"
-    "  vcrgen score vlmevalkit_output.xlsx --data data/my-vcr --protocol vlmevalkit\n\n"
-    "  vcrgen score run_a.jsonl run_b.jsonl --data data/my-vcr --compare\n\n"
-    "  vcrgen score preds.jsonl --data data/my-vcr --spans spans.parquet --format html --out report.html\n\n"
-    "  vcrgen score preds.jsonl --data data/my-vcr --explain 5f2c81d09ab34e67"
+
+
+@app.command(
+    epilog=examples(
+        "vcrgen score preds.jsonl --data data/my-vcr",
+        "vcrgen score vlmevalkit_output.xlsx --data data/my-vcr --protocol vlmevalkit",
+        "vcrgen score run_a.jsonl run_b.jsonl --data data/my-vcr --compare",
+        "vcrgen score preds.jsonl --data data/my-vcr --spans spans.parquet --format html --out report.html",
+        "vcrgen score preds.jsonl --data data/my-vcr --explain 5f2c81d09ab34e67",
+    )
 )
-
-
 def score(
     predictions: Annotated[list[Path], typer.Argument(help="Files of model outputs; the format is recognised.")],
     data: _DATA,
-    protocol: Annotated[str, typer.Option(help="paper, or vlmevalkit: the published code's numbers.")] = "paper",
+    protocol: Annotated[str, typer.Option(help="paper, vlmevalkit or lmms-eval (as those programs score).")] = "paper",
     mode: _MODE = None,
+    view: _VIEW = None,
     split: _SPLIT = None,
     subset: _SUBSET = None,
     lang: _LANG = None,
@@ -47,7 +60,7 @@ def score(
     keep_thinking: Annotated[
         bool | None,
         typer.Option(
-            "--keep-thinking/--strip-thinking", help="Thinking blocks.", show_default="strip (paper), keep (vlmevalkit)"
+            "--keep-thinking/--strip-thinking", help="Thinking blocks.", show_default="strip (paper), keep (others)"
         ),
     ] = None,
     max_output_tokens: Annotated[
@@ -55,7 +68,7 @@ def score(
         typer.Option(
             metavar="N",
             help="Read only so many tokens of an output; 0 for all.",
-            show_default="512 (paper), all (vlmevalkit)",
+            show_default="512 (paper), all (others)",
         ),
     ] = None,
     segmenter: Annotated[str | None, typer.Option(help="builtin, or a trained spaCy pipeline for its tokens.")] = None,
@@ -63,13 +76,14 @@ def score(
 ) -> None:
     """Score model outputs: exact match and Jaccard of the nearest n-gram, with honest intervals.
 
-    The result is written as JSON beside every file of outputs (preds.scores.json).
+    Files of one model that hold different modes or views are scored as one. The result is written as JSON beside
+    the file of outputs (preds.scores.json).
     """
     from vcrgen.cli.score_commands import explain_command, score_command
     from vcrgen.scorer.run import Options
 
     options = Options(
-        protocol=protocol, mode=mode, split=split, subset=subset, lang=lang, segmenter=segmenter,
+        protocol=protocol, mode=mode, view=view, split=split, subset=subset, lang=lang, segmenter=segmenter,
         strip_thinking=None if keep_thinking is None else not keep_thinking,
         max_output_tokens=max_output_tokens, seed=seed, strict=strict,
     )  # fmt: skip
@@ -83,10 +97,12 @@ def score(
     )
 
 
+@app.command(epilog=examples("vcrgen validate preds.jsonl --data data/my-vcr"))
 def validate(
     predictions: Annotated[list[Path], typer.Argument(help="Files of model outputs; the format is recognised.")],
     data: _DATA,
     mode: _MODE = None,
+    view: _VIEW = None,
     split: _SPLIT = None,
     subset: _SUBSET = None,
     lang: _LANG = None,
@@ -95,28 +111,14 @@ def validate(
     from vcrgen.cli.score_commands import validate_command
     from vcrgen.scorer.run import Options
 
-    shown, fit = validate_command(predictions, data, Options(mode=mode, split=split, subset=subset, lang=lang))
+    options = Options(mode=mode, view=view, split=split, subset=subset, lang=lang)
+    shown, fit = validate_command(predictions, data, options)
     _print(shown)
     if not fit:
         raise typer.Exit(1)
 
 
-def register(app: typer.Typer) -> None:
-    """Add the scorer's commands to the command line."""
-    app.command(epilog=_SCORE_EPILOG)(score)
-    app.command(epilog="Example:\n\n  vcrgen validate preds.jsonl --data data/my-vcr")(validate)
+def _print(parts: Iterable[RenderableType]) -> None:
+    from vcrgen.cli.terminal import print_parts
 
-
-def _print(parts: object) -> None:
-    """Print what a command gives: texts as they are, everything else through rich."""
-    from collections.abc import Iterable
-
-    from rich.console import Console
-
-    assert isinstance(parts, Iterable)
-    console = Console(soft_wrap=False)
-    for part in parts:
-        if isinstance(part, str):
-            typer.echo(part, nl=False)
-        else:
-            console.print(part)
+    print_parts(console.out, parts)

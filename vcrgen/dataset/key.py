@@ -22,6 +22,7 @@ from vcrgen.files import canonical_json, sha256_file
 from vcrgen.signature import Signature
 
 VERSION = "vcrgen-hidden-1"
+HIDDEN_MODE = "mixed"  # of every question: which of the modes it is in, only the key says
 KEY_FILE, ANSWERS, REPORT = "key.json", "answers.jsonl", "report.json"
 MAX_KEY_BYTES = 1 << 20
 MAX_LINE_BYTES = 4 << 20

@@ -13,7 +13,8 @@ from vcrgen.errors import PredictionError
 from vcrgen.leaderboard.outcome import CellOutcome, Outcome, Triple
 from vcrgen.leaderboard.records import SHOWN_METRICS
 from vcrgen.scorer.join import PROBLEMS, STRICT
-from vcrgen.scorer.records import METRICS, UNSTATED
+from vcrgen.scorer.predictions import PredictionFile, open_predictions
+from vcrgen.scorer.records import UNSTATED
 from vcrgen.scorer.results import Estimate, RunResult
 from vcrgen.scorer.run import Session
 
@@ -35,7 +36,8 @@ def score_file(session: Session, file: Path, *, shown_as: str, earlier: Sequence
         Scores, or the problems: the file cannot be read, is not complete, or (hidden sets) is nearly one of before.
     """
     try:
-        outputs = fingerprint(session, file) if session.key.hidden else None
+        opened = open_predictions(file, name=shown_as)
+        outputs = fingerprint(session, opened) if session.key.hidden else None
         if outputs is not None and any(near_copy(outputs, other) for other in earlier):
             return Outcome(
                 problems=(
@@ -43,7 +45,7 @@ def score_file(session: Session, file: Path, *, shown_as: str, earlier: Sequence
                     "before. A hidden set does not score near copies, as the differences would tell the answers.",
                 )
             )
-        result = session.score(file)
+        result = session.score(opened)
     except PredictionError as problem:
         text = str(problem).replace(str(file), shown_as)
         # It may quote the file, and goes to pages, to JSON and to maintainers' terminals.
@@ -55,7 +57,7 @@ def score_file(session: Session, file: Path, *, shown_as: str, earlier: Sequence
     )
 
 
-def fingerprint(session: Session, file: Path) -> bytes:
+def fingerprint(session: Session, file: Path | PredictionFile) -> bytes:
     """Eight bytes for each view and question of a hidden set; zeros where there is no output.
 
     Case and white space do not count.
@@ -98,7 +100,6 @@ def _cells(result: RunResult) -> Iterator[CellOutcome]:
     import numpy as np
 
     differences = {difference.mode: difference.metrics for difference in result.differences}
-    exact, jaccard = (METRICS.index(metric) for metric in SHOWN_METRICS)
     for cell in result.cells:
         resamples = result.resamples[cell.mode, cell.view]
         paired = differences.get(cell.mode) if cell.view is View.STACKED else None
@@ -107,9 +108,9 @@ def _cells(result: RunResult) -> Iterator[CellOutcome]:
             view=cell.view.value,
             figures={metric: _triple(cell.metrics[metric]) for metric in SHOWN_METRICS},
             difference=None if paired is None else {metric: _triple(paired[metric]) for metric in SHOWN_METRICS},
-            exact_means=resamples.means[:, exact].astype("<f8").tobytes(),
-            jaccard_means=resamples.means[:, jaccard].astype("<f8").tobytes(),
-            hits=np.packbits(resamples.scores[:, exact] == 1).tobytes(),
+            exact_means=resamples.means["exact"].astype("<f8").tobytes(),
+            jaccard_means=resamples.means["jaccard"].astype("<f8").tobytes(),
+            hits=np.packbits(resamples.scores["exact"] == 1).tobytes(),
         )
 
 

@@ -13,7 +13,6 @@ from sqlalchemy import Connection
 from vcrgen.dataset.views import View
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.disclosure import disclose, disclose_difference, step_of
-from vcrgen.leaderboard.quoted import Quoted
 from vcrgen.leaderboard.records import (
     SHOWN_METRICS,
     BoardTable,
@@ -41,10 +40,12 @@ from vcrgen.leaderboard.store.log import last_event, read_log
 from vcrgen.leaderboard.store.schema import AnyRow
 from vcrgen.leaderboard.store.sets import all_sets
 from vcrgen.leaderboard.store.submissions import as_facts
-from vcrgen.scorer.comparison import conclude, mcnemar
+from vcrgen.published.quoted import Quoted
+from vcrgen.scorer.comparison import conclude
 from vcrgen.scorer.records import UNSTATED
 from vcrgen.scorer.results import Estimate
-from vcrgen.stats.bootstrap import deviation, interval
+from vcrgen.stats.paired import discordant, mcnemar, paired_spread
+from vcrgen.stats.ranking import rank_range
 
 VIEWS = list(View)
 EVENTS = 1000  # lines of the log that are shown; `vcrgen leaderboard log` has all
@@ -202,12 +203,13 @@ class Views:
 
     def _row(self, track: Track, cell: AnyRow, models: int) -> BoardRow:
         views = self._views[cell.run, cell.mode]
+        rank, lowest = rank_range(cell.better, cell.worse, models)
         scores = {View(view): _figures(other.figures, track.step) for view, other in views.items()}
         return BoardRow(
             facts=as_facts(cell),
             received=cell.received,
-            rank=cell.better + 1,
-            lowest=models - cell.worse,
+            rank=rank,
+            lowest=lowest,
             scores=scores,
             difference=_difference(views, track.step),
         )
@@ -236,11 +238,12 @@ class Views:
         one = self.sets[cell.set]
         track = self._track(one, cell.mode, View(cell.view))
         models = sum(other.short == cell.short for other in self._cells[cell.set, cell.mode, cell.view])
-        detail = {} if one.hidden else details.get((UNSTATED if cell.mode == NO_MODE else cell.mode, cell.view), {})
+        rank, lowest = rank_range(cell.better, cell.worse, models)
+        detail = {} if one.hidden else details.get(_scored_as(cell), {})
         return ModelCell(
             track=track,
-            rank=cell.better + 1,
-            lowest=models - cell.worse,
+            rank=rank,
+            lowest=lowest,
             models=models,
             figures=_figures(cell.figures, track.step),
             outcomes={name: count for name, count in detail.get("outcomes", {}).items() if count},
@@ -268,10 +271,11 @@ class Views:
                 track=track, a=ours, b=theirs, difference=difference, p=None, only_a=None, only_b=None,
                 conclusion=sentence,
             )  # fmt: skip
-        hits_a, hits_b = (np.unpackbits(np.frombuffer(cell.hits, np.uint8), count=one.spans) for cell in (a, b))
-        only_a, only_b = int((hits_a > hits_b).sum()), int((hits_b > hits_a).sum())
+        # Both runs have one signature, so their bits stand for the same spans, whatever the set holds today.
+        hits_a, hits_b = (np.unpackbits(np.frombuffer(cell.hits, np.uint8)).astype(bool) for cell in (a, b))
+        only_a, only_b = discordant(hits_a, hits_b)
         p = mcnemar(only_a, only_b)
-        sentence = conclude(title_a, title_b, paired["exact"], only_a + only_b, p, one.questions)
+        sentence = conclude(title_a, title_b, paired["exact"], only_a + only_b, p, _images(a, key))
         return Versus(
             track=track, a=ours, b=theirs, difference=difference, p=p, only_a=only_a, only_b=only_b,
             conclusion=sentence,
@@ -286,6 +290,17 @@ class Views:
             on_public=_figures(public.figures, on.step)["exact"],
             on_hidden=_figures(secret.figures, off.step)["exact"],
         )
+
+
+def _images(cell: AnyRow, key: results.CellKey) -> int:
+    """How many images were resampled for a score: what its run says, as the set may have been changed since."""
+    scores = cell.result["scores"]
+    return int(next(score["images"] for score in scores if (score["mode"], score["view"]) == _scored_as(key)))
+
+
+def _scored_as(cell: AnyRow | results.CellKey) -> tuple[str, str]:
+    """The mode and the view of a cell as the scorer names them."""
+    return UNSTATED if cell.mode == NO_MODE else cell.mode, cell.view
 
 
 def _without_repeats(rows: Iterable[Quoted]) -> tuple[Quoted, ...]:
@@ -333,15 +348,8 @@ def _paired(a: AnyRow, b: AnyRow, metric: str) -> Estimate:
 
     column = f"{metric}_means"
     ours, theirs = (np.frombuffer(getattr(row, column), "<f8") for row in (a, b))
-    differences = (ours - theirs)[:, None]
-    low, high = interval(differences)
-    return Estimate(
-        value=a.figures[metric][0] - b.figures[metric][0],
-        sd_spans=None,
-        sd_images=float(deviation(differences)[0]),
-        low=float(low[0]),
-        high=float(high[0]),
-    )
+    sd, low, high = paired_spread(ours, theirs)
+    return Estimate(value=a.figures[metric][0] - b.figures[metric][0], sd_spans=None, sd_images=sd, low=low, high=high)
 
 
 def _figure(estimate: Estimate) -> Figure:

@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from vcrgen.dataset.key import is_key, read_answers, read_key
+from vcrgen.dataset.key import HIDDEN_MODE, is_key, read_answers, read_key
 from vcrgen.dataset.reader import Dataset, open_dataset
 from vcrgen.errors import AnswerError, ConfigError
 from vcrgen.reading import SURROGATE, as_id, as_texts, iter_json_lines
@@ -20,10 +20,8 @@ from vcrgen.scorer.records import AnswerSpan, Question
 from vcrgen.signature import Signature
 from vcrgen.storage import remote_url
 from vcrgen.tasks.vcr import VCR
-from vcrgen.text.languages import LANGUAGES
-from vcrgen.text.script import guess_language
+from vcrgen.text.languages import LANGUAGES, guess_language
 
-HIDDEN_MODE = "mixed"  # easy or hard for each span
 SUBSETS = {"first100": 100, "first500": 500}
 _GUESSED_FROM = 1000  # questions
 

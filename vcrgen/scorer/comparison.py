@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 from vcrgen.dataset.views import View
 from vcrgen.errors import ScoreError
+from vcrgen.report.table import MINUS, percent
 from vcrgen.scorer.results import CellResult, Estimate, RunResult, require_one_signature
 from vcrgen.scorer.statistics import difference_of_means
+from vcrgen.stats.paired import discordant, mcnemar
 
 ALPHA = 0.05
 
@@ -61,24 +62,10 @@ def compare(results: Sequence[RunResult]) -> list[Comparison]:
     return comparisons
 
 
-def mcnemar(only_a: int, only_b: int) -> float:
-    """Exact two-sided p-value: how likely so uneven a split of the discordant spans is by tossing a coin."""
-    total, fewer = only_a + only_b, min(only_a, only_b)
-    if total == 0:
-        return 1.0
-    log_half = total * math.log(2)
-    tail = sum(
-        math.exp(math.lgamma(total + 1) - math.lgamma(k + 1) - math.lgamma(total - k + 1) - log_half)
-        for k in range(fewer + 1)
-    )
-    return min(1.0, 2 * tail)
-
-
 def _compare_cells(a: RunResult, b: RunResult, ours: CellResult, theirs: CellResult) -> Comparison:
     name = (ours.mode, ours.view)
     of_a, of_b = a.resamples[name], b.resamples[name]
-    right_a, right_b = of_a.scores[:, 0] == 1, of_b.scores[:, 0] == 1
-    only_a, only_b = int((right_a & ~right_b).sum()), int((right_b & ~right_a).sum())
+    only_a, only_b = discordant(of_a.scores["exact"] == 1, of_b.scores["exact"] == 1)
     metrics = difference_of_means(ours, theirs, of_a, of_b)
     p = mcnemar(only_a, only_b)
     return Comparison(
@@ -106,8 +93,8 @@ def conclude(a: str, b: str, exact: Estimate, discordant: int, p: float, images:
         p: McNemar's p-value of those.
         images: How many were resampled.
     """
-    span = f"{100 * exact.low:+.2f} to {100 * exact.high:+.2f}"
-    gap = f"{100 * exact.value:+.2f} points of exact match (95 % interval {span}, {images} images resampled)"
+    value, low, high = (percent(x, sign=True).replace(MINUS, "-") for x in (exact.value, exact.low, exact.high))
+    gap = f"{value} points of exact match (95 % interval {low} to {high}, {images} images resampled)"
     if discordant == 0:
         return f"{a} and {b} restored exactly the same spans; nothing tells them apart here."
     if exact.low > 0 or exact.high < 0:

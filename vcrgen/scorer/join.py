@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from vcrgen.dataset.views import View
 from vcrgen.errors import PredictionError
 from vcrgen.scorer.answer_key import AnswerKey
+from vcrgen.scorer.predictions import PredictionFile
 from vcrgen.scorer.records import UNSTATED, Prediction
 
 # What can be odd about a file of outputs, in the order and the words of reports.
@@ -17,6 +18,7 @@ PROBLEMS: Mapping[str, str] = {
     "unknown": "ids that the dataset does not have (left out)",
     "outside": "outputs for questions outside of the subset (left out)",
     "other_mode": "outputs of the other mode (left out)",
+    "other_view": "outputs of another view (left out)",
     "duplicate": "further outputs for a question that had one (left out)",
     "null": "null instead of an output (scored as wrong)",
     "nan": "no value (NaN) instead of an output (scored as wrong)",
@@ -43,75 +45,94 @@ class Joined:
 
 @dataclass
 class Join:
-    """One file's predictions, joined to an answer key.
+    """The predictions of a run, joined to an answer key.
 
     Attributes:
         key: The answers.
         mode: The mode asked for, or None.
-        file: Named in messages.
+        view: The view asked for, or None.
         counts: Problems by kind.
         examples: The first places of each kind.
-        seen: For each mode and view of the file, which questions have an output.
-        models: The models that the file names.
+        seen: For each mode and view, which questions have an output.
+        models: The models that are named.
         total: Predictions read.
     """
 
     key: AnswerKey
-    mode: str | None
-    file: str
+    mode: str | None = None
+    view: View | None = None
     counts: Counter[str] = field(default_factory=Counter)
     examples: dict[str, list[str]] = field(default_factory=dict)
     seen: dict[tuple[str, View], bytearray] = field(default_factory=dict)
     models: set[str] = field(default_factory=set)
     total: int = 0
+    _file: PredictionFile = field(init=False, repr=False)
+    _head: str = field(default="", init=False, repr=False)  # names the file in the places of more than one
+    _left_out: int = field(default=0, init=False, repr=False)
+    _first: dict[str, str] = field(default_factory=dict, init=False, repr=False)
 
-    def __call__(self, predictions: Iterable[Prediction]) -> Iterator[Joined]:
-        """The usable predictions, in the order of the file.
+    def __call__(self, files: Sequence[PredictionFile]) -> Iterator[Joined]:
+        """The usable predictions of the files of a run, in their order.
 
         Raises:
-            PredictionError: The file mixes models, names a mode the dataset does not have, holds the answers of
-                another dataset, or nothing in it fits the dataset.
+            PredictionError: A file mixes models, names a mode the dataset does not have, does not say the view, holds
+                the answers of another dataset, or nothing in it fits the dataset or what is asked for.
         """
-        for prediction in predictions:
-            self.total += 1
-            self._check_model(prediction)
-            joined = self._join(prediction)
-            if joined is not None:
+        for file in files:
+            self._file, self._left_out, self._first = file, 0, {}
+            self._head = f"{file.path.name}, " if len(files) > 1 else ""
+            before = self.total
+            for prediction in file:
+                self.total += 1
+                self._check_model(prediction)
+                joined = self._join(prediction)
+                if not isinstance(joined, Joined):
+                    self._leave_out(*joined)
+                    continue
                 self._check_answers(joined)
                 for flaw in prediction.flaws:
                     self.note(flaw, prediction.place)
                 yield joined
-        self._check_anything()
+            self._check_anything(self.total - before)
         for (mode, view), seen in self.seen.items():
-            for number, there in enumerate(seen):
-                if not there:
-                    self.note("missing", f"{self.key.question(number).question_id!r} ({view}, {mode})")
+            if missing := seen.count(0):
+                self._note_missing(missing, seen, f"({view}, {mode})")
 
     def note(self, kind: str, place: str) -> None:
         """Count a problem and keep the first few places."""
         self.counts[kind] += 1
         places = self.examples.setdefault(kind, [])
         if len(places) < EXAMPLES:
-            places.append(place)
+            places.append(self._head + place)
 
-    def _join(self, prediction: Prediction) -> Joined | None:
+    def _leave_out(self, kind: str, place: str) -> None:
+        self._left_out += 1
+        self._first.setdefault(kind, place)
+        self.note(kind, place)
+
+    def _note_missing(self, missing: int, seen: bytearray, where: str) -> None:
+        self.counts["missing"] += missing
+        places, row = self.examples.setdefault("missing", []), seen.find(0)
+        while row >= 0 and len(places) < EXAMPLES:
+            places.append(f"{self.key.question(row).question_id!r} {where}")
+            row = seen.find(0, row + 1)
+
+    def _join(self, prediction: Prediction) -> Joined | tuple[str, str]:
+        """The prediction with its question, or the problem that keeps it out and its place."""
         row, named = self._row(prediction), prediction.question_id
         if row is None:
             shown = f"row {prediction.row}" if named is None else repr(named[:80])
-            self.note("unknown", f"{prediction.place}: {shown}")
-            return None
+            return "unknown", f"{prediction.place}: {shown}"
         if row >= len(self.key):
-            self.note("outside", prediction.place)
-            return None
-        mode = self._mode(prediction)
-        if mode is None:
-            self.note("other_mode", prediction.place)
-            return None
-        cell = (mode, prediction.view)
+            return "outside", prediction.place
+        if self.mode is not None and prediction.mode not in (None, self.mode):
+            return "other_mode", f"{prediction.place}: {prediction.mode}"
+        if self.view is not None and prediction.view not in (None, self.view):
+            return "other_view", f"{prediction.place}: {prediction.view}"
+        cell = (self._mode(prediction), self._view(prediction))
         seen = self.seen.setdefault(cell, bytearray(len(self.key)))
         if seen[row]:
-            self.note("duplicate", f"{prediction.place}: {self.key.question(row).question_id!r}")
-            return None
+            return "duplicate", f"{prediction.place}: {self.key.question(row).question_id!r}"
         seen[row] = 1
         return Joined(prediction, row, cell)
 
@@ -122,16 +143,23 @@ class Join:
             return prediction.row
         return row
 
-    def _mode(self, prediction: Prediction) -> str | None:
-        """The mode to file it under; None where it is not the one asked for."""
-        stated, modes = prediction.mode, self.key.modes
-        if self.mode is not None:
-            return self.mode if stated in (None, self.mode) else None
+    def _mode(self, prediction: Prediction) -> str:
+        """The mode to file it under."""
+        stated, modes = prediction.mode or self.mode, self.key.modes
         if stated is not None and modes and stated not in modes:
-            raise PredictionError(
-                f"{self.file}, {prediction.place}: its mode is {stated}, and the dataset has only {', '.join(modes)}."
-            )
+            where = f"{self._file.path}, {prediction.place}"
+            raise PredictionError(f"{where}: its mode is {stated}, and the dataset has only {', '.join(modes)}.")
         return stated or (modes[0] if len(modes) == 1 else UNSTATED)
+
+    def _view(self, prediction: Prediction) -> View:
+        """The view to file it under: to guess it would be to call TEI what is VI+TEI, or the other way round."""
+        view = prediction.view or self.view or self._file.view
+        if view is None:
+            raise PredictionError(
+                f"{self._file.path}: neither a column `view` nor the name of a task in the file's name says which "
+                f"image the model saw; name it with --view: {', '.join(View)}."
+            )
+        return view
 
     def _check_model(self, prediction: Prediction) -> None:
         if prediction.model is None or prediction.model in self.models:
@@ -140,7 +168,7 @@ class Join:
         if len(self.models) > 1:
             names = " and ".join(repr(name[:60]) for name in sorted(self.models))
             raise PredictionError(
-                f"{self.file}, {prediction.place}: holds outputs of {names}; a mean over models says nothing of "
+                f"{self._file.path}, {prediction.place}: holds outputs of {names}; a mean over models says nothing of "
                 "either, so give each model a file of its own."
             )
 
@@ -149,16 +177,19 @@ class Join:
         # To say that a guess is not an answer of a hidden set would be to give the key away, guess by guess.
         if not self.key.hidden and theirs is not None and theirs != question.answers:
             raise PredictionError(
-                f"{self.file}, {joined.prediction.place}: its answers are not those of {question.question_id!r} in "
-                f"{self.key.name}; the outputs were made from other data (or another split; see --split)."
+                f"{self._file.path}, {joined.prediction.place}: its answers are not those of "
+                f"{question.question_id!r} in {self.key.name}; the outputs were made from other data (or another "
+                "split; see --split)."
             )
 
-    def _check_anything(self) -> None:
-        if self.total == 0:
-            raise PredictionError(f"{self.file} holds no outputs.")
-        if not self.seen:
-            kind = next(iter(self.counts))
+    def _check_anything(self, outputs: int) -> None:
+        """Refuse a file of which nothing was taken."""
+        file = self._file.path
+        if outputs == 0:
+            raise PredictionError(f"{file} holds no outputs.")
+        if self._left_out == outputs:
+            kind, place = next(iter(self._first.items()))
+            fits = {"other_mode": f"--mode {self.mode}", "other_view": f"--view {self.view}"}.get(kind, self.key.name)
             raise PredictionError(
-                f"{self.file}: none of its {self.total} outputs fits {self.key.name}: "
-                f"{PROBLEMS[kind]}, first {self.examples[kind][0]}."
+                f"{file}: none of its {outputs} outputs fits {fits}: {PROBLEMS[kind]}, first {place}."
             )

@@ -4,16 +4,30 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence, Set
+from typing import NamedTuple
 
 from rapidfuzz.distance import Indel
 from rapidfuzz.fuzz import partial_ratio
 
 
-def overlap(span: Set[str], ngram: Set[str]) -> tuple[float, float, float, float]:
+class Overlap(NamedTuple):
+    """What two token sets share, as shares."""
+
+    jaccard: float
+    precision: float
+    recall: float
+    f1: float
+
+
+def overlap(span: Set[str], ngram: Set[str]) -> Overlap:
     """Jaccard index, precision, recall and F1 of two token sets, neither of them empty."""
     shared = len(span & ngram)
-    jaccard = shared / (len(span) + len(ngram) - shared)
-    return jaccard, shared / len(ngram), shared / len(span), f_score(shared, len(ngram), len(span))
+    return Overlap(
+        jaccard=shared / (len(span) + len(ngram) - shared),
+        precision=shared / len(ngram),
+        recall=shared / len(span),
+        f1=f_score(shared, len(ngram), len(span)),
+    )
 
 
 def rouge1(span: Sequence[str], ngram: Sequence[str]) -> float:

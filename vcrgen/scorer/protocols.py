@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from vcrgen.errors import ScoreError
 from vcrgen.scorer.match import Nearest, NGrams, SpanTokens, nearest_by_difflib, nearest_by_levenshtein
@@ -54,9 +54,8 @@ PAPER = Protocol(
     max_tokens=512,
     segmenters={},
 )
-# As of the VCR repository's evaluation_metrics.py, VLMEvalKit's vlmeval/dataset/vcr.py and lmms-eval's
-# vcr_wiki/utils.py. en_core_web_sm 3.8.0 has the rules of spaCy's
-# blank English tokenizer, and no part of it retokenises, so the built-in segmenter gives its tokens.
+# As of the VCR repository's evaluation_metrics.py and VLMEvalKit's vlmeval/dataset/vcr.py. en_core_web_sm 3.8.0 has the
+# rules of spaCy's blank English tokenizer, and no part of it retokenises, so the built-in segmenter gives its tokens.
 VLMEVALKIT = Protocol(
     name="vlmevalkit-v1",
     matcher="difflib-shared-token",
@@ -70,7 +69,11 @@ VLMEVALKIT = Protocol(
     max_tokens=None,
     segmenters={"zh": "zh_core_web_sm"},
 )
-_BY_NAME = {"paper": PAPER, "paper-v1": PAPER, "vlmevalkit": VLMEVALKIT, "vlmevalkit-v1": VLMEVALKIT}
+# As of lmms-eval's vcr_wiki/utils.py: a copy of the same code without the line that drops what a model echoes of its
+# prompt, which so counts as output.
+LMMS_EVAL = replace(VLMEVALKIT, name="lmms-eval-v1", cut_prefix=False)
+_PROTOCOLS = (PAPER, VLMEVALKIT, LMMS_EVAL)
+_BY_NAME = {name: rules for rules in _PROTOCOLS for name in (rules.name.removesuffix("-v1"), rules.name)}
 
 
 def find_protocol(name: str) -> Protocol:

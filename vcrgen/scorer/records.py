@@ -27,8 +27,23 @@ class Outcome(StrEnum):
     MISSING = "missing"
 
 
-# The order of the columns wherever metrics stand in arrays.
-METRICS = ("exact", "jaccard", "precision", "recall", "f1", "rouge1", "similarity", "character")
+class Scores(NamedTuple):
+    """The metrics of one span, as shares; all are 0 where there is nothing to compare it with.
+
+    ``docs/scoring.md`` says what each is. Reports, JSON and evidence have them under these names, in this order.
+    """
+
+    exact: float = 0.0
+    jaccard: float = 0.0
+    precision: float = 0.0
+    recall: float = 0.0
+    f1: float = 0.0
+    rouge1: float = 0.0
+    similarity: float = 0.0
+    character: float = 0.0
+
+
+METRICS = Scores._fields
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +84,7 @@ class Prediction:
         place: Where it stands, for messages: ``line 17``.
         question_id: The id it names, or None where the format names a row number only.
         row: The row number it names, or None.
-        view: The image the model saw.
+        view: The image the model saw, or None where the file does not say.
         mode: ``easy`` or ``hard``, or None.
         model: The model's name, or None.
         output: The text; None where the file has null or nothing.
@@ -80,7 +95,7 @@ class Prediction:
     place: str
     question_id: str | None
     row: int | None = None
-    view: View = View.STACKED
+    view: View | None = None
     mode: str | None = None
     model: str | None = None
     output: str | None
@@ -100,7 +115,7 @@ class SpanMatch(NamedTuple):
         start: Where the n-gram starts in the output as the model gave it, or -1.
         end: Where it ends, or -1.
         distance: Edit distance between span and n-gram in characters, or None if there is no n-gram.
-        scores: The metrics, in the order of :data:`METRICS`.
+        scores: The metrics.
         verbatim: Whether the span's text stands in the output as it is, whatever the tokens.
     """
 
@@ -110,19 +125,19 @@ class SpanMatch(NamedTuple):
     start: int = -1
     end: int = -1
     distance: int | None = None
-    scores: tuple[float, ...] = (0.0,) * len(METRICS)
+    scores: Scores = Scores()
     verbatim: bool = False
 
     @property
     def exact(self) -> bool:
         """Exact match."""
-        return self.scores[0] == 1.0
+        return self.scores.exact == 1.0
 
     @property
     def jaccard(self) -> float:
         """Jaccard index of the token sets."""
-        return self.scores[1]
+        return self.scores.jaccard
 
     def as_dict(self) -> dict[str, float]:
         """The metrics by name."""
-        return dict(zip(METRICS, self.scores, strict=True))
+        return self.scores._asdict()

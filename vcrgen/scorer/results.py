@@ -11,7 +11,7 @@ from vcrgen.errors import ScoreError
 from vcrgen.signature import Signature
 
 if TYPE_CHECKING:
-    from vcrgen.stats.arrays import Floats
+    from vcrgen.stats.arrays import Floats, Records
 
 SCHEMA = "vcrgen-scores-1"
 
@@ -85,14 +85,14 @@ class Resamples:
     """What a comparison with another run needs of a cell: not written to files.
 
     Attributes:
-        means: Resamples of images x metrics.
-        means_of_spans: Resamples of spans x metrics.
-        scores: Spans x metrics.
+        means: For each metric its means over resamples of images.
+        means_of_spans: For each metric its means over resamples of spans.
+        scores: The scores of each span, by metric: ``scores["exact"]``.
     """
 
-    means: Floats
-    means_of_spans: Floats
-    scores: Floats
+    means: Mapping[str, Floats]
+    means_of_spans: Mapping[str, Floats]
+    scores: Records
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from vcrgen.dataset.views import View
-from vcrgen.errors import PredictionError
+from vcrgen.errors import PredictionError, ScoreError
 from vcrgen.reading import without_halves
 from vcrgen.scorer.answer_key import AnswerKey
 from vcrgen.scorer.answers import load_answers
 from vcrgen.scorer.evidence import EvidenceWriter, write_evidence
+from vcrgen.scorer.groups import SpanProperties
 from vcrgen.scorer.join import PROBLEMS, STRICT, Join, Joined
-from vcrgen.scorer.predictions import open_predictions
+from vcrgen.scorer.predictions import PredictionFile, open_predictions
+from vcrgen.scorer.predictions.output import MODES
 from vcrgen.scorer.records import UNSTATED, Outcome, SpanMatch
 from vcrgen.scorer.results import CellResult, RunResult
-from vcrgen.scorer.scorer import Scorer, make_scorer
+from vcrgen.scorer.scorer import LONGEST_OUTPUT, Scorer, make_scorer
 from vcrgen.scorer.statistics import summarise, view_differences
 from vcrgen.scorer.tally import Tally, unanswered
 from vcrgen.signature import Signature
 from vcrgen.stats.bootstrap import RESAMPLES
+
+Run = tuple[PredictionFile, ...]
+"""The files of one run of one model."""
+Outputs = Path | PredictionFile | Sequence[PredictionFile]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +37,7 @@ class Options:
 
     protocol: str = "paper"
     mode: str | None = None
+    view: str | None = None
     split: str | None = None
     subset: str | None = None
     lang: str | None = None
@@ -85,9 +93,15 @@ class Session:
     Args:
         data: The dataset, as for :func:`vcrgen.scorer.answers.load_answers`.
         options: How to score.
+
+    Raises:
+        VcrgenError: The answers cannot be read, or an option is wrong.
     """
 
     def __init__(self, data: Path, options: Options) -> None:
+        for name, value, known in (("mode", options.mode, MODES), ("view", options.view, list(View))):
+            if value is not None and value not in known:
+                raise ScoreError(f"Unknown {name} {value!r}; known: {', '.join(known)}.")
         self.options = options
         self.key: AnswerKey = load_answers(
             data, mode=options.mode, split=options.split, subset=options.subset, lang=options.lang
@@ -107,6 +121,11 @@ class Session:
             )
         return self._scorer
 
+    @cached_property
+    def properties(self) -> SpanProperties:
+        """What divides the dataset's spans into groups; found when first asked for."""
+        return SpanProperties(self.key, self.scorer)
+
     @property
     def signature(self) -> Signature:
         """What the session's scores can be compared with."""
@@ -115,42 +134,61 @@ class Session:
         facts = {"vcrgen": version("vcrgen"), **self.scorer.facts, "missing": "wrong"}
         return Signature({**facts, "boot": f"{RESAMPLES}", "seed": str(self.options.seed), **self.key.facts})
 
-    def score(self, file: Path, evidence: EvidenceWriter | None = None) -> RunResult:
-        """Score one file.
+    def runs(self, files: Sequence[Path]) -> list[Run]:
+        """Which files are scored together: those of one model that have no mode and view in common.
+
+        Example: what VLMEvalKit or lmms-eval wrote of a model that was shown VI+TEI, and of the same model that was
+        shown TEI; or two files that name one model, one a view. Files of a model that overlap are runs of their own.
+
+        Raises:
+            PredictionError: A file cannot be read, or fits the dataset nowhere.
+        """
+        runs: list[Run] = [(open_predictions(file),) for file in files]
+        for model in dict.fromkeys(map(_model, runs) if len(runs) > 1 else ()):
+            same = [run for run in runs if model is not None and _model(run) == model]
+            cells = [cell for run in same for cell in self._read(run).seen]
+            if len(same) > 1 and len(set(cells)) == len(cells):
+                runs[runs.index(same[0])] = tuple(file for run in same for file in run)
+                runs = [run for run in runs if run not in same[1:]]
+        return runs
+
+    def score(self, outputs: Outputs, evidence: EvidenceWriter | None = None) -> RunResult:
+        """Score a file, or several as one.
 
         Args:
-            file: The outputs.
+            outputs: The file or files.
             evidence: Takes every span's match.
 
         Raises:
-            PredictionError: The file cannot be read, fits the dataset nowhere, or (strictly) not wholly.
+            PredictionError: A file cannot be read, fits the dataset nowhere, or (strictly) not wholly.
         """
         evidence = evidence or EvidenceWriter()
-        predictions = open_predictions(file)
-        join = Join(self.key, self.options.mode, str(file))
+        run = _opened(outputs)
+        join = self._join()
         tally = Tally(self.key, self.scorer)
-        name, model = without_halves(file.stem), None
-        for joined in join(predictions):
+        name, model = _name(run), None
+        for joined in join(run):
             matches = tally.add(joined)
             model = joined.prediction.model or model
             evidence.add(name, model, self._id(joined.question), *joined.cell, matches)
-        for cell, question in tally.missing():
-            matches = unanswered(self.key.questions[question].answers, Outcome.MISSING)
-            evidence.add(name, model, self._id(question), cell.mode, cell.view, matches)
+        for cell, rows in tally.missing():
+            for row in rows.tolist() if evidence.wanted else ():
+                matches = unanswered(self.key.question(row).answers, Outcome.MISSING)
+                evidence.add(name, model, self._id(row), cell.mode, cell.view, matches)
         self._note_spans(join, tally)
         if self.options.strict:
-            _refuse_flaws(join)
-        cells, resamples = summarise(tally, seed=self.options.seed)
+            _refuse_flaws(run, join)
+        cells, resamples = summarise(tally, self.properties, seed=self.options.seed)
         return RunResult(
             name=name,
             model=model,
-            format=predictions.format,
+            format=" + ".join(dict.fromkeys(file.format for file in run)),
             lang=self.key.lang,
             signature=self.signature,
             cells=tuple(cells),
             differences=view_differences(cells, resamples),
             problems=_problems(join),
-            notes=tuple(self._notes(cells)),
+            notes=tuple(self._notes(run, cells)),
             resamples=resamples,
         )
 
@@ -160,25 +198,22 @@ class Session:
         Raises:
             PredictionError: The file cannot be read, or fits the dataset nowhere.
         """
-        predictions = open_predictions(file)
-        join = Join(self.key, self.options.mode, str(file))
-        for joined in join(predictions):
-            if joined.prediction.output is not None and not joined.prediction.output.strip():
-                join.note("empty", joined.prediction.place)
+        run = _opened(file)
+        join = self._read(run)
         return Validation(
             name=file.name,
-            format=predictions.format,
+            format=run[0].format,
             outputs=join.total,
             models=tuple(sorted(join.models)),
             cells={name: sum(seen) for name, seen in join.seen.items()},
-            questions=len(self.key.questions),
+            questions=len(self.key),
             problems=_problems(join),
         )
 
-    def find(self, file: Path, question_ids: set[str]) -> Iterator[Found]:
-        """The outputs of some questions with their matches, in the order of the file; reads the file once more."""
-        for joined in self.joined(file):
-            question = self.key.questions[joined.question]
+    def find(self, outputs: Outputs, question_ids: set[str]) -> Iterator[Found]:
+        """The outputs of some questions with their matches, in the order of the files; reads them once more."""
+        for joined in self.joined(outputs):
+            question = self.key.question(joined.question)
             if question.question_id in question_ids:
                 output = joined.prediction.output
                 matches = unanswered(question.answers, Outcome.NULL)
@@ -187,24 +222,37 @@ class Session:
                 mode, view = joined.cell
                 yield Found(question_id=question.question_id, mode=mode, view=view, output=output, matches=matches)
 
-    def joined(self, file: Path) -> Iterator[Joined]:
-        """The usable outputs of a file with their questions, as they are scored."""
-        return Join(self.key, self.options.mode, str(file))(open_predictions(file))
+    def joined(self, outputs: Outputs) -> Iterator[Joined]:
+        """The usable outputs with their questions, as they are scored."""
+        return self._join()(_opened(outputs))
+
+    def _join(self) -> Join:
+        view = self.options.view
+        return Join(self.key, self.options.mode, View(view) if view is not None else None)
+
+    def _read(self, run: Run) -> Join:
+        """The run's outputs joined and counted, and not scored."""
+        join = self._join()
+        for joined in join(run):
+            if joined.prediction.output is not None and not joined.prediction.output.strip():
+                join.note("empty", joined.prediction.place)
+        return join
 
     def _id(self, question: int) -> str:
-        return self.key.questions[question].question_id
+        return self.key.question(question).question_id
 
     def _note_spans(self, join: Join, tally: Tally) -> None:
         """Problems that only show when outputs and answers are tokenised."""
         empty = sum(cell.counts[Outcome.EMPTY.value] for cell in tally.cells.values())
         if empty:
             join.counts["empty"] = empty
-        for question in self.key.questions:
-            for answer in question.answers:
-                if not self.scorer.prepare(answer).tokens:
-                    join.note("empty_spans", repr(question.question_id))
+        if self.properties.empty:
+            join.counts["empty_spans"] = self.properties.empty
+            join.examples["empty_spans"] = [repr(question_id) for question_id in self.properties.first_empty]
 
-    def _notes(self, cells: list[CellResult]) -> Iterator[str]:
+    def _notes(self, run: Run, cells: list[CellResult]) -> Iterator[str]:
+        if len(run) > 1:
+            yield f"Files of one model, scored as one: {', '.join(without_halves(file.path.name) for file in run)}."
         if self.key.hidden:
             yield "The answers are secret, and --spans, --explain and the HTML report show them: keep those."
         recorded, used = self.key.segmenter, self.scorer.segmenter.name
@@ -222,6 +270,8 @@ class Session:
             if cut := cell.counts.get("cut", 0):
                 limit = self.scorer.max_tokens
                 yield f"{where}: {cut} outputs were cut after {limit} tokens (--max-output-tokens)."
+            if long := cell.counts.get("long", 0):
+                yield f"{where}: {long} outputs are longer than {LONGEST_OUTPUT:,} characters; the rest was not read."
             if verbatim := cell.counts.get("verbatim", 0):
                 yield (
                     f"{where}: spans that stand in their output as text, but not as tokens: {verbatim}. The "
@@ -230,7 +280,7 @@ class Session:
 
 
 def score(
-    predictions: str | Path,
+    predictions: str | Path | Sequence[str | Path],
     *,
     data: str | Path,
     spans: str | Path | None = None,
@@ -240,25 +290,46 @@ def score(
 
     Args:
         predictions: JSON Lines with ``question_id`` and ``output``, or what the VCR repository, VLMEvalKit or
-            lmms-eval wrote.
+            lmms-eval wrote. Several files are scored as one: each of them holds other modes or views.
         data: A dataset that vcrgen built, VCR-WIKI's Parquet, or a JSON Lines key.
         spans: Write the per-span evidence here (``.parquet`` or ``.jsonl``).
-        **options: Fields of :class:`Options`: ``protocol`` (``paper`` or ``vlmevalkit``), ``mode``, ``split``,
-            ``subset``, ``lang``, ``segmenter``, ``strip_thinking``, ``max_output_tokens``, ``seed``, ``strict``.
+        **options: Fields of :class:`Options`: ``protocol`` (``paper``, ``vlmevalkit`` or ``lmms-eval``), ``mode``,
+            ``view``, ``split``, ``subset``, ``lang``, ``segmenter``, ``strip_thinking``, ``max_output_tokens``,
+            ``seed``, ``strict``.
 
     Raises:
         VcrgenError: The user can mend it; the message says how.
     """
     session = Session(Path(data), Options(**options))
     with write_evidence(Path(spans) if spans is not None else None) as evidence:
-        return session.score(Path(predictions), evidence)
+        files = [predictions] if isinstance(predictions, str | Path) else predictions
+        return session.score([open_predictions(Path(file)) for file in files], evidence)
+
+
+def _opened(outputs: Outputs) -> Run:
+    if isinstance(outputs, Path):
+        return (open_predictions(outputs),)
+    return (outputs,) if isinstance(outputs, PredictionFile) else tuple(outputs)
+
+
+def _model(run: Run) -> str | None:
+    """The model that a file's name or its first output names."""
+    return run[0].task.model or next((prediction.model for prediction in run[0]), None)
+
+
+def _name(run: Run) -> str:
+    """What a run is called where no model is named: by its file, or by the tool that wrote its files."""
+    if len(run) > 1 and run[0].task.model:
+        return without_halves(run[0].task.model)
+    return without_halves(" + ".join(file.path.stem for file in run))
 
 
 def _problems(join: Join) -> dict[str, tuple[int, tuple[str, ...]]]:
     return {kind: (join.counts[kind], tuple(join.examples.get(kind, ()))) for kind in PROBLEMS if join.counts[kind]}
 
 
-def _refuse_flaws(join: Join) -> None:
+def _refuse_flaws(run: Run, join: Join) -> None:
     flaws = [f"{join.counts[kind]} {PROBLEMS[kind]}" for kind in STRICT if join.counts[kind]]
     if flaws:
-        raise PredictionError(f"{join.file} is not complete (--strict): {'; '.join(flaws)}.")
+        names = " and ".join(str(file.path) for file in run)
+        raise PredictionError(f"{names} is not complete (--strict): {'; '.join(flaws)}.")

@@ -11,9 +11,16 @@ from vcrgen.scorer.clean import Cleaned, clean, is_refusal
 from vcrgen.scorer.match import Nearest, NGrams, SpanTokens
 from vcrgen.scorer.metrics import character_similarity, overlap, rouge1
 from vcrgen.scorer.protocols import Protocol, find_protocol
-from vcrgen.scorer.records import Outcome, SpanMatch
+from vcrgen.scorer.records import Outcome, Scores, SpanMatch
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.text.segmenters import LONGEST_RUN, Segmenter, Tokens, load_segmenter
+
+# Characters of an answer that are read, thinking taken out: fifty times what a model is asked for. Some models repeat
+# themselves for megabytes, and every token of an answer costs a hundred bytes while it is compared.
+LONGEST_OUTPUT = 100_000
+MOST_PREPARED = 1 << 15  # spans whose tokens are kept: about 20 MB
+# Of a span whose tokens are found as they are; similarity and character depend on how they are joined.
+ALIKE = Scores(exact=1.0, jaccard=1.0, precision=1.0, recall=1.0, f1=1.0, rouge1=1.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +32,7 @@ class ScoredOutput:
         outcome: ``empty``, ``refused`` (it holds a word of refusal), or None for an answer.
         thinking: Whether a thinking block was taken out.
         cut: Whether tokens after the limit were left out.
+        long: Whether characters after :data:`LONGEST_OUTPUT` were left out.
         length: Characters of the text that is the answer, before any cut.
     """
 
@@ -32,6 +40,7 @@ class ScoredOutput:
     outcome: Outcome | None
     thinking: bool
     cut: bool
+    long: bool
     length: int
 
 
@@ -78,9 +87,11 @@ class Scorer:
         }
 
     def prepare(self, text: str) -> SpanTokens:
-        """A span's tokens; kept, because a span is asked for once per output."""
+        """A span's tokens; the last ones are kept, as most datasets ask for a span once a view and mode."""
         known = self._spans.get(text)
         if known is None:
+            if len(self._spans) >= MOST_PREPARED:
+                self._spans.clear()
             tokens = tuple(self.segmenter(text, spaces=self.protocol.white_space).texts)
             known = SpanTokens(text, tokens, LANGUAGES[self.lang].joiner.join(tokens), frozenset(tokens))
             self._spans[text] = known
@@ -96,12 +107,12 @@ class Scorer:
         protocol = self.protocol
         cleaned = clean(output, strip_thinking=self.strip_thinking, cut_prefix=protocol.cut_prefix)
         refused = is_refusal(cleaned.text)
-        tokens = Tokens([], [])
+        text, tokens = cleaned.text[:LONGEST_OUTPUT], Tokens([], [])
         if not (refused and protocol.refusal_is_zero):
-            tokens = self.segmenter(cleaned.text, limit=self.max_tokens, spaces=protocol.white_space)
-        read = tokens.starts[-1] + len(tokens.texts[-1]) if tokens.cut else len(cleaned.text)
-        ngrams = NGrams(tokens.texts, LANGUAGES[self.lang].joiner)
-        prepared = _Output(cleaned, cleaned.text[:read], tokens, ngrams)
+            tokens = self.segmenter(text, limit=self.max_tokens, spaces=protocol.white_space)
+        if tokens.cut:
+            text = text[: tokens.starts[-1] + len(tokens.texts[-1])]
+        prepared = _Output(cleaned, text, tokens, NGrams(tokens.texts, LANGUAGES[self.lang].joiner))
         empty = not cleaned.text.strip()
         outcome = Outcome.EMPTY if empty else Outcome.REFUSED if refused else None
         return ScoredOutput(
@@ -109,6 +120,7 @@ class Scorer:
             outcome=outcome,
             thinking=cleaned.thinking,
             cut=tokens.cut,
+            long=len(cleaned.text) > LONGEST_OUTPUT and not tokens.cut,
             length=len(cleaned.text),
         )
 
@@ -119,7 +131,7 @@ class Scorer:
         character = character_similarity(span.text, output.text)
         nearest = self.protocol.nearest(span, output.ngrams)
         if nearest is None:
-            scores = (0.0,) * 7 + (character,)
+            scores = Scores(character=character)
             return SpanMatch(answer=span.text, outcome=outcome or Outcome.SHORT, scores=scores, verbatim=verbatim)
         return self._measured(span, output, nearest, outcome, character, verbatim)
 
@@ -138,12 +150,21 @@ class Scorer:
         same = tuple(ngram) == span.tokens
         exact = same or (nearest.distance == 0 and not self.protocol.exact_by_tokens)
         if same and (nearest.string == span.text or not self.protocol.rouge_retokenises):
-            scores = (1.0, 1.0, 1.0, 1.0, 1.0, 1.0, nearest.similarity, character)
+            scores = ALIKE._replace(similarity=nearest.similarity, character=character)
         else:
             unique = frozenset(ngram)
             sets = overlap(span.unique, unique)
-            rouge = self._rouge(span, ngram, nearest.string, sets[-1] if len(unique) == len(ngram) else None)
-            scores = (float(exact), *sets, rouge, nearest.similarity, character)
+            rouge = self._rouge(span, ngram, nearest.string, sets.f1 if len(unique) == len(ngram) else None)
+            scores = Scores(
+                exact=float(exact),
+                jaccard=sets.jaccard,
+                precision=sets.precision,
+                recall=sets.recall,
+                f1=sets.f1,
+                rouge1=rouge,
+                similarity=nearest.similarity,
+                character=character,
+            )
         return SpanMatch(
             answer=span.text,
             outcome=Outcome.EXACT if exact else outcome or Outcome.WRONG,
@@ -176,7 +197,7 @@ def make_scorer(
 
     Args:
         lang: A code of the language table.
-        protocol: ``paper`` or ``vlmevalkit``, with or without its version.
+        protocol: ``paper``, ``vlmevalkit`` or ``lmms-eval``, with or without its version.
         segmenter: ``builtin``, or a trained spaCy pipeline whose tokens are used; None for the protocol's.
         strip_thinking: Take out thinking blocks; None for the protocol's default.
         max_output_tokens: Tokens of an output that are read; 0 for all, None for the protocol's default.

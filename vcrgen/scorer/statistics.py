@@ -2,64 +2,92 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from vcrgen.dataset.views import View
-from vcrgen.scorer.groups import Group, group_spans
+from vcrgen.scorer.groups import NO_LABEL, Property, SpanProperties
 from vcrgen.scorer.records import METRICS
 from vcrgen.scorer.results import CellResult, Difference, Estimate, GroupResult, Resamples
 from vcrgen.scorer.tally import OUTCOMES, Cell, Tally
-from vcrgen.stats.bootstrap import deviation, interval, resampled_means
+from vcrgen.stats.bootstrap import means_of, resampled_means
+from vcrgen.stats.intervals import spreads
+from vcrgen.stats.paired import paired_spread
 
 if TYPE_CHECKING:
     from vcrgen.stats.arrays import Floats
 
-GROUP_METRICS = ("exact", "jaccard")  # the published two; the first columns of METRICS
+GROUP_METRICS = ("exact", "jaccard")  # the published two
+
+CellName = tuple[str, View]
 
 
-def summarise(tally: Tally, *, seed: int) -> tuple[list[CellResult], dict[tuple[str, View], Resamples]]:
+class _Column(NamedTuple):
+    """What one column of a table of sums is about: a metric over all spans of a cell, or over those of a group.
+
+    Attributes:
+        cell: Mode and view.
+        metric: Name of the metric.
+        group: Name of a property and number of a label (two labels can read the same); None for all spans.
+    """
+
+    cell: CellName
+    metric: str
+    group: tuple[str, int] | None = None
+
+
+def summarise(
+    tally: Tally, properties: SpanProperties, *, seed: int
+) -> tuple[list[CellResult], dict[CellName, Resamples]]:
     """Means, standard deviations and intervals of every cell of a tally.
 
     Args:
         tally: Scores of all predictions.
+        properties: What divides the spans into groups.
         seed: Seed of the bootstrap.
 
     Returns:
         A result for each mode and view, easy before hard and stacked before TEI, and what comparisons need of each.
     """
-    import numpy as np
-
-    names = sorted(tally.cells, key=lambda cell: (cell[0], list(View).index(cell[1])))
-    cells = [tally.cells[name] for name in names]
-    groups = {cell.mode: group_spans(tally.key, tally.scorer, cell.mode) for cell in cells}
+    names = sorted(tally.cells, key=lambda name: (name[0], list(View).index(name[1])))
+    cells = {name: tally.cells[name] for name in names}
+    of_modes = {mode: properties.of_mode(mode) for mode in dict.fromkeys(mode for mode, _ in names)}
     # All cells share the resamples: drawing them is most of the work, and what makes differences paired.
-    scores = np.hstack([cell.scores for cell in cells])
-    by_span = resampled_means(scores, np.ones((len(scores), 1)), [0] * scores.shape[1], seed=seed, unit="span")
-    tables = [_columns(cell, groups[cell.mode]) for cell in cells]
-    sums = _per_image(tally, np.hstack([columns for columns, _, _ in tables]))
-    counts = _per_image(tally, np.hstack([sizes for _, sizes, _ in tables]))
-    kinds, before = [], 0
-    for _, sizes, column in tables:
-        kinds += [before + kind for kind in column]
-        before += sizes.shape[1]
-    by_image = resampled_means(sums, counts, kinds, seed=seed, unit="image")
-    values = sums.sum(axis=0) / np.maximum(counts.sum(axis=0), 1)[kinds]
+    spans, images = _SpanSums(cells), _ImageSums(tally, cells, of_modes)
+    span_means = resampled_means(spans, seed=seed, unit="span")
+    image_means = resampled_means(images, seed=seed, unit="image")
+    by_span = dict(zip(spans.columns, span_means.T, strict=True))
+    by_image = dict(zip(images.columns, image_means.T, strict=True))
+    sd_spans = {column: spread.sd for column, spread in zip(spans.columns, spreads(span_means), strict=True)}
+    known = zip(images.columns, means_of(images).tolist(), spreads(image_means), strict=True)
+    estimates = {
+        column: Estimate(value=value, sd_spans=sd_spans.get(column), sd_images=sd, low=low, high=high)
+        for column, value, (sd, low, high) in known
+    }
 
-    results, resamples, start, total = [], {}, 0, len(METRICS)
-    for number, (name, cell) in enumerate(zip(names, cells, strict=True)):
-        end = start + tables[number][0].shape[1]
-        spans = by_span[:, number * total : (number + 1) * total]
-        means = by_image[:, start:end]
-        results.append(_cell_result(tally, cell, groups[cell.mode], values[start:end].tolist(), means, spans))
-        resamples[name] = Resamples(means=means[:, :total], means_of_spans=spans, scores=cell.scores)
-        start = end
+    results, resamples = [], {}
+    for name, cell in cells.items():
+        groups = [
+            GroupResult(
+                by=part.by,
+                label=label,
+                spans=int((part.codes == code).sum()),
+                metrics={metric: estimates[_Column(name, metric, (part.by, code))] for metric in GROUP_METRICS},
+            )
+            for part in of_modes[cell.mode]
+            for code, label in enumerate(part.labels)
+        ]
+        metrics = {metric: estimates[_Column(name, metric)] for metric in METRICS}
+        results.append(_cell_result(tally, cell, metrics, groups))
+        resamples[name] = Resamples(
+            means={metric: by_image[_Column(name, metric)] for metric in METRICS},
+            means_of_spans={metric: by_span[_Column(name, metric)] for metric in METRICS},
+            scores=cell.scores,
+        )
     return results, resamples
 
 
-def view_differences(
-    cells: Sequence[CellResult], resamples: dict[tuple[str, View], Resamples]
-) -> tuple[Difference, ...]:
+def view_differences(cells: Sequence[CellResult], resamples: Mapping[CellName, Resamples]) -> tuple[Difference, ...]:
     """VI+TEI minus TEI for every mode that has both; paired, because both were resampled alike."""
     by_name = {(cell.mode, cell.view): cell for cell in cells}
     differences = []
@@ -73,80 +101,108 @@ def view_differences(
 
 def difference_of_means(a: CellResult, b: CellResult, of_a: Resamples, of_b: Resamples) -> dict[str, Estimate]:
     """The difference of two cells on the same questions, metric by metric."""
-    values = [a.metrics[name].value - b.metrics[name].value for name in METRICS]
-    return _estimates(METRICS, values, of_a.means - of_b.means, of_a.means_of_spans - of_b.means_of_spans)
+    estimates = {}
+    for metric in METRICS:
+        sd, low, high = paired_spread(of_a.means[metric], of_b.means[metric])
+        sd_spans = paired_spread(of_a.means_of_spans[metric], of_b.means_of_spans[metric]).sd
+        value = a.metrics[metric].value - b.metrics[metric].value
+        estimates[metric] = Estimate(value=value, sd_spans=sd_spans, sd_images=sd, low=low, high=high)
+    return estimates
 
 
-def _columns(cell: Cell, groups: Sequence[Group]) -> tuple[Floats, Floats, list[int]]:
-    """What is summed of a cell: all metrics over all spans, then two metrics over the spans of each group.
+class _SpanSums:
+    """The scores of single spans, for a bootstrap that takes them as independent, as the published one does."""
 
-    Returns:
-        Spans x columns of scores, spans x kinds of ones where a span counts, and each column's kind.
-    """
-    import numpy as np
+    def __init__(self, cells: Mapping[CellName, Cell]) -> None:
+        self._cells = list(cells.values())
+        self.columns = [_Column(name, metric) for name in cells for metric in METRICS]
+        self.column = [0] * len(self.columns)
 
-    sizes = np.zeros((len(cell.scores), 1 + len(groups)))
-    sizes[:, 0] = 1
-    for number, group in enumerate(groups, start=1):
-        sizes[group.spans, number] = 1
-    width = len(GROUP_METRICS)
-    parts = [cell.scores[:, :width] * sizes[:, number : number + 1] for number in range(1, 1 + len(groups))]
-    kinds = [0] * len(METRICS) + [number for number in range(1, 1 + len(groups)) for _ in range(width)]
-    return np.hstack([cell.scores, *parts]), sizes, kinds
+    def __len__(self) -> int:
+        return len(self._cells[0].scores)
+
+    def part(self, start: int, stop: int) -> tuple[Floats, Floats]:
+        """Some of the spans."""
+        import numpy as np
+
+        return np.hstack([cell.matrix[start:stop] for cell in self._cells]), np.ones((stop - start, 1))
+
+
+class _ImageSums:
+    """Sums over the spans of each image, and over those of them that are in a group; summed when they are asked for."""
+
+    def __init__(
+        self, tally: Tally, cells: Mapping[CellName, Cell], properties: Mapping[str, Sequence[Property]]
+    ) -> None:
+        self._starts = tally.starts
+        self._cells = cells
+        self._properties = properties
+        # Cells of one mode share their groups, and so the numbers of spans in them.
+        groups = (
+            (mode, (part.by, code)) for mode, parts in properties.items() for part in parts for code in _codes(part)
+        )
+        kinds = {group: number for number, group in enumerate(groups, start=1)}
+        self.columns = [column for name in cells for column in self._columns_of(name)]
+        self.column = [0 if c.group is None else kinds[c.cell[0], c.group] for c in self.columns]
+
+    def __len__(self) -> int:
+        return len(self._starts) - 1
+
+    def part(self, start: int, stop: int) -> tuple[Floats, Floats]:
+        """Some of the images."""
+        import numpy as np
+
+        images = stop - start
+        starts = self._starts[start : stop + 1]
+        spans = slice(int(starts[0]), int(starts[-1]))
+        image = np.repeat(np.arange(images), np.diff(starts))
+
+        def per_image(codes: Property | None, weights: Floats | None) -> Floats:
+            """Images x labels: sums of weights, or numbers of spans."""
+            where, labels = image, 1
+            if codes is not None:
+                labels = len(codes.labels)
+                inside = codes.codes[spans]
+                known = inside != NO_LABEL
+                where = (image * labels + inside)[known]
+                weights = None if weights is None else weights[known]
+            summed: Floats = np.bincount(where, weights, images * labels).reshape(images, labels).astype(np.float64)
+            return summed
+
+        counts = [per_image(None, None)]
+        counts += [per_image(part, None) for parts in self._properties.values() for part in parts]
+        sums = []
+        for (mode, _), cell in self._cells.items():
+            scores = cell.scores[spans]
+            sums += [per_image(None, scores[metric]) for metric in METRICS]
+            sums += [per_image(part, scores[metric]) for part in self._properties[mode] for metric in GROUP_METRICS]
+        return np.hstack(sums), np.hstack(counts)
+
+    def _columns_of(self, name: CellName) -> Iterator[_Column]:
+        yield from (_Column(name, metric) for metric in METRICS)
+        for part in self._properties[name[0]]:
+            for metric in GROUP_METRICS:
+                yield from (_Column(name, metric, (part.by, code)) for code in _codes(part))
+
+
+def _codes(part: Property) -> range:
+    return range(len(part.labels))
 
 
 def _cell_result(
-    tally: Tally, cell: Cell, groups: Sequence[Group], values: Sequence[float], means: Floats, spans: Floats
+    tally: Tally, cell: Cell, metrics: Mapping[str, Estimate], groups: Sequence[GroupResult]
 ) -> CellResult:
     import numpy as np
 
-    total = len(METRICS)
     codes = np.bincount(cell.outcomes, minlength=len(OUTCOMES)).tolist()
     return CellResult(
         mode=cell.mode,
         view=cell.view,
-        images=len(tally.key.questions),
+        images=len(tally.key),
         spans=len(cell.scores),
-        metrics=_estimates(METRICS, values[:total], means[:, :total], spans),
+        metrics=metrics,
         counts={name: cell.counts[name] for name in sorted(cell.counts)},
         outcomes={outcome.value: count for outcome, count in zip(OUTCOMES, codes, strict=True)},
         length_ratio=cell.length_ratio,
-        groups=tuple(_group_results(groups, values[total:], means[:, total:])),
+        groups=tuple(groups),
     )
-
-
-def _group_results(groups: Sequence[Group], values: Sequence[float], means: Floats) -> list[GroupResult]:
-    width = len(GROUP_METRICS)
-    results = []
-    for number, group in enumerate(groups):
-        part = slice(number * width, (number + 1) * width)
-        metrics = _estimates(GROUP_METRICS, values[part], means[:, part])
-        results.append(GroupResult(by=group.by, label=group.label, spans=len(group.spans), metrics=metrics))
-    return results
-
-
-def _per_image(tally: Tally, values: Floats) -> Floats:
-    """Column sums over the spans of each question."""
-    import numpy as np
-
-    totals = np.concatenate([np.zeros((1, values.shape[1])), np.cumsum(values, axis=0)])
-    sums: Floats = totals[tally.starts[1:]] - totals[tally.starts[:-1]]
-    return sums
-
-
-def _estimates(
-    names: Sequence[str], values: Sequence[float], means: Floats, by_span: Floats | None = None
-) -> dict[str, Estimate]:
-    low, high = interval(means)
-    by_image = deviation(means)
-    spans = deviation(by_span) if by_span is not None else None
-    return {
-        name: Estimate(
-            value=float(values[i]),
-            sd_spans=float(spans[i]) if spans is not None else None,
-            sd_images=float(by_image[i]),
-            low=float(low[i]),
-            high=float(high[i]),
-        )
-        for i, name in enumerate(names)
-    }

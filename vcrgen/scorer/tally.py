@@ -15,11 +15,11 @@ from vcrgen.scorer.records import METRICS, Outcome, SpanMatch
 from vcrgen.scorer.scorer import Scorer
 
 if TYPE_CHECKING:
-    from vcrgen.stats.arrays import Codes, Floats
+    from vcrgen.stats.arrays import Codes, Floats, Ints, Records
 
 OUTCOMES = tuple(Outcome)
 _CODE = {outcome: code for code, outcome in enumerate(OUTCOMES)}
-_ROW = struct.Struct(f"{len(METRICS)}d")  # the scores of a span
+_ROW = struct.Struct(f"={len(METRICS)}d")  # the scores of a span
 
 
 @dataclass
@@ -29,8 +29,8 @@ class Cell:
     Attributes:
         mode: ``easy``, ``hard``, or ``-`` where nobody says.
         view: The image the model saw.
-        counts: Of outputs: ``empty``, ``null``, ``refused``, ``answered``, ``missing``, ``cut``, ``thinking``; and of
-            spans: ``verbatim`` (in the output as text, though not as tokens).
+        counts: Of outputs: ``empty``, ``null``, ``refused``, ``answered``, ``missing``, ``cut``, ``long``,
+            ``thinking``; and of spans: ``verbatim`` (in the output as text, though not as tokens).
         output_characters: Length of all outputs.
         answer_characters: Length of all answers of the questions with an output.
     """
@@ -50,8 +50,15 @@ class Cell:
         return cls(mode, view, scores, outcomes)
 
     @property
-    def scores(self) -> Floats:
-        """Spans x metrics; 0 where there is no output."""
+    def scores(self) -> Records:
+        """The scores of each span, by metric; 0 where there is no output."""
+        import numpy as np
+
+        return np.frombuffer(self._scores, np.dtype([(metric, np.float64) for metric in METRICS]))
+
+    @property
+    def matrix(self) -> Floats:
+        """The same as numbers: spans x metrics."""
         import numpy as np
 
         return np.frombuffer(self._scores).reshape(-1, len(METRICS))
@@ -88,7 +95,6 @@ class Tally:
         self.scorer = scorer
         self.cells: dict[tuple[str, View], Cell] = {}
         self.starts = key.questions.starts
-        self._starts: list[int] = self.starts.tolist()
 
     def add(self, joined: Joined) -> tuple[SpanMatch, ...]:
         """Score one prediction; its spans' matches are returned as evidence and not kept."""
@@ -103,25 +109,28 @@ class Tally:
             cell.counts[scored.outcome.value if scored.outcome else "answered"] += 1
             cell.counts["thinking"] += scored.thinking
             cell.counts["cut"] += scored.cut
+            if scored.long:
+                cell.counts["long"] += 1
             cell.counts["verbatim"] += sum(match.verbatim and not match.exact for match in matches)
             cell.output_characters += scored.length
             cell.answer_characters += sum(map(len, question.answers))
-        cell.put(self._starts[joined.question], matches)
+        cell.put(int(self.starts[joined.question]), matches)
         return matches
 
-    def missing(self) -> Iterator[tuple[Cell, int]]:
-        """Cells and questions without a prediction; counts them on the way."""
-        missing = _CODE[Outcome.MISSING]
+    def missing(self) -> Iterator[tuple[Cell, Ints]]:
+        """Cells that lack predictions, and the rows of the questions that have none; counts them on the way."""
+        import numpy as np
+
+        asked = np.flatnonzero(np.diff(self.starts))  # a question without a span has no outcome
         for cell in self.cells.values():
-            outcomes = cell.outcomes
-            for number, question in enumerate(self.key.questions):
-                if question.spans and outcomes[self._starts[number]] == missing:
-                    cell.counts["missing"] += 1
-                    yield cell, number
+            rows = asked[cell.outcomes[self.starts[asked]] == _CODE[Outcome.MISSING]]
+            if len(rows):
+                cell.counts["missing"] = len(rows)
+                yield cell, rows
 
     def _cell(self, name: tuple[str, View]) -> Cell:
         if name not in self.cells:
-            self.cells[name] = Cell.of_missing(*name, self._starts[-1])
+            self.cells[name] = Cell.of_missing(*name, int(self.starts[-1]))
         return self.cells[name]
 
 

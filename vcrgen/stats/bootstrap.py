@@ -1,83 +1,129 @@
-"""Bootstrap by re-summing: statistics per unit once, then only weighted sums for every resample.
+"""Bootstrap over groups: sums of each group once, then only weighted sums for every resample.
 
-The weights depend on the seed, the unit and the number of units alone. So the resamples of two views, or of two models
-on the same questions, are the same resamples, and their differences are paired.
+Example: 100 images with 1 to 3 answers each. A resample draws 100 images with replacement; its mean is the sum of their
+scores, divided by the number of their answers. 1,000 such means tell how far the mean of all varies.
+
+Which groups a resample draws depends on the seed, the name of what is drawn and the number of groups alone. So two
+systems that were scored on the same groups have the same resamples, and the differences of their means are paired.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
 
 from vcrgen.rng import rng_for
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from vcrgen.stats.arrays import Floats
 
 RESAMPLES = 1000
-LEVEL = 0.95
-# Cells of the weight matrix held at once: 32 MiB of float64.
+# Weights that are multiplied at once (32 MiB of float64), and groups whose sums are asked for at once.
 _BLOCK = 1 << 22
+PART = 1 << 14
+# Weights that are kept for a block of resamples (64 MiB of uint16).
+_MOST_DRAWN = 1 << 25
 
 
-def resampled_means(sums: Floats, counts: Floats, column: Sequence[int], *, seed: int, unit: str) -> Floats:
-    """The means of bootstrap resamples of units.
+class GroupSums(Protocol):
+    """What a bootstrap needs of the groups: sums and counts, column by column, for some groups at a time.
 
-    Args:
-        sums: Units x columns: the sum of a score over the spans of a unit.
-        counts: Units x kinds: the number of those spans.
-        column: For every column of ``sums`` the column of ``counts`` it is divided by.
-        seed: The seed of the run.
-        unit: What is resampled, ``span`` or ``image``; names the random stream.
-
-    Returns:
-        Resamples x columns; NaN where a resample holds no span of a column.
+    Attributes:
+        column: For every column of sums the column of counts that it is divided by.
     """
+
+    @property
+    def column(self) -> Sequence[int]:
+        """For every column of sums the column of counts that it is divided by."""
+
+    def __len__(self) -> int:
+        """The number of groups."""
+
+    def part(self, start: int, stop: int) -> tuple[Floats, Floats]:
+        """Groups x columns of sums, and groups x kinds of counts; called once for each block of resamples."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """Sums and counts that are in memory.
+
+    Attributes:
+        sums: Groups x columns: the sum of a score over a group.
+        counts: Groups x kinds: the number of scores summed.
+        column: For every column of ``sums`` the column of ``counts`` it is divided by.
+    """
+
+    sums: Floats
+    counts: Floats
+    column: Sequence[int]
+
+    def __len__(self) -> int:
+        return len(self.sums)
+
+    def part(self, start: int, stop: int) -> tuple[Floats, Floats]:
+        """Some of the groups."""
+        return self.sums[start:stop], self.counts[start:stop]
+
+
+def means_of(groups: GroupSums) -> Floats:
+    """The mean of each column over all groups; 0 for a column that counts nothing."""
     import numpy as np
 
-    means = np.empty((RESAMPLES, sums.shape[1]))
-    start = 0
-    for weights in _weights(len(sums), seed, unit):
-        end = start + len(weights)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            means[start:end] = (weights @ sums) / (weights @ counts)[:, list(column)]
-        start = end
+    parts = [[values.sum(axis=0) for values in groups.part(*ends)] for ends in _parts(len(groups))]
+    sums, counts = (np.sum(column, axis=0) for column in zip(*parts, strict=True))
+    means: Floats = sums / np.maximum(counts, 1)[list(groups.column)]
     return means
 
 
-def _weights(units: int, seed: int, unit: str) -> Iterator[Floats]:
-    """How often each unit is drawn, for some resamples at a time."""
+def resampled_means(groups: GroupSums, *, seed: int, unit: str) -> Floats:
+    """The means of bootstrap resamples of groups.
+
+    Memory does not depend on the number of groups but for a block of weights: two bytes a group and resample, of at
+    most 33 resamples once there are a million groups.
+
+    Args:
+        groups: Sums and counts of each group.
+        seed: The seed of the run.
+        unit: The name of what is drawn; names the random stream.
+
+    Returns:
+        Resamples x columns; NaN where a resample holds no score of a column.
+    """
     import numpy as np
 
-    rng = np.random.default_rng(rng_for(seed, "bootstrap", f"{unit}:{units}").getrandbits(128))
-    block = max(1, min(RESAMPLES, _BLOCK // max(units, 1)))
+    means = np.empty((RESAMPLES, len(groups.column)))
+    start = 0
+    for weights in _weights(len(groups), seed, unit):
+        totals: list[Floats] | None = None
+        for first, last in _parts(len(groups)):
+            drawn = weights[:, first:last].astype(np.float64)
+            sums = [drawn @ values for values in groups.part(first, last)]
+            totals = sums if totals is None else [a + b for a, b in zip(totals, sums, strict=True)]
+        assert totals is not None
+        with np.errstate(invalid="ignore", divide="ignore"):
+            means[start : start + len(weights)] = totals[0] / totals[1][:, list(groups.column)]
+        start += len(weights)
+    return means
+
+
+def _parts(groups: int) -> Iterator[tuple[int, int]]:
+    return ((start, min(start + PART, groups)) for start in range(0, max(groups, 1), PART))
+
+
+def _weights(groups: int, seed: int, unit: str) -> Iterator[NDArray[np.uint16]]:
+    """How often each group is drawn, for some resamples at a time; the next ones take the place of the last."""
+    import numpy as np
+
+    rng = np.random.default_rng(rng_for(seed, "bootstrap", f"{unit}:{groups}").getrandbits(128))
+    block = max(1, min(RESAMPLES, _BLOCK // min(max(groups, 1), PART), _MOST_DRAWN // max(groups, 1)))
+    weights = np.empty((block, groups), np.uint16)
     for start in range(0, RESAMPLES, block):
         size = min(block, RESAMPLES - start)
-        weights = np.empty((size, units))
         for row in range(size):  # one resample at a time, so that the stream does not depend on the block
-            drawn = rng.integers(0, units, size=units, dtype=np.int64)
-            weights[row] = np.bincount(drawn, minlength=units)
-        yield weights
-
-
-def interval(means: Floats) -> tuple[Floats, Floats]:
-    """The percentile interval of each column."""
-    import numpy as np
-
-    tail = 100 * (1 - LEVEL) / 2
-    known = ~np.isnan(means)
-    if known.all():
-        low, high = np.percentile(means, [tail, 100 - tail], axis=0)
-    else:
-        columns = [column[~np.isnan(column)] for column in means.T]
-        pairs = [np.percentile(c, [tail, 100 - tail]) if len(c) else [np.nan, np.nan] for c in columns]
-        low, high = np.array(pairs).T
-    return low, high
-
-
-def deviation(means: Floats) -> Floats:
-    """The standard deviation of each column, as published: over the resamples, without correction."""
-    import numpy as np
-
-    spread: Floats = np.sqrt(np.nanmean((means - np.nanmean(means, axis=0)) ** 2, axis=0))
-    return spread
+            drawn = rng.integers(0, groups, size=groups, dtype=np.int64)
+            weights[row] = np.bincount(drawn, minlength=groups)
+        yield weights[:size]

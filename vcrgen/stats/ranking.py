@@ -1,22 +1,25 @@
-"""Who is better beyond doubt: paired bootstrap on the same resamples of the same images.
+"""Ranks of systems that were resampled alike: who is better beyond doubt, and where a system may stand.
 
-All runs of one signature on one set were resampled alike (:mod:`vcrgen.stats.bootstrap`), so the differences of their
-resampled means are paired. One model is better than another if the 95 % interval of that difference is above 0. A rank
-is one more than the number of models that are better: models that nobody is better than share the first.
+One system is better than another if the 95 % interval of the paired difference of their means is above 0. A rank is one
+more than the number of systems that are better: those that nobody is better than share the first.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from vcrgen.stats.bootstrap import interval
+from vcrgen.stats.intervals import interval
+
+if TYPE_CHECKING:
+    from vcrgen.stats.arrays import Floats
 
 
-def beaten_by(means: bytes, others: Sequence[bytes]) -> tuple[list[int], list[int]]:
-    """Which of some models are better than one model, and which are worse.
+def better_and_worse(means: Floats, others: Sequence[Floats]) -> tuple[list[int], list[int]]:
+    """Which of some systems are better than one, and which are worse.
 
     Args:
-        means: Of the model: means of its resamples, float64.
+        means: Of the one system: the means of its resamples.
         others: The same of the others.
 
     Returns:
@@ -26,7 +29,16 @@ def beaten_by(means: bytes, others: Sequence[bytes]) -> tuple[list[int], list[in
         return [], []
     import numpy as np
 
-    ours = np.frombuffer(means, "<f8")
-    theirs = np.frombuffer(b"".join(others), "<f8").reshape(len(others), -1)
-    low, high = interval((theirs - ours).T)
+    low, high = interval((np.array(others) - means).T)
     return np.flatnonzero(low > 0).tolist(), np.flatnonzero(high < 0).tolist()
+
+
+def rank_range(better: int, worse: int, systems: int) -> tuple[int, int]:
+    """A system's rank, and the last one it could have: if all that cannot be told apart from it were better.
+
+    Args:
+        better: How many systems are better.
+        worse: How many are worse.
+        systems: How many there are, itself included.
+    """
+    return better + 1, systems - worse

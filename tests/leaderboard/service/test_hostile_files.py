@@ -139,7 +139,10 @@ def cases(key: AnswerKey) -> dict[str, tuple[bytes, str]]:
         "CSV with an empty index": (header + b",x,y\n", "`index` is empty"),
         "CSV of nothing but its head": (header, "holds no outputs"),
         "CSV with a wide head": (header[:-1] + b",a" * 100_000 + b"\n1,2,3\n", "3 cells under"),
-        "TSV with a long cell": (b"index\tprediction\n1\t" + b"a" * (1 << 20) + b"\n", "Questions without|fits"),
+        "TSV with a long cell": (
+            b"index\tview\tprediction\n1\ttei\t" + b"a" * (1 << 20) + b"\n", "Questions without|fits"
+        ),
+        "TSV without a view": (b"index\tprediction\n1\ta\n", "neither a column `view` nor"),
         "TSV with other columns": (b"index\tanswer\n1\t2\n", "needs the columns"),
     }  # fmt: skip
 

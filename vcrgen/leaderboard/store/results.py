@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import Connection, and_, bindparam, insert, select, update
 
@@ -11,7 +11,10 @@ from vcrgen.leaderboard.outcome import Outcome
 from vcrgen.leaderboard.store.log import now
 from vcrgen.leaderboard.store.schema import AnyRow, cells, runs, submissions
 from vcrgen.signature import Signature
-from vcrgen.stats.ranking import beaten_by
+from vcrgen.stats.ranking import better_and_worse
+
+if TYPE_CHECKING:
+    from vcrgen.stats.arrays import Floats
 
 
 class CellKey(NamedTuple):
@@ -61,7 +64,7 @@ def enter(connection: Connection, run: int) -> None:
     """Rank a run among the others of its signature, and count it in theirs."""
     for key, means in _cells_of(connection, run):
         others = _ranked(connection, key)
-        better, worse = beaten_by(means, [other.exact_means for other in others])
+        better, worse = better_and_worse(_means(means), [_means(other.exact_means) for other in others])
         _count(connection, key, [others[i].run for i in better], "worse", 1)
         _count(connection, key, [others[i].run for i in worse], "better", 1)
         _set_counts(connection, run, key, len(better), len(worse))
@@ -72,7 +75,7 @@ def leave(connection: Connection, run: int) -> None:
     for key, means in _cells_of(connection, run):
         _set_counts(connection, run, key, None, None)
         others = _ranked(connection, key)
-        better, worse = beaten_by(means, [other.exact_means for other in others])
+        better, worse = better_and_worse(_means(means), [_means(other.exact_means) for other in others])
         _count(connection, key, [others[i].run for i in better], "worse", -1)
         _count(connection, key, [others[i].run for i in worse], "better", -1)
 
@@ -109,7 +112,8 @@ def runs_of(connection: Connection, entry: str) -> Sequence[AnyRow]:
 
 def evidence(connection: Connection, run: int) -> dict[CellKey, AnyRow]:
     """What comparisons need of a run, by cell."""
-    rows = connection.execute(select(cells).where(cells.c.run == run))
+    wanted = select(cells, runs.c.result).join(runs, runs.c.id == cells.c.run)
+    rows = connection.execute(wanted.where(cells.c.run == run))
     return {CellKey(row.set, row.mode, row.view, row.short): row for row in rows}
 
 
@@ -133,6 +137,12 @@ def _count(connection: Connection, key: CellKey, others: Sequence[int], column: 
 def _set_counts(connection: Connection, run: int, key: CellKey, better: int | None, worse: int | None) -> None:
     which = (cells.c.run == run) & (cells.c.mode == key.mode) & (cells.c.view == key.view)
     connection.execute(update(cells).where(which).values(better=better, worse=worse))
+
+
+def _means(stored: bytes) -> Floats:
+    import numpy as np
+
+    return np.frombuffer(stored, "<f8")
 
 
 def _same(key: CellKey) -> Any:

@@ -21,6 +21,7 @@ import pyarrow.parquet as pq
 
 from vcrgen.dataset.schema import STRING
 from vcrgen.dataset.views import View
+from vcrgen.errors import ConfigError
 from vcrgen.publish.export.base import Job, Part, Row, readme
 from vcrgen.tasks.vcr import VCR
 
@@ -81,6 +82,10 @@ def task_name(job: Job, part: Part) -> str:
 
 def write_lmms_eval(job: Job, folder: Path) -> str:
     """Write the files; see the module."""
+    if odd := next((part.split for part in job.parts if part.split.endswith("_tei")), None):
+        raise ConfigError(
+            f"The split {odd!r} ends as the names of TEI tasks do, and would be taken for one; rename it."
+        )
     (folder / "data").mkdir()
     for part in job.parts:
         _write_parquet(job, part, folder / "data" / f"{part}.parquet")
@@ -91,6 +96,8 @@ def write_lmms_eval(job: Job, folder: Path) -> str:
         "model VI+TEI, `TASK_tei` TEI only; both keep the outputs, for `vcrgen score` to read.",
         f"```sh\npython -m lmms_eval --model MODEL --include_path THIS_FOLDER --tasks {task},{task}_tei \\\n"
         "  --log_samples --output_path OUT\n```",
+        "The task in a log's name (`DATE_samples_TASK.jsonl`) tells `vcrgen score` mode and view; a log with another "
+        "name needs `--view` and `--mode`. The logs of both tasks together give VI+TEI minus TEI.",
         "Versions of lmms-eval that do not look for `data_files` beside the YAML have to be started in this folder.",
     ]
     if job.language.code in PUBLISHED:

@@ -20,9 +20,9 @@ from pathlib import Path
 from vcrgen.dataset.views import View
 from vcrgen.publish.export.base import Job, Part, readme
 
-COLUMNS = ("index", "image", "question", "answer", "question_id")
-KINDS = {"": View.STACKED.column, "TEI_": View.TEI.column}
-"""What stands in the name, and the image column: VI+TEI as published, and TEI only."""
+COLUMNS = ("index", "image", "question", "answer", "question_id", "view", "mode")
+KINDS = {"": View.STACKED, "TEI_": View.TEI}
+"""What stands in the name, and the image shown: VI+TEI as published, and TEI only."""
 
 
 def dataset_name(job: Job, part: Part, kind: str) -> str:
@@ -40,7 +40,8 @@ def write_vlmevalkit(job: Job, folder: Path) -> str:
         job,
         "VCR data for VLMEvalKit",
         "`index` counts the rows of a file from 0 and `question_id` is the dataset's; `image` is VI+TEI or, in files "
-        "with `TEI` in their name, TEI only; `answer` is a Python list literal of the hidden texts.",
+        "with `TEI` in their name, TEI only; `answer` is a Python list literal of the hidden texts; `view` and `mode`, "
+        "which VLMEvalKit keeps in its tables, tell `vcrgen score` what was shown.",
         "Copy the TSV files into VLMEvalKit's data folder (`$LMUData`, or `~/LMUData`), then let a model answer, and "
         "score the table it writes with `vcrgen score`:",
         f"```sh\npython run.py --data {example} --model MODEL --mode infer\n```",
@@ -52,16 +53,16 @@ def write_vlmevalkit(job: Job, folder: Path) -> str:
 
 
 def _write_part(job: Job, part: Part, folder: Path) -> None:
-    wanted = ("question_id", "question", "crossed_text", *KINDS.values())
+    wanted = ("question_id", "question", "crossed_text", *(view.column for view in KINDS.values()))
     with contextlib.ExitStack() as stack:
         tables = {}
-        for kind, column in KINDS.items():
+        for kind, view in KINDS.items():
             file = folder / f"{dataset_name(job, part, kind)}.tsv"
             handle = stack.enter_context(file.open("x", encoding="utf-8", newline=""))
-            tables[column] = csv.writer(handle, delimiter="\t", lineterminator="\n", quoting=csv.QUOTE_ALL)
-            tables[column].writerow(COLUMNS)
+            tables[view] = csv.writer(handle, delimiter="\t", lineterminator="\n", quoting=csv.QUOTE_ALL)
+            tables[view].writerow(COLUMNS)
         for row in job.rows(part, columns=wanted):
             end = (row.text("question"), repr(row.answers), row.text("question_id"))
-            for column, table in tables.items():
-                image = base64.b64encode(row.picture(column).data).decode("ascii")
-                table.writerow((row.number, image, *end))
+            for view, table in tables.items():
+                image = base64.b64encode(row.picture(view.column).data).decode("ascii")
+                table.writerow((row.number, image, *end, view.value, part.mode))

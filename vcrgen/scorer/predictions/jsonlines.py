@@ -8,7 +8,7 @@ from typing import Any
 
 from vcrgen.errors import PredictionError
 from vcrgen.reading import as_id, as_texts, describe, iter_json_lines, parse_json, without_halves
-from vcrgen.scorer.predictions.output import read_mode, read_output, read_view
+from vcrgen.scorer.predictions.output import MODES, read_mode, read_output, read_view
 from vcrgen.scorer.records import Prediction
 
 
@@ -51,11 +51,13 @@ def lmms_prediction(row: Mapping[str, Any], place: str, short: str) -> Predictio
     if "filtered_resps" not in row and "resps" not in row:
         raise PredictionError(f"{place}: no `filtered_resps` and no `resps`.")
     output, flaws = read_output(responses, place)
-    doc = row.get("doc")
+    doc = row["doc"] if isinstance(row.get("doc"), dict) else {}  # newer versions leave the question's columns out
     return Prediction(
         place=short,
-        question_id=as_id(doc.get("question_id")) if isinstance(doc, dict) else None,
+        question_id=as_id(doc.get("question_id")),
         row=int(doc_id),
+        view=read_view(row.get("view"), place),
+        mode=read_mode(row.get("mode"), place) or (doc["mode"] if doc.get("mode") in MODES else None),
         output=output,
         answers=read_target(row.get("target"), place),
         flaws=tuple(flaw for flaw in flaws if flaw != "listed"),  # lists are this format's form, not an oddity

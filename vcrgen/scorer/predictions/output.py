@@ -44,12 +44,10 @@ def read_output(value: Any, place: str) -> tuple[str | None, tuple[str, ...]]:
     return value, tuple(flaws)
 
 
-def read_view(value: Any, place: str) -> View:
-    """A view's name; none is the stacked image."""
-    if value is None:
-        return View.STACKED
+def read_view(value: Any, place: str) -> View | None:
+    """A view's name, or nothing."""
     view = View.named(value) if isinstance(value, str) else None
-    if view is None:
+    if view is None and value is not None:
         raise PredictionError(f"{place}: unknown view {str(value)[:40]!r}; known: {', '.join(View)}.")
     return view
 

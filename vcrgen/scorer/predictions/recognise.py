@@ -1,13 +1,14 @@
-"""Which format a file of outputs is in, told by its first bytes; names only tell pickles of the oldest kind."""
+"""Which format a file of outputs is in, told by its first bytes; of a name, only `.pkl` says the format."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from vcrgen.dataset.views import View
 from vcrgen.errors import PredictionError
 from vcrgen.reading import MAX_JSON_BYTES, iter_lines, parse_json, read_json
 from vcrgen.scorer.predictions.jsonfiles import (
@@ -17,20 +18,36 @@ from vcrgen.scorer.predictions.jsonfiles import (
     read_vlmevalkit_json,
 )
 from vcrgen.scorer.predictions.jsonlines import read_canonical, read_lmms_eval
+from vcrgen.scorer.predictions.names import TaskName, read_lmms_eval_name, read_vlmevalkit_name
 from vcrgen.scorer.predictions.tables import NEEDED, read_csv, read_tsv
 from vcrgen.scorer.predictions.xlsx import read_xlsx
 from vcrgen.scorer.records import Prediction
 
-Reader = Callable[[Path], Iterator[Prediction]]
-FORMATS: dict[str, Reader] = {
-    "vcrgen-jsonl": read_canonical,
-    "lmms-eval-jsonl": read_lmms_eval,
-    "lmms-eval-json": read_lmms_eval_json,
-    "vcr-repository-json": read_vcr_repository,
-    "vlmevalkit-json": read_vlmevalkit_json,
-    "vlmevalkit-csv": read_csv,
-    "vlmevalkit-tsv": read_tsv,
-    "vlmevalkit-xlsx": read_xlsx,
+
+@dataclass(frozen=True, slots=True)
+class _Format:
+    """How files of a format are read.
+
+    Attributes:
+        read: Gives the outputs of a file.
+        read_name: Tells what the file's name says of them all.
+        view: The view of outputs of which nothing says another; None where it cannot be known.
+    """
+
+    read: Callable[[Path], Iterator[Prediction]]
+    read_name: Callable[[Path], TaskName] = lambda _: TaskName()
+    view: View | None = None
+
+
+FORMATS = {
+    "vcrgen-jsonl": _Format(read_canonical, view=View.STACKED),  # as docs/scoring.md says
+    "lmms-eval-jsonl": _Format(read_lmms_eval, read_lmms_eval_name),
+    "lmms-eval-json": _Format(read_lmms_eval_json, read_lmms_eval_name),
+    "vcr-repository-json": _Format(read_vcr_repository),
+    "vlmevalkit-json": _Format(read_vlmevalkit_json, read_vlmevalkit_name),
+    "vlmevalkit-csv": _Format(read_csv, read_vlmevalkit_name),
+    "vlmevalkit-tsv": _Format(read_tsv, read_vlmevalkit_name),
+    "vlmevalkit-xlsx": _Format(read_xlsx, read_vlmevalkit_name),
 }
 _PICKLES = {".pkl", ".pickle"}
 _REFUSED_STARTS = {
@@ -44,17 +61,44 @@ _REFUSED_STARTS = {
 
 @dataclass(frozen=True, slots=True)
 class PredictionFile:
-    """A file of outputs and its format; iterating reads it anew each time, as a stream."""
+    """A file of outputs; iterating reads it anew each time, as a stream.
+
+    Attributes:
+        path: The file.
+        format: Its format.
+        task: What its name says of all outputs; outputs that say nothing else have it.
+    """
 
     path: Path
     format: str
+    task: TaskName
 
     def __iter__(self) -> Iterator[Prediction]:
-        return FORMATS[self.format](self.path)
+        for prediction in FORMATS[self.format].read(self.path):
+            yield self._completed(prediction) if self.task.mode else prediction
+
+    @property
+    def view(self) -> View | None:
+        """The view of outputs of which nothing says another; None where it has to be asked for."""
+        return FORMATS[self.format].view
+
+    def _completed(self, prediction: Prediction) -> Prediction:
+        """With what the file's name says."""
+        view, mode = prediction.view or self.task.view, prediction.mode or self.task.mode
+        if view != self.task.view or mode != self.task.mode:
+            raise PredictionError(
+                f"{self.path}, {prediction.place}: its output is of {view} and {mode}, and the file's name says "
+                f"{self.task.view} and {self.task.mode}; mend the one that is wrong."
+            )
+        return replace(prediction, view=view, mode=mode)
 
 
-def open_predictions(file: Path) -> PredictionFile:
+def open_predictions(file: Path, *, name: str | None = None) -> PredictionFile:
     """Recognise a file of outputs by its content.
+
+    Args:
+        file: The file.
+        name: What it was called when it was written, where that is not its name now.
 
     Raises:
         PredictionError: There is no such file, it is of no known format, or a pickle.
@@ -71,7 +115,8 @@ def open_predictions(file: Path) -> PredictionFile:
     for magic, kind in _REFUSED_STARTS.items():
         if start.startswith(magic):
             raise PredictionError(f"{file} is {kind}, not a file of outputs.")
-    return PredictionFile(file, "vlmevalkit-xlsx" if start.startswith(b"PK\x03\x04") else _text_format(file))
+    form = "vlmevalkit-xlsx" if start.startswith(b"PK\x03\x04") else _text_format(file)
+    return PredictionFile(file, form, FORMATS[form].read_name(Path(name) if name is not None else file))
 
 
 def _text_format(file: Path) -> str:

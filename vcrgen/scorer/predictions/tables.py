@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from vcrgen.errors import PredictionError
-from vcrgen.reading import MAX_LINE_BYTES, as_id
+from vcrgen.reading import MAX_LINE_BYTES, MAX_LINE_VALUES, as_id
 from vcrgen.scorer.predictions.jsonlines import read_target
 from vcrgen.scorer.predictions.output import read_mode, read_output, read_view
 from vcrgen.scorer.records import Prediction
@@ -53,17 +53,22 @@ def read_rows(
         named = as_id(row.get("question_id"))
         value = row["prediction"]
         output, flaws = (None, ("nan",)) if isinstance(value, str) and value in none else read_output(value, place)
+        view, mode = (None if _is_none(row.get(name)) else row[name] for name in ("view", "mode"))
         digits = index.isascii() and index.isdigit() and len(index) <= 18
         yield Prediction(
             place=f"row {number}",
             question_id=named or index,
             row=int(index) if digits and not named else None,
-            view=read_view(row.get("view") or None, place),
-            mode=read_mode(row.get("mode") or None, place),
+            view=read_view(view, place),
+            mode=read_mode(mode, place),
             output=output,
             answers=read_target(row.get("answer"), place),
             flaws=flaws,
         )
+
+
+def _is_none(cell: Any) -> bool:
+    return cell is None or cell != cell or (isinstance(cell, str) and cell in NO_VALUE)
 
 
 def _table(file: Path, delimiter: str) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -71,10 +76,12 @@ def _table(file: Path, delimiter: str) -> Iterator[tuple[int, dict[str, Any]]]:
     csv.field_size_limit(MAX_LINE_BYTES)  # images in base64 stand in some tables
     try:
         with file.open("rb") as raw, io.TextIOWrapper(raw, encoding="utf-8-sig", newline="") as text:
-            reader = csv.reader(_limited(text, file), delimiter=delimiter)
+            lines = _Lines(text, file, delimiter)
+            reader = csv.reader(lines, delimiter=delimiter)
             header = next(reader, [])
             number = 0
             for cells in reader:
+                lines.next_row()
                 if not cells:
                     continue
                 number += 1
@@ -89,11 +96,39 @@ def _table(file: Path, delimiter: str) -> Iterator[tuple[int, dict[str, Any]]]:
         raise PredictionError(f"{file} cannot be read: {problem.strerror or problem}.") from None
 
 
-def _limited(text: io.TextIOWrapper, file: Path) -> Iterator[str]:
-    """The lines of a text file, none longer than the limit."""
-    number = 0
-    while line := text.readline(MAX_LINE_BYTES):
-        number += 1
-        if len(line) == MAX_LINE_BYTES:
-            raise PredictionError(f"{file}, line {number}: the line is longer than {MAX_LINE_BYTES >> 20} MiB.")
-        yield line.replace("\0", "\ufffd")
+class _Lines:
+    """The lines of a table for the csv module, which joins those of a row: no row is larger than the limits.
+
+    Args:
+        text: The open table.
+        file: Named in messages.
+        delimiter: What stands between two cells.
+    """
+
+    def __init__(self, text: io.TextIOWrapper, file: Path, delimiter: str) -> None:
+        self._text = text
+        self._file = file
+        self._delimiter = delimiter
+        self._number = 0
+        self.next_row()
+
+    def next_row(self) -> None:
+        """What follows is another row."""
+        self._characters = self._delimiters = 0
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        line = self._text.readline(MAX_LINE_BYTES)
+        if not line:
+            raise StopIteration
+        self._number += 1
+        self._characters += len(line)
+        self._delimiters += line.count(self._delimiter)
+        place = f"{self._file}, line {self._number}"
+        if self._characters >= MAX_LINE_BYTES:
+            raise PredictionError(f"{place}: the row is longer than {MAX_LINE_BYTES >> 20} MiB.")
+        if self._delimiters > MAX_LINE_VALUES:
+            raise PredictionError(f"{place}: the row has more than {MAX_LINE_VALUES:,} cells.")
+        return line.replace("\0", "\ufffd")

@@ -1,73 +1,351 @@
-"""VLMEvalKit's Excel tables, read row by row with openpyxl; a workbook that would fill the memory is refused."""
+"""Excel tables (.xlsx), read row by row as a stream. Nothing is unpacked before its size is known to be bearable.
+
+A workbook is a zip archive of XML files. A small one can be made to unpack to gigabytes, or to hold a row of millions
+of cells, so everything that a file can make large has a limit: what is unpacked, rows, cells, text, nesting, names.
+The XML is read by expat as it is unpacked; a document type, without which no entity can be declared, is refused.
+"""
 
 from __future__ import annotations
 
+import posixpath
+import re
 import zipfile
+from array import array
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, Protocol
+from xml.parsers import expat
 
 from vcrgen.errors import PredictionError
+from vcrgen.reading import MAX_LINE_BYTES
 from vcrgen.scorer.predictions.tables import NO_VALUE, read_rows
 from vcrgen.scorer.records import Prediction
 
-# Unpacked sizes, as the zip directory says them. Shared texts are held in memory as a whole.
-MAX_UNPACKED = 1 << 30
+# Excel's own limit, and what no table of outputs comes near.
+MAX_ROWS = 1 << 20
+MAX_COLUMNS = 1000
+MAX_CELLS = 8 * MAX_ROWS
+MAX_ELEMENTS = 4 * MAX_CELLS
+# Bytes of the parts, unpacked. Texts that cells share are held in memory as a whole.
+MAX_SHEET = 1 << 30
 MAX_SHARED_TEXTS = 256 << 20
-SHARED_TEXTS = "xl/sharedStrings.xml"
+MAX_METADATA = 1 << 20
+MAX_DIRECTORY = 1 << 20
+# A sheet that is larger than the first may not have been packed to less than its 200th part.
+FREE_BYTES = 64 << 20
+MAX_RATIO = 200
+# What expat keeps in memory: tags that are open, names, and a tag that has no end.
+MAX_DEPTH = 64
+MAX_NAMES = 10_000
+MAX_TAG = 1 << 20
+_CHUNK = 1 << 16
+_ESCAPED = re.compile("_x([0-9A-Fa-f]{4})_")
+_SURROGATES = re.compile("[\ud800-\udfff]")
+_END_OF_DIRECTORY = b"PK\x05\x06"
 
 
 def read_xlsx(file: Path) -> Iterator[Prediction]:
     """The first sheet of a workbook.
 
     Raises:
-        PredictionError: openpyxl is not installed, or the file is no workbook, or one made to do harm.
+        PredictionError: The file is no workbook, is damaged, or is larger inside than any table of outputs.
     """
-    return read_rows(file, _sheet(file), missing=NO_VALUE)
+    return read_rows(file, _rows(file), missing=NO_VALUE)
 
 
-def _sheet(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+def _rows(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Rows below the first with their numbers from 1, each as column to value; rows without a value are left out."""
     try:
-        import openpyxl  # type: ignore[import-untyped, unused-ignore]
-    except ImportError:
-        raise PredictionError(
-            f"{file} is an Excel table; reading it needs `pip install 'vcrgen[xlsx]'` (or save it as CSV)."
-        ) from None
-    _check_archive(file)
-    try:
-        with file.open("rb") as handle:  # by content: openpyxl would judge a path by its suffix
-            book = openpyxl.load_workbook(handle, read_only=True, data_only=True)
-            rows = book.worksheets[0].iter_rows(values_only=True)
-            header = [str(cell) if cell is not None else "" for cell in next(rows, ())]
-            for number, cells in enumerate(rows, start=1):
-                if any(cell is not None for cell in cells):
-                    padded = (*cells, *[None] * (len(header) - len(cells)))
-                    yield number, {name: _plain(cell) for name, cell in zip(header, padded, strict=False) if name}
-            book.close()
+        with file.open("rb") as raw:
+            _check_directory(file, raw)
+            with zipfile.ZipFile(raw) as archive:
+                book = _Workbook(file, archive)
+                rows = book.sheet(book.shared_texts())
+                names = {column: str(cell) for column, cell in next(rows, {}).items() if cell is not None}
+                for number, cells in enumerate(rows, start=1):
+                    if any(cell is not None for cell in cells.values()):
+                        yield number, {name: cells.get(column) for column, name in names.items()}
     except PredictionError:
         raise
-    except Exception as problem:  # openpyxl raises whatever its parsers do: KeyError, ValueError, ParseError, …
-        reason = (str(problem).strip() or type(problem).__name__).splitlines()[0]
-        raise PredictionError(f"{file} cannot be read as an Excel table: {reason[:200]}") from None
+    except Exception as problem:  # zlib.error, BadZipFile, ExpatError, KeyError, ValueError, EOFError, …
+        reason = (str(problem).strip("'\" ") or type(problem).__name__).splitlines()[0]
+        raise PredictionError(f"{file} cannot be read as an Excel table, it is damaged: {reason[:200]}.") from None
 
 
-def _plain(cell: Any) -> Any:
-    """Dates and the like, which Excel makes of some texts, become text again."""
-    return cell if cell is None or isinstance(cell, str | int | float) else str(cell)
+def _check_directory(file: Path, raw: IO[bytes]) -> None:
+    """Refuse an archive of very many files, whose directory Python would read as a whole."""
+    size = raw.seek(0, 2)
+    raw.seek(max(0, size - (1 << 16) - 22))
+    end = raw.read()
+    at = end.rfind(_END_OF_DIRECTORY)
+    if at >= 0 and int.from_bytes(end[at + 12 : at + 16], "little") > MAX_DIRECTORY:
+        raise PredictionError(f"{file} is an archive of too many files to be an Excel table.")
+    raw.seek(0)
 
 
-def _check_archive(file: Path) -> None:
-    """Refuse zip bombs by their directory, and XML that declares entities: no table needs any."""
-    try:
-        with zipfile.ZipFile(file) as archive:
-            sizes = {info.filename: info.file_size for info in archive.infolist()}
-            if sum(sizes.values()) > MAX_UNPACKED or sizes.get(SHARED_TEXTS, 0) > MAX_SHARED_TEXTS:
-                raise PredictionError(f"{file} unpacks to more than {MAX_UNPACKED >> 20} MiB; save it as CSV.")
-            for name in sizes:
-                if name.endswith((".xml", ".rels")):
-                    with archive.open(name) as part:
-                        # A document type can only stand before the first element.
-                        if b"<!DOCTYPE" in part.read(4096).upper().replace(b"\0", b""):
-                            raise PredictionError(f"{file} declares XML entities, which no table needs.")
-    except (zipfile.BadZipFile, OSError, NotImplementedError, RuntimeError, EOFError, ValueError) as problem:
-        raise PredictionError(f"{file} cannot be read as an Excel table: {problem}.") from None
+class _Workbook:
+    """The parts of a workbook that a table needs.
+
+    Args:
+        file: Named in messages.
+        archive: Its content.
+    """
+
+    def __init__(self, file: Path, archive: zipfile.ZipFile) -> None:
+        self._file = file
+        self._archive = archive
+
+    def shared_texts(self) -> _Texts:
+        """The texts that cells name by number."""
+        texts = _Texts()
+        name = "xl/sharedStrings.xml"
+        if name in self._archive.NameToInfo:
+            for _ in self._parse(name, _SharedTexts(texts), MAX_SHARED_TEXTS):
+                pass
+        return texts
+
+    def sheet(self, texts: _Texts) -> Iterator[dict[int, Any]]:
+        """The rows of the first sheet: number of the column, from 0, to value."""
+        sheets, targets = _Attributes("sheet"), _Attributes("Relationship")
+        for part, found in (("xl/workbook.xml", sheets), ("xl/_rels/workbook.xml.rels", targets)):
+            for _ in self._parse(part, found, MAX_METADATA):
+                pass
+        if not sheets.found:
+            raise ValueError("it has no sheet")
+        (wanted,) = [value for name, value in sheets.found[0].items() if name.endswith(":id")]
+        target = next(row["Target"] for row in targets.found if row.get("Id") == wanted)
+        rows = _SheetRows(self._file, texts)
+        for _ in self._parse(posixpath.normpath(posixpath.join("/xl", target)).lstrip("/"), rows, MAX_SHEET):
+            yield from rows.done
+            rows.done.clear()
+
+    def _parse(self, name: str, reader: _Reader, most: int) -> Iterator[None]:
+        """Feed a part to a reader; yields after each piece, so that what was read can be taken."""
+        info = self._archive.getinfo(name)
+        if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):  # LZMA asks for memory as it likes
+            raise ValueError("it is packed in a way that Excel does not know")
+        unpacked = info.file_size  # zipfile stops there, whatever else the archive holds
+        ratio = unpacked / max(info.compress_size, 1) if most == MAX_SHEET and unpacked > FREE_BYTES else 0
+        if unpacked > most or ratio > MAX_RATIO:
+            raise PredictionError(
+                f"{self._file} unpacks to {unpacked >> 20} MiB ({name}), more than a table of outputs would; "
+                "save it as CSV."
+            )
+        parser = expat.ParserCreate()
+        parser.buffer_text = True
+        parser.StartDoctypeDeclHandler = self._refuse_entities
+        parser.CharacterDataHandler = reader.text
+        depth = elements = fed = 0
+
+        def start(element: str, attributes: dict[str, str]) -> None:
+            nonlocal depth, elements
+            depth += 1
+            elements += 1
+            if depth > MAX_DEPTH or elements > MAX_ELEMENTS:
+                raise self._unlikely(name)
+            reader.start(element.rpartition(":")[2], attributes)
+
+        def end(element: str) -> None:
+            nonlocal depth
+            depth -= 1
+            reader.end(element.rpartition(":")[2])
+
+        parser.StartElementHandler, parser.EndElementHandler = start, end
+        with self._archive.open(info) as part:
+            while piece := part.read(_CHUNK):
+                parser.Parse(piece)
+                fed += len(piece)
+                if fed - parser.CurrentByteIndex > MAX_TAG or len(parser.intern or ()) > MAX_NAMES:
+                    raise self._unlikely(name)
+                yield
+            parser.Parse(b"", True)
+        yield
+
+    def _refuse_entities(self, *_: object) -> None:
+        raise PredictionError(f"{self._file} declares XML entities, which no table needs.")
+
+    def _unlikely(self, name: str) -> PredictionError:
+        return PredictionError(f"{self._file} holds XML that no program writes ({name}); save it as CSV.")
+
+
+class _Reader(Protocol):
+    """What is told of the elements of a part, by their names without prefix."""
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        """An element begins."""
+
+    def end(self, name: str) -> None:
+        """An element ends."""
+
+    def text(self, text: str) -> None:
+        """Text inside of elements."""
+
+
+class _Attributes:
+    """The attributes of all elements of one name."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self.found: list[dict[str, str]] = []
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        if name == self._name:
+            self.found.append(attributes)
+
+    def end(self, name: str) -> None:
+        """Nothing to do."""
+
+    def text(self, text: str) -> None:
+        """Nothing to do."""
+
+
+class _Texts:
+    """Texts by number, held as one array of bytes: a list of strings would take several times their size."""
+
+    def __init__(self) -> None:
+        self._bytes = bytearray()
+        self._ends = array("Q", [0])
+
+    def append(self, text: str) -> None:
+        """Add the next text; there cannot be more than cells."""
+        if len(self._ends) > MAX_CELLS:
+            raise ValueError(f"more than {MAX_CELLS:,} texts")
+        self._bytes += text.encode("utf-8", "surrogatepass")
+        self._ends.append(len(self._bytes))
+
+    def __getitem__(self, number: int) -> str:
+        if not 0 <= number < len(self._ends) - 1:
+            raise IndexError("a cell names a text that is not there")
+        return self._bytes[self._ends[number] : self._ends[number + 1]].decode("utf-8", "surrogatepass")
+
+
+class _TextReader:
+    """Gathers the text of some elements; what tells how Chinese or Japanese is read aloud (``rPh``) is left out."""
+
+    elements: frozenset[str] = frozenset({"t"})
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self._inside = False
+        self._aloud = False
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        if name == "rPh":
+            self._aloud = True
+        self._inside = name in self.elements and not self._aloud
+
+    def end(self, name: str) -> None:
+        self._inside = False
+        if name == "rPh":
+            self._aloud = False
+
+    def text(self, text: str) -> None:
+        if self._inside:
+            self._parts.append(text)
+
+    def take(self) -> str:
+        """What was gathered since the last call."""
+        text = "".join(self._parts)
+        self._parts.clear()
+        return text
+
+
+class _SharedTexts(_TextReader):
+    def __init__(self, texts: _Texts) -> None:
+        super().__init__()
+        self._texts = texts
+
+    def end(self, name: str) -> None:
+        super().end(name)
+        if name == "si":
+            self._texts.append(_unescaped(self.take()))
+
+
+class _SheetRows(_TextReader):
+    """The rows of a sheet, as they are complete.
+
+    Attributes:
+        done: Complete rows that nobody has taken yet.
+    """
+
+    elements = frozenset({"t", "v"})
+
+    def __init__(self, file: Path, texts: _Texts) -> None:
+        super().__init__()
+        self._file = file
+        self._texts = texts
+        self.done: list[dict[int, Any]] = []
+        self._cells: dict[int, Any] = {}
+        self._kind = ""
+        self._column = -1
+        self._rows = self._counted = self._counted_in_row = self._characters = 0
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        super().start(name, attributes)
+        if name == "c":
+            self._counted += 1
+            self._counted_in_row += 1
+            self._kind = attributes.get("t", "n")
+            self._column = _column(attributes["r"]) if "r" in attributes else self._column + 1
+            if self._counted > MAX_CELLS or max(self._counted_in_row, self._column + 1) > MAX_COLUMNS:
+                raise self._too_large(f"more than {MAX_COLUMNS:,} columns or {MAX_CELLS:,} cells")
+        elif name == "row":
+            self._rows += 1
+            if self._rows > MAX_ROWS:
+                raise self._too_large(f"more than {MAX_ROWS:,} rows")
+            self._cells, self._column, self._counted_in_row, self._characters = {}, -1, 0, 0
+
+    def end(self, name: str) -> None:
+        super().end(name)
+        if name == "c":
+            self._cells[self._column] = self._value(self.take())
+        elif name == "row":
+            self.done.append(self._cells)
+
+    def text(self, text: str) -> None:
+        super().text(text)
+        self._characters += len(text)
+        if self._characters > MAX_LINE_BYTES:
+            raise self._too_large(f"a row of more than {MAX_LINE_BYTES >> 20} MiB")
+
+    def _value(self, text: str) -> Any:
+        if self._kind == "s":
+            return self._texts[int(text)]
+        if self._kind in ("str", "inlineStr"):
+            return _unescaped(text)
+        if not text or self._kind not in ("n", "b"):
+            return text or None
+        if self._kind == "b":
+            return text == "1"
+        return int(text) if text.lstrip("-").isdigit() else float(text)
+
+    def _too_large(self, what: str) -> PredictionError:
+        row = f", row {self._rows - 1}" if self._rows else ""
+        return PredictionError(f"{self._file}{row}: the sheet has {what}, so it is no table of outputs.")
+
+
+@lru_cache(maxsize=MAX_COLUMNS)
+def _letters(letters: str) -> int:
+    number = 0
+    for letter in letters:
+        number = 26 * number + "ABCDEFGHIJKLMNOPQRSTUVWXYZ".index(letter) + 1
+    return number - 1
+
+
+def _column(reference: str) -> int:
+    """The column, from 0, of a cell such as ``AB12``."""
+    letters = reference.rstrip("0123456789")
+    if not 0 < len(letters) <= 3:
+        raise ValueError(f"a cell in column {letters[:10]!r}")
+    return _letters(letters)
+
+
+def _unescaped(text: str) -> str:
+    """A text with the characters that Excel writes as ``_x000D_``: those that XML cannot hold, and ``_`` itself."""
+    if "_x" not in text:
+        return text
+    text = _ESCAPED.sub(lambda match: chr(int(match[1], 16)), text)
+    if _SURROGATES.search(text):  # two escapes of one character
+        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
+    return text

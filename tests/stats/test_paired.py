@@ -1,0 +1,43 @@
+"""Two systems on the same items."""
+
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vcrgen.stats.bootstrap import Sums, resampled_means
+from vcrgen.stats.paired import discordant, mcnemar, paired_spread
+
+
+def test_discordant_items() -> None:
+    ours, theirs = np.array([1, 1, 1, 0, 0], bool), np.array([1, 0, 0, 1, 0], bool)
+    assert discordant(ours, theirs) == (2, 1)
+    assert discordant(ours, ours) == (0, 0)
+
+
+def test_a_system_does_not_differ_from_itself() -> None:
+    means = np.linspace(0.2, 0.4, 50)
+    assert paired_spread(means, means) == (0.0, 0.0, 0.0)
+
+
+def test_what_two_systems_share_does_not_widen_their_difference() -> None:
+    hard = np.random.default_rng(1).random(400)  # what makes an item hard for both
+    scores = np.stack([hard < 0.6, hard < 0.5], axis=1).astype(float)
+    means = resampled_means(Sums(scores, np.ones((400, 1)), [0, 0]), seed=0, unit="item")
+    sd, low, high = paired_spread(means[:, 0], means[:, 1])
+    assert low < scores[:, 0].mean() - scores[:, 1].mean() < high
+    assert sd < 0.7 * math.hypot(means[:, 0].std(), means[:, 1].std())
+
+
+@given(st.integers(0, 60), st.integers(0, 60))
+def test_mcnemar_is_the_exact_binomial(only_ours: int, only_theirs: int) -> None:
+    n, k = only_ours + only_theirs, min(only_ours, only_theirs)
+    exact = min(1.0, 2 * sum(math.comb(n, i) for i in range(k + 1)) / 2**n)
+    assert mcnemar(only_ours, only_theirs) == pytest.approx(exact)
+
+
+def test_more_evidence_lowers_p() -> None:
+    assert all(a > b for a, b in pairwise(mcnemar(2, n) for n in range(4, 30)))

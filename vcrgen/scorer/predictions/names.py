@@ -1,0 +1,58 @@
+"""What the name of a file of outputs tells, where VLMEvalKit or lmms-eval named it after the task.
+
+GPT4o_VCR_EN_HARD_TEI_test_1a2b3c4d_openended.xlsx    VLMEvalKit: MODEL_TASK; of an exported dataset
+GPT4o_VCR_EN_EASY_500.xlsx                            of its own VCR datasets, which show VI+TEI
+llava/20260131_120000_samples_vcr_en_hard_test_tei.jsonl    lmms-eval: MODEL/DATE_samples_TASK; of an exported one
+llava/20260131_120000_samples_vcr_wiki_zh_easy_100.jsonl    of its own VCR tasks, which show VI+TEI
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from vcrgen.dataset.views import View
+
+_VLMEVALKIT = re.compile(r"(?P<model>.*?)_?VCR_[A-Z]{2,3}_(?P<mode>EASY|HARD)(?P<tei>_TEI)?(?:_.*)?")
+# After the split of an exported dataset, which may itself be called `tei`.
+_LMMS_EVAL = re.compile(
+    r"(?P<before>.*?)_?vcr_(?P<wiki>wiki_)?[a-z]{2,3}_(?P<mode>easy|hard)(?(wiki)(?:_\d+)?|_.+?(?P<tei>_tei)?)"
+)
+_SAMPLES = re.compile(r"[0-9_T.-]*_?samples")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskName:
+    """What a name says of all outputs of a file; None where it does not say.
+
+    Attributes:
+        model: The model.
+        view: The image the model saw.
+        mode: ``easy`` or ``hard``.
+    """
+
+    model: str | None = None
+    view: View | None = None
+    mode: str | None = None
+
+
+def read_vlmevalkit_name(file: Path) -> TaskName:
+    """Of a table that VLMEvalKit wrote."""
+    found = _VLMEVALKIT.fullmatch(file.stem)
+    if found is None:
+        return TaskName()
+    return TaskName(model=found["model"] or None, view=_view(found), mode=found["mode"].lower())
+
+
+def read_lmms_eval_name(file: Path) -> TaskName:
+    """Of a log that lmms-eval wrote; it puts the logs of a model into a folder."""
+    found = _LMMS_EVAL.fullmatch(file.stem)
+    if found is None:
+        return TaskName()
+    model = file.parent.name if _SAMPLES.fullmatch(found["before"]) else found["before"]
+    return TaskName(model=model or None, view=_view(found), mode=found["mode"])
+
+
+def _view(found: re.Match[str]) -> View:
+    return View.TEI if found["tei"] else View.STACKED
