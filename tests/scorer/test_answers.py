@@ -30,10 +30,8 @@ def saved(dataset: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def right(file: Path, dataset: Path, **options: Any) -> Path:
-    lines = (
-        {"question_id": q.question_id, "output": " / ".join(q.answers)}
-        for q in load_answers(dataset, **options).questions
-    )
+    questions = load_answers(dataset, **options).questions
+    lines = ({"question_id": question.question_id, "output": " / ".join(question.answers)} for question in questions)
     file.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
     return file
 
@@ -64,11 +62,7 @@ def test_a_dataset_in_a_store(dataset: Path, store: Any, tmp_path: Path) -> None
 def test_visible_ink_is_that_of_each_mode(dataset: Path) -> None:
     key = load_answers(dataset, split="all")
     for mode in ("easy", "hard"):
-        rows = [
-            row
-            for split in ("test", "train")
-            for row in pq.read_table(next((dataset / mode).glob(f"{split}-*"))).to_pylist()
-        ]
+        rows = [row for file in sorted((dataset / mode).iterdir()) for row in pq.read_table(file).to_pylist()]
         for question, row in zip(key.questions, rows, strict=True):
             assert [span.ink[mode] for span in question.spans] == [span["visible_ink"] for span in row["spans"]]
 
