@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 
 from vcrgen.dataset.views import View
 from vcrgen.errors import PredictionError
-from vcrgen.reading import MAX_JSON_BYTES, iter_lines, parse_json, read_json
+from vcrgen.reading import MAX_JSON_BYTES, MAX_JSON_VALUES, iter_lines, parse_json, read_json
 from vcrgen.scorer.predictions.jsonfiles import (
     REPOSITORY_KEYS,
     read_lmms_eval_json,
@@ -126,12 +125,13 @@ def _text_format(file: Path) -> str:
         raise PredictionError(f"{file} is empty.")
     if line[0] not in "{[":
         return _table_format(file, line)
-    if not _is_json(line):
+    try:
+        value = parse_json(line, f"{file}, line 1", PredictionError, most=MAX_JSON_VALUES)
+    except PredictionError:
         # A damaged first line of many, or one value over many lines? Only the latter opens a bracket and stops.
         if line.rstrip(",") not in ("{", "[", "[{") and len(line) > 80:
-            parse_json(line, f"{file}, line 1", PredictionError)
+            raise
         return _json_format(file, read_json(file, PredictionError))
-    value = parse_json(line, f"{file}, line 1", PredictionError)
     if isinstance(value, dict) and "doc_id" in value and "question_id" not in value:
         return "lmms-eval-jsonl"
     if isinstance(value, dict) and ("question_id" in value or "output" in value):
@@ -139,16 +139,6 @@ def _text_format(file: Path) -> str:
     if file.stat().st_size <= MAX_JSON_BYTES and next(lines, None) is None:
         return _json_format(file, value)
     raise PredictionError(f"{file}, line 1: no `question_id` and `output`; {_known()}")
-
-
-def _is_json(line: str) -> bool:
-    try:
-        json.loads(line)
-    except json.JSONDecodeError:
-        return False
-    except (ValueError, RecursionError):  # said properly where the line is read
-        return True
-    return True
 
 
 def _json_format(file: Path, value: Any) -> str:
