@@ -30,23 +30,27 @@ class _Format:
     Attributes:
         read: Gives the outputs of a file.
         read_name: Tells what the file's name says of them all.
+        failures: How an output begins that the tool wrote because its calls to the model failed.
         view: The view of outputs of which nothing says another; None where it cannot be known.
     """
 
     read: Callable[[Path], Iterator[Prediction]]
     read_name: Callable[[Path], TaskName] = lambda _: TaskName()
+    failures: tuple[str, ...] = ()
     view: View | None = None
 
 
+_LMMS_EVAL = (read_lmms_eval_name, ("[LMMS_EVAL_REQUEST_FAILED", "[LMMS_EVAL_BUDGET_EXCEEDED]"))
+_VLMEVALKIT = (read_vlmevalkit_name, ("Failed to obtain answer via API.",))
 FORMATS = {
     "vcrgen-jsonl": _Format(read_canonical, view=View.STACKED),  # as docs/scoring.md says
-    "lmms-eval-jsonl": _Format(read_lmms_eval, read_lmms_eval_name),
-    "lmms-eval-json": _Format(read_lmms_eval_json, read_lmms_eval_name),
+    "lmms-eval-jsonl": _Format(read_lmms_eval, *_LMMS_EVAL),
+    "lmms-eval-json": _Format(read_lmms_eval_json, *_LMMS_EVAL),
     "vcr-repository-json": _Format(read_vcr_repository),
-    "vlmevalkit-json": _Format(read_vlmevalkit_json, read_vlmevalkit_name),
-    "vlmevalkit-csv": _Format(read_csv, read_vlmevalkit_name),
-    "vlmevalkit-tsv": _Format(read_tsv, read_vlmevalkit_name),
-    "vlmevalkit-xlsx": _Format(read_xlsx, read_vlmevalkit_name),
+    "vlmevalkit-json": _Format(read_vlmevalkit_json, *_VLMEVALKIT),
+    "vlmevalkit-csv": _Format(read_csv, *_VLMEVALKIT),
+    "vlmevalkit-tsv": _Format(read_tsv, *_VLMEVALKIT),
+    "vlmevalkit-xlsx": _Format(read_xlsx, *_VLMEVALKIT),
 }
 _PICKLES = {".pkl", ".pickle"}
 _REFUSED_STARTS = {
@@ -73,7 +77,10 @@ class PredictionFile:
     task: TaskName
 
     def __iter__(self) -> Iterator[Prediction]:
-        for prediction in FORMATS[self.format].read(self.path):
+        form = FORMATS[self.format]
+        for prediction in form.read(self.path):
+            if form.failures and (prediction.output or "").lstrip().startswith(form.failures):
+                prediction = replace(prediction, flaws=(*prediction.flaws, "failed"))
             yield self._completed(prediction) if self.task.mode else prediction
 
     @property
