@@ -1,18 +1,22 @@
 """Which pictures are read, in which order, and what hostile datasets get for an answer."""
 
 import dataclasses
+import io
 import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import datasets
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from PIL import Image
 
 from vcrgen.dataset import tables
 from vcrgen.dataset.manifest import read_manifest, write_manifest
-from vcrgen.dataset.pictures import Choice, Pictures
+from vcrgen.dataset.pictures import Choice, Pictures, media_type
 from vcrgen.dataset.pictures import open_pictures as open_chosen
 from vcrgen.dataset.reader import open_dataset
 from vcrgen.dataset.views import View
@@ -197,3 +201,61 @@ def test_a_manifest_with_another_mode(dataset: Path, tmp_path: Path) -> None:
     write_manifest(copy, dataclasses.replace(manifest, files=(file,)))
     with pytest.raises(DatasetError, match="names a mode that vcrgen does not build"):
         open_pictures(copy, Choice())
+
+
+def hard_table(dataset: Path) -> pa.Table:
+    return pa.concat_tables([pq.read_table(file) for file in sorted((dataset / "hard").iterdir())])
+
+
+def test_pictures_of_a_saved_dataset(dataset: Path, tmp_path: Path) -> None:
+    files = sorted(map(str, (dataset / "hard").iterdir()))
+    loaded = datasets.load_dataset("parquet", data_files=files, cache_dir=str(tmp_path / "cache"), split="train")
+    loaded.save_to_disk(tmp_path / "saved")  # type: ignore[union-attr]
+    pictures = open_pictures(tmp_path / "saved", Choice(views=BOTH))
+    assert pictures.total == 12 and pictures.dataset.splits == ()
+    expected = list(open_pictures(dataset, Choice(views=BOTH, mode="hard")).stream())
+    assert list(pictures.stream()) == expected  # the mode is that of the rows
+    with pytest.raises(ConfigError, match="has nothing of mode 'hard'; it has no modes and no splits"):
+        open_pictures(tmp_path / "saved", Choice(mode="hard"))
+
+
+@pytest.mark.parametrize(("answer", "lang"), [("a dog", "en"), ("一只狗", "zh")])
+def test_pictures_of_files_that_name_no_language(dataset: Path, tmp_path: Path, answer: str, lang: str) -> None:
+    table = hard_table(dataset).select(["question_id", "stacked_image", "crossed_text"])
+    answers = pa.array([[answer]] * len(table))
+    pq.write_table(table.set_column(2, "crossed_text", answers), tmp_path / "test-00000-of-00001.parquet")
+    (first, *_) = open_pictures(tmp_path, Choice(split="test", limit=1)).stream()
+    assert (first.lang, first.mode, first.question_id) == (lang, None, table["question_id"][0].as_py())
+    with pytest.raises(DatasetError, match="has no column `only_it_image` as it is needed"):
+        open_pictures(tmp_path, Choice(views=BOTH))
+
+
+def test_pictures_in_a_store(dataset: Path, hidden: Callable[..., Path], store: Any) -> None:
+    public = hidden()
+    for folder, choice in ((dataset, Choice(split="test")), (public, Choice(views=BOTH))):
+        bucket = store.bucket()
+        for file in folder.rglob("*"):
+            if file.is_file():
+                store.put(bucket, f"x/{file.relative_to(folder).as_posix()}", file.read_bytes())
+        here, there = (open_pictures(place, choice) for place in (folder, Path(f"s3://{bucket}/x")))
+        assert list(there.stream()) == list(here.stream())
+        assert (there.total, there.identity) == (here.total, here.identity)
+
+
+def encoded(form: str) -> bytes:
+    buffer = io.BytesIO()
+    Image.new("RGB", (40, 30)).save(buffer, form)
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("data", "kind"),
+    [
+        (encoded("PNG"), "image/png"),
+        (encoded("WEBP"), "image/webp"),
+        (encoded("JPEG"), "image/jpeg"),
+        (b"GIF89a", None),
+    ],
+)
+def test_media_types(data: bytes, kind: str | None) -> None:
+    assert media_type(data) == kind

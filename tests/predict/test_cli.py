@@ -55,6 +55,17 @@ def test_a_hidden_set(baseline: Run, hidden: Callable[..., Path]) -> None:
     assert baseline("ocr", public, "--out", "again.jsonl")[1].endswith(f"--data {key}\n")
 
 
+def test_a_dataset_in_a_store(baseline: Run, dataset: Path, store: Any) -> None:
+    bucket = store.bucket()
+    for file in dataset.rglob("*"):
+        if file.is_file():
+            store.put(bucket, f"vcr/{file.relative_to(dataset).as_posix()}", file.read_bytes())
+    code, out, err = baseline("ocr", f"s3://{bucket}/vcr", "--split", "test")
+    assert code == 0, err
+    command = f"vcrgen score vcr-ocr.jsonl --data s3://{bucket}/vcr --split test"
+    assert out == f"vcr-ocr.jsonl: 4 outputs of fake-1; next: {command}\n"
+
+
 def test_outputs_stand_beside_the_dataset(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
     monkeypatch.chdir(tmp_path / "sub")

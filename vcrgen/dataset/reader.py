@@ -316,12 +316,14 @@ def _texts(folder: Folder, index: str, names: Any) -> list[str]:
 
 
 def _read_index(folder: Folder, name: str) -> dict[str, Any]:
-    with folder.open(name, ahead=True) as handle:
-        data = handle.read(MAX_INDEX_BYTES + 1)
     try:
+        with folder.open(name, ahead=True) as handle:
+            data = handle.read(MAX_INDEX_BYTES + 1)
         value = json.loads(data) if len(data) <= MAX_INDEX_BYTES else None
-    except (ValueError, RecursionError):
+    except StorageError:
+        raise
+    except (OSError, ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):
-        raise DatasetError(f"{folder}/{name} is damaged; save the dataset again.")
+        raise DatasetError(f"{folder}/{name} is missing or damaged; save the dataset again.")
     return value
