@@ -12,10 +12,11 @@ from vcrgen.errors import VcrgenError
 
 # One output of 64 MiB is none; a longer line is refused before it is in memory.
 MAX_LINE_BYTES = 64 << 20
-# A line of nothing but `[],[],` or `,,,,` takes twenty times its size in memory; no record has so many parts.
+# A line of nothing but `[],[],` takes twenty times its size in memory; no record has so many values.
 MAX_LINE_VALUES = 1 << 20
 # Formats that are one JSON value have to be in memory as a whole.
 MAX_JSON_BYTES = 512 << 20
+MAX_JSON_VALUES = 1 << 24
 SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -55,8 +56,6 @@ def iter_json_lines(file: Path, error: type[VcrgenError]) -> Iterator[tuple[int,
         VcrgenError: Of the class given, where a line is not a JSON object.
     """
     for number, line in iter_lines(file, error):
-        if len(line) > MAX_LINE_VALUES and sum(map(line.count, "[{,")) > MAX_LINE_VALUES:
-            raise error(f"{file}, line {number}: holds more than {MAX_LINE_VALUES:,} values.")
         value = parse_json(line, f"{file}, line {number}", error)
         if not isinstance(value, dict):
             raise error(f"{file}, line {number}: not a JSON object but {describe(value)}.")
@@ -73,13 +72,22 @@ def read_json(file: Path, error: type[VcrgenError]) -> Any:
         size = file.stat().st_size
         if size > MAX_JSON_BYTES:
             raise error(f"{file} is one JSON value of more than {MAX_JSON_BYTES >> 20} MiB; give it as JSON Lines.")
-        return parse_json(decode(file.read_bytes(), file, 1, error), str(file), error)
+        return parse_json(decode(file.read_bytes(), file, 1, error), str(file), error, most=MAX_JSON_VALUES)
     except OSError as problem:
         raise error(f"{file} cannot be read: {problem.strerror or problem}.") from None
 
 
-def parse_json(text: str, place: str, error: type[VcrgenError]) -> Any:
-    """One JSON value; ``place`` opens the message if it is none."""
+def parse_json(text: str, place: str, error: type[VcrgenError], *, most: int = MAX_LINE_VALUES) -> Any:
+    """One JSON value of not too many values.
+
+    Args:
+        text: The JSON.
+        place: Opens the message if it is none.
+        error: Class of the error.
+        most: Values in it, at most; commas and brackets in texts count, too.
+    """
+    if len(text) > most and sum(map(text.count, "[{,")) > most:
+        raise error(f"{place}: holds more than {most:,} values.")
     try:
         return json.loads(text)
     except json.JSONDecodeError as problem:

@@ -115,10 +115,10 @@ def test_help(run: Run, command: str) -> None:
         (["build", "--mask", "nouns"], "--mask nouns needs parts of speech"),
         (["build", "--splits", "train=7"], "exactly one split takes the rest"),
         (["build", "--where", "lang"], "not of the form PATH=VALUE"),
-        (["inspect", "full"], "is not a dataset: it has no manifest.json"),
+        (["inspect", "full"], "full is not a dataset: it has no manifest.json"),
         (["inspect", "nowhere"], "nowhere does not exist"),
-        (["preview", "full"], "is not a dataset: it has no manifest.json"),
-        (["export", "full", "--to", "imagefolder"], "is not a dataset: it has no manifest.json"),
+        (["preview", "full"], "full is not a dataset: it has no manifest.json"),
+        (["export", "full", "--to", "imagefolder"], "full is not a dataset: it has no manifest.json"),
         (["fonts", "a", "--lang", "xx"], "known: en, zh"),
     ],
 )

@@ -238,6 +238,16 @@ def test_killed_while_cleaning_up(
     assert tree(tmp_path / "out") == tree(small)
 
 
+def test_answers_that_cannot_be_removed_are_not_left_in_silence(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr("vcrgen.storage.DiskFolder.remove", lambda folder: None)
+        with pytest.raises(OutputError, match=f"{WORK} holds answers and cannot be removed"):
+            make(tmp_path / "out", **SMALL)
+    assert make(tmp_path / "out", **SMALL).was_complete and not (tmp_path / "out" / WORK).exists()
+
+
 def test_another_process_at_work(make: Make, tmp_path: Path) -> None:
     with pytest.raises(_Stop):
         make(tmp_path / "out", watcher=_Stopping(1, _Stop), **SMALL)

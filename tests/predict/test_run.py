@@ -219,6 +219,18 @@ def test_a_finished_file_is_kept(dataset: Path, out: Path, fake_model: Fake) -> 
     assert out.read_text() == "mine"
 
 
+def test_a_file_that_another_run_writes_meanwhile_is_kept(dataset: Path, out: Path, fake_model: Fake) -> None:
+    def slow_to_load() -> Fake:
+        out.write_text("of a run that began before")
+        return fake_model()
+
+    with pytest.raises(OutputError, match="is there already"):
+        run_baseline(open_pictures(open_dataset(dataset, VCR), BOTH), BOTH, out=out, make_model=slow_to_load)
+    assert [(path.name, path.read_text()) for path in out.parent.iterdir()] == [
+        ("preds.jsonl", "of a run that began before")
+    ]
+
+
 def test_one_run_at_a_time(dataset: Path, out: Path, fake_model: Fake) -> None:
     lock = out.with_name(f".{out.name}.unfinished") / "lock"
     lock.parent.mkdir()

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from vcrgen import reading
 from vcrgen.errors import AnswerError, DatasetError, PredictionError, VcrgenError
 from vcrgen.scorer import Options, Session, score
+from vcrgen.scorer.predictions import recognise
 
 GOOD = '{"question_id": "a", "output": "x"}'
 LINES = {
@@ -88,6 +89,16 @@ MANY = {
         "the row is longer than 64 MiB",
     ),
 }
+
+
+def test_one_json_value_of_very_many(key: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (reading, recognise):
+        monkeypatch.setattr(module, "MAX_JSON_VALUES", 1000)
+    file = tmp_path / "p.json"
+    for text in ('{"0": [' + "[]," * 1000 + "0]}", '{\n"0": [' + "[]," * 1000 + "0]}"):
+        file.write_text(text)
+        with pytest.raises(PredictionError, match="holds more than 1,000 values"):
+            score(file, data=key)
 
 
 @pytest.mark.parametrize(("name", "write", "message"), MANY.values(), ids=MANY.keys())

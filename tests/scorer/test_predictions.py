@@ -169,6 +169,31 @@ def test_whole_numbers_are_ids(write_lines: Any) -> None:
         assert exact(score(write_lines("p.jsonl", [{"question_id": value, "output": "red dog"}]), data=key)) == 1.0
 
 
+FAILURES = {
+    "vlmevalkit": "Failed to obtain answer via API. ",
+    "lmms-eval": "[LMMS_EVAL_REQUEST_FAILED after 3 retries] Error code: 429",
+    "lmms-eval, no money left": "[LMMS_EVAL_BUDGET_EXCEEDED]",
+}
+
+
+@pytest.mark.parametrize("tool", FAILURES)
+def test_a_call_that_failed_is_no_answer(tmp_path: Path, key: Path, write_lines: Any, tool: str) -> None:
+    """A file of them was said to be complete."""
+    texts = [FAILURES[tool], *list(ANSWERS.values())[1:]]
+    if tool == "vlmevalkit":
+        file = write_table(
+            tmp_path / "t.csv", [{**row, "prediction": t} for row, t in zip(TABLE, texts, strict=True)], "csv"
+        )
+    else:
+        file = write_lines("log.jsonl", [{"doc_id": row, "resps": [[text]]} for row, text in enumerate(texts)])
+    found = Session(key, Options(view="stacked")).validate(file)
+    assert not found.fit and found.problems["failed"] == (1, ("row 1" if tool == "vlmevalkit" else "line 1",))
+    with pytest.raises(PredictionError, match="1 outputs that say that the call to the model failed"):
+        score(file, data=key, view="stacked", strict=True)
+    # Where a model itself may have said so, it is an answer.
+    assert counts(score(write_lines("p.jsonl", [{"question_id": "a", "output": texts[0]}]), data=key)) == {"missing": 2}
+
+
 def test_validate(key: Path, perfect: Path, write_lines: Any) -> None:
     session = Session(key, Options())
     assert session.validate(perfect).fit

@@ -55,7 +55,7 @@ def score(
     groups: Annotated[bool, typer.Option("--groups", help="text: show scores by length, place, ink, …, too.")] = False,
     explain: Annotated[str | None, typer.Option(metavar="ID", help="Show one question with its matches.")] = None,
     strict: Annotated[
-        bool, typer.Option("--strict", help="Missing, unknown, double or null outputs are an error.")
+        bool, typer.Option("--strict", help="Missing, unknown, double, null or failed outputs are an error.")
     ] = False,
     keep_thinking: Annotated[
         bool | None,

@@ -9,14 +9,14 @@ each other section is named after a kind of scene and sees its facts (`vcrgen/sa
     + the ferry to {place} leaves at {time 6..22}        a sentence that may follow
     + if gulls: {count gulls "gull"} circle above        one that is left out where the condition does not hold
 
-An indented line continues the one above it. In `[any picture]` a line with `*` is a sentence that may stand last, one with `@` names an artist and a date.
-In braces stands what is put in:
+An indented line continues the one above it. In `[any picture]` a line with `*` is a sentence that may stand last, one
+with `@` names an artist and a date. In braces stands what is put in:
 
     {place} {time 6..22} {count n "boat"}                what `[words]` calls so, with values: names, numbers, "texts"
     {3..9} {00..55 by 5}                                 a number at random
     {red | green | blue}                                 one of some texts at random
     {snowing ? large flakes fall | the snow has stopped} the first text if the fact is true, not 0 and not empty
-    {season: autumn = red leaves | winter = snow | trees}  the text for a value, `1, 2 =` for some, `0..11 =` for numbers
+    {season: autumn = red leaves | winter = snow | trees}  the text for a value (`1, 2 =` for more, `0..11 =`)
     {hue *boats}                                         a word for each of several values, as a list
 
 Conditions may be `not fire` and `daytime = dusk, night`. Several values have a `count`, a `first`, a `last`, the `rest`
@@ -63,7 +63,7 @@ class _Line:
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the lines that are neither empty nor comments, with their numbers; indented ones continue the line above."""
+    """Yield the lines and their numbers; without empty ones and comments, indented ones joined to the line above."""
     lines: dict[int, str] = {}
     for number, line in enumerate(text.splitlines(), 1):
         if line.startswith(" ") and lines:

@@ -82,10 +82,23 @@ class Picture(Canvas):
         """Return a colour as it looks from far away, `share` of the way to the horizon's."""
         return mix(self.on(colour), self.light.horizon, share)
 
-    def sky(self, horizon: float, *, sun: Point | None = None, phase: Phase = "full") -> None:
-        """Paint the sky, with stars at night, down to `horizon` px.
+    def sky(
+        self,
+        horizon: float,
+        *,
+        sun: Point | None = None,
+        phase: Phase | None = "full",
+        clouds: int = 0,
+        depth: float = 0,
+    ) -> None:
+        """Paint the sky, with stars at night.
 
-        `sun` is where the sun or moon stands, in shares of width and height.
+        Args:
+            horizon: Where it ends, in px.
+            sun: Where the sun or moon stands, in shares of width and height; None for neither.
+            phase: Of the moon; None for a sky without it.
+            clouds: How many there are.
+            depth: How far down they go, in px.
         """
         self.wash(0, horizon, *self.light.sky)
         # Land that rolls leaves dips below the horizon.
@@ -93,14 +106,14 @@ class Picture(Canvas):
         night = self.light is LIGHTS["night"]
         if night:
             self.stars(horizon * 0.9, 70)
-        if sun is None:
-            return
-        place = self.at(sun[0] * self.w, sun[1] * self.h, 7 * self.u)
-        place.glow(0, 0, 4 if night else 6, self.light.lamp, 0.45 if night else 0.75)
-        if night:
-            place.moon(phase)
-        else:
-            place.disc(0, 0, 1, self.light.lamp)
+        if sun and phase:
+            place = self.at(sun[0] * self.w, sun[1] * self.h, 7 * self.u)
+            place.glow(0, 0, 4 if night else 6, self.light.lamp, 0.45 if night else 0.75)
+            place.moon(phase) if night else place.disc(0, 0, 1, self.light.lamp)
+        colour = mix(self.on(WHITE), self.light.sky[1], 0.12 if self.light.share < 0.2 else 0.45)
+        for i in range(clouds):
+            x = (i + self.rng.uniform(0.2, 0.8)) * self.w / clouds
+            self.at(x, self.rng.uniform(0.25, 0.8) * depth, self.rng.uniform(22, 38) * self.u).cloud(colour)
 
     def stars(self, depth: float, count: int) -> None:
         """Scatter stars over the uppermost `depth` px."""
@@ -127,13 +140,6 @@ class Picture(Canvas):
             part = self.at(0, drop, 1)
             part.discs("-.28,0,.15 -.07,-.09,.21 .16,-.04,.17 .33,.02,.11", shade)
             part.rect(-0.42, 0, 0.86, 0.15, shade, corner=0.075)
-
-    def clouds(self, depth: float, count: int) -> None:
-        """Spread clouds over the uppermost `depth` px."""
-        colour = mix(self.on(WHITE), self.light.sky[1], 0.12 if self.light.share < 0.2 else 0.45)
-        for i in range(count):
-            x = (i + self.rng.uniform(0.2, 0.8)) * self.w / count
-            self.at(x, self.rng.uniform(0.25, 0.8) * depth, self.rng.uniform(22, 38) * self.u).cloud(colour)
 
     def rain(self, count: int = 90) -> None:
         """Let it rain over the whole picture."""

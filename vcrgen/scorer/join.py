@@ -23,6 +23,7 @@ PROBLEMS: Mapping[str, str] = {
     "null": "null instead of an output (scored as wrong)",
     "nan": "no value (NaN) instead of an output (scored as wrong)",
     "empty": "empty outputs (scored as wrong)",
+    "failed": "outputs that say that the call to the model failed (scored as they are)",
     "listed": "outputs wrapped in a list (unwrapped)",
     "number": "outputs that are numbers (read as text)",
     "object": "objects instead of an output (read as empty)",
@@ -30,7 +31,7 @@ PROBLEMS: Mapping[str, str] = {
     "replaced": "outputs with U+FFFD: wrongly decoded text, probably",
     "empty_spans": "answers without a token (nobody can restore them; scored as wrong)",
 }
-STRICT = ("missing", "unknown", "duplicate", "null", "nan")
+STRICT = ("missing", "unknown", "duplicate", "null", "nan", "failed")
 EXAMPLES = 5
 
 

@@ -89,7 +89,7 @@ class Prediction:
         model: The model's name, or None.
         output: The text; None where the file has null or nothing.
         answers: The answers the file itself holds, to check that it belongs to the dataset.
-        flaws: What was odd about the output: ``null``, ``nan``, ``listed``, ``surrogates``, ``replaced``.
+        flaws: What was odd about the output: ``null``, ``nan``, ``listed``, ``surrogates``, ``replaced``, ``failed``.
     """
 
     place: str

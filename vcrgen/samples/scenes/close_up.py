@@ -1,7 +1,5 @@
 """Rooms, and things seen from near."""
 
-from __future__ import annotations
-
 import math
 
 from vcrgen.samples.draw import RGB, WHITE, Point, clear, colours, darker, lighter, mix
@@ -40,49 +38,40 @@ def still_life(c: Picture, f: StillLife) -> None:
     c.rect(0, table, c.w, 1.4 * c.u, (216, 164, 114))
     _grain(c, table, (130, 84, 54))
     base = table + 0.34 * (c.h - table)
-    _teapot(c.at(0.24 * c.w, base, min(26 * c.u, 0.24 * c.w)), PAINT[f.teapot])
+    pot, paint = c.at(0.24 * c.w, base, min(26 * c.u, 0.24 * c.w)), PAINT[f.teapot]
+    pot.shadow(0, 0, 0.42, 0.3)
+    pot.arc(-0.38, -0.34, 0.17, 90, 270, darker(paint), 0.06, ry=0.2)
+    pot.poly(".28,-.22 .5,-.58 .58,-.56 .3,-.1", darker(paint))
+    pot.disc(0, -0.34, 0.38, paint, ry=0.33)
+    pot.pie(0, -0.34, 0.38, -50, 90, clear((30, 20, 50), 0.12), ry=0.33)
+    pot.disc(-0.14, -0.46, 0.09, clear(WHITE, 0.4), ry=0.12)
+    pot.disc(0, -0.63, 0.19, darker(paint, 0.12), ry=0.06)
+    pot.disc(0, -0.72, 0.05, darker(paint))
     x, y, half = 0.54 * c.w, base + 2 * c.u, min(24 * c.u, 0.18 * c.w)
-    _bowl(c.at(x, y, half), f)
-    c.rect(x - half, y - 0.55 * half - 0.04 * half, 2 * half, 0.1 * half, (98, 138, 190), corner=2)
-    for x in c.spread(f.cups, 0.74, 0.99, 0.05):
-        _cup(c.at(x, base + 6 * c.u, min(11 * c.u, 0.066 * c.w)), PAINT[f.teapot])
-    if c.light.dark:
-        c.rect(0, 0, c.w, c.h, (60, 30, 70, 44))
-        c.glow(0.5 * c.w, -0.05 * c.h, 70 * c.u, (255, 214, 140), 0.5)
-
-
-def _bowl(c: Picture, f: StillLife) -> None:
-    """Draw a bowl of radius 1, full of fruit."""
-    c.shadow(0, 0, 0.95, 0.3)
+    bowl = c.at(x, y, half)
+    bowl.shadow(0, 0, 0.95, 0.3)
     behind = f.fruit_count // 2
     for count, lift in ((behind, 1.2), (f.fruit_count - behind, 0.32)):
         for i in range(count):
-            c.at((i - (count - 1) / 2) * 0.627, -0.55 - lift * 0.33, 0.33).fruit(f.fruit)
-    c.pie(0, -0.55, 1, 0, 180, (226, 232, 238), ry=0.6)
-    c.pie(0, -0.55, 1, 0, 70, (196, 206, 220), ry=0.6)
-    c.rect(-0.3, -0.08, 0.6, 0.1, (196, 206, 220))
-
-
-def _teapot(c: Picture, paint: RGB) -> None:
-    c.shadow(0, 0, 0.42, 0.3)
-    c.arc(-0.38, -0.34, 0.17, 90, 270, darker(paint), 0.06, ry=0.2)
-    c.poly(".28,-.22 .5,-.58 .58,-.56 .3,-.1", darker(paint))
-    c.disc(0, -0.34, 0.38, paint, ry=0.33)
-    c.pie(0, -0.34, 0.38, -50, 90, clear((30, 20, 50), 0.12), ry=0.33)
-    c.disc(-0.14, -0.46, 0.09, clear(WHITE, 0.4), ry=0.12)
-    c.disc(0, -0.63, 0.19, darker(paint, 0.12), ry=0.06)
-    c.disc(0, -0.72, 0.05, darker(paint))
-
-
-def _cup(c: Picture, paint: RGB) -> None:
-    c.shadow(0, 0, 0.5, 0.3)
-    c.arc(0.34, -0.4, 0.2, 0, 360, lighter(paint, 0.4), 0.08)
-    c.poly("-.4,-.7 .4,-.7 .28,0 -.28,0", lighter(paint, 0.5))
-    c.rect(-0.37, -0.5, 0.74, 0.12, paint)
-    c.disc(0, -0.7, 0.4, (252, 248, 240), ry=0.1)
-    c.disc(0, -0.69, 0.33, (150, 92, 50), ry=0.07)
-    for x in (-0.12, 0.12):
-        c.stroke([(x + 0.07 * math.sin(i * 1.1), -0.85 - 0.12 * i) for i in range(7)], clear(WHITE, 0.5), 0.05)
+            bowl.at((i - (count - 1) / 2) * 0.627, -0.55 - lift * 0.33, 0.33).fruit(f.fruit)
+    bowl.pie(0, -0.55, 1, 0, 180, (226, 232, 238), ry=0.6)
+    bowl.pie(0, -0.55, 1, 0, 70, (196, 206, 220), ry=0.6)
+    bowl.rect(-0.3, -0.08, 0.6, 0.1, (196, 206, 220))
+    c.rect(x - half, y - 0.55 * half - 0.04 * half, 2 * half, 0.1 * half, (98, 138, 190), corner=2)
+    for x in c.spread(f.cups, 0.74, 0.99, 0.05):
+        cup = c.at(x, base + 6 * c.u, min(11 * c.u, 0.066 * c.w))
+        cup.shadow(0, 0, 0.5, 0.3)
+        cup.arc(0.34, -0.4, 0.2, 0, 360, lighter(paint, 0.4), 0.08)
+        cup.poly("-.4,-.7 .4,-.7 .28,0 -.28,0", lighter(paint, 0.5))
+        cup.rect(-0.37, -0.5, 0.74, 0.12, paint)
+        cup.disc(0, -0.7, 0.4, (252, 248, 240), ry=0.1)
+        cup.disc(0, -0.69, 0.33, (150, 92, 50), ry=0.07)
+        for left in (-0.12, 0.12):
+            steam = [(left + 0.07 * math.sin(i * 1.1), -0.85 - 0.12 * i) for i in range(7)]
+            cup.stroke(steam, clear(WHITE, 0.5), 0.05)
+    if c.light.dark:
+        c.rect(0, 0, c.w, c.h, (60, 30, 70, 44))
+        c.glow(0.5 * c.w, -0.05 * c.h, 70 * c.u, (255, 214, 140), 0.5)
 
 
 def library(c: Picture, f: Library) -> None:
@@ -102,12 +91,37 @@ def library(c: Picture, f: Library) -> None:
     c.wash(desk, c.h, (178, 122, 78), (132, 86, 54))
     c.rect(0, desk, c.w, 1.4 * c.u, (204, 150, 102))
     base = desk + 0.3 * (c.h - desk)
-    _lamp(c.at(0.2 * c.w, base, 30 * c.u), PAINT[f.lamp])
-    _open_book(c.at(0.44 * c.w, base + 3 * c.u, 22 * c.u))
+    lamp, paint = c.at(0.2 * c.w, base, 30 * c.u), PAINT[f.lamp]
+    lamp.glow(0, -0.6, 1.2, (255, 214, 130), 0.6)
+    lamp.disc(0, 0, 0.24, darker(BRASS), ry=0.05)
+    lamp.rect(-0.025, -0.7, 0.05, 0.7, BRASS)
+    lamp.poly("-.2,-.92 .2,-.92 .38,-.6 -.38,-.6", paint)
+    lamp.poly(".1,-.92 .2,-.92 .38,-.6 .2,-.6", darker(paint))
+    lamp.disc(0, -0.6, 0.37, (255, 240, 190), ry=0.035)
+    book = c.at(0.44 * c.w, base + 3 * c.u, 22 * c.u)
+    book.shadow(0, 0.02, 0.56, 0.3)
+    for page, paper in ((book.at(0, 0, -1, 1), (252, 246, 230)), (book, (238, 228, 206))):
+        page.poly("0,0 .52,-.02 .44,-.2 0,-.15", paper)
+        for i in range(4):
+            y = -(0.035 + 0.032 * i)
+            page.stroke([(0.06, y), (0.42 - 0.02 * i, y - 0.02)], (170, 160, 150, 150), 0.25 * book.u)
     if f.globe:
-        _globe(c.at(0.88 * c.w, base, 22 * c.u))
+        globe = c.at(0.88 * c.w, base, 22 * c.u)
+        globe.shadow(0, 0, 0.3, 0.3)
+        globe.rect(-0.03, -0.16, 0.06, 0.16, BRASS)
+        globe.disc(0, -0.01, 0.2, BRASS, ry=0.04)
+        ball = globe.at(0, -0.52, 0.36)
+        ball.disc(0, 0, 1, (84, 148, 190))
+        ball.discs("-.3,-.3,.4,.3 -.1,.1,.24,.34 .45,-.05,.3,.42 .2,-.6,.25,.14", (128, 174, 104))
+        ball.arc(0, 0, 1, 290, 80, clear((20, 30, 70), 0.2), 0.25)
+        globe.arc(0, -0.52, 0.44, 60, 300, BRASS, 0.03)
     if f.cat:
-        _sleeping_cat(c.at(0.68 * c.w, base + 2.5 * c.u, min(24 * c.u, 0.24 * c.w)), FUR[f.cat])
+        cat, coat = c.at(0.68 * c.w, base + 2.5 * c.u, min(24 * c.u, 0.24 * c.w)), FUR[f.cat]
+        cat.shadow(0, 0, 0.54, 0.3)
+        cat.pie(0, 0, 0.46, 180, 360, coat, ry=0.4)
+        cat.arc(0, -0.02, 0.42, 250, 360, darker(coat, 0.16), 0.03, ry=0.34)
+        _cat_head(cat.at(-0.32, -0.13, 0.17), coat, awake=False)
+        cat.stroke(".42,-.05 .1,-.02 -.1,-.05", darker(coat, 0.16), 0.07)
 
 
 _BINDINGS = colours("ac3e36 3a5c84 4a7a5c d6aa54 7a4e70 e2d0b2 5c4236 ce7a42")
@@ -133,43 +147,6 @@ def _ladder(c: Picture, x: float, base: float, height: float, width: float) -> N
         c.rect(x + lean * (i + 0.6) / 9, base - (i + 0.6) * height / 9, width, 1.1 * c.u, (222, 176, 120))
     for foot in (x, x + width):
         c.stroke([(foot, base), (foot + lean, base - height)], (200, 148, 94), 1.7 * c.u)
-
-
-def _lamp(c: Picture, paint: RGB) -> None:
-    c.glow(0, -0.6, 1.2, (255, 214, 130), 0.6)
-    c.disc(0, 0, 0.24, darker(BRASS), ry=0.05)
-    c.rect(-0.025, -0.7, 0.05, 0.7, BRASS)
-    c.poly("-.2,-.92 .2,-.92 .38,-.6 -.38,-.6", paint)
-    c.poly(".1,-.92 .2,-.92 .38,-.6 .2,-.6", darker(paint))
-    c.disc(0, -0.6, 0.37, (255, 240, 190), ry=0.035)
-
-
-def _open_book(c: Picture) -> None:
-    c.shadow(0, 0.02, 0.56, 0.3)
-    for page, paper in ((c.at(0, 0, -1, 1), (252, 246, 230)), (c, (238, 228, 206))):
-        page.poly("0,0 .52,-.02 .44,-.2 0,-.15", paper)
-        for i in range(4):
-            y = -(0.035 + 0.032 * i)
-            page.stroke([(0.06, y), (0.42 - 0.02 * i, y - 0.02)], (170, 160, 150, 150), 0.25 * c.u)
-
-
-def _globe(c: Picture) -> None:
-    c.shadow(0, 0, 0.3, 0.3)
-    c.rect(-0.03, -0.16, 0.06, 0.16, BRASS)
-    c.disc(0, -0.01, 0.2, BRASS, ry=0.04)
-    ball = c.at(0, -0.52, 0.36)
-    ball.disc(0, 0, 1, (84, 148, 190))
-    ball.discs("-.3,-.3,.4,.3 -.1,.1,.24,.34 .45,-.05,.3,.42 .2,-.6,.25,.14", (128, 174, 104))
-    ball.arc(0, 0, 1, 290, 80, clear((20, 30, 70), 0.2), 0.25)
-    c.arc(0, -0.52, 0.44, 60, 300, BRASS, 0.03)
-
-
-def _sleeping_cat(c: Picture, coat: RGB) -> None:
-    c.shadow(0, 0, 0.54, 0.3)
-    c.pie(0, 0, 0.46, 180, 360, coat, ry=0.4)
-    c.arc(0, -0.02, 0.42, 250, 360, darker(coat, 0.16), 0.03, ry=0.34)
-    _cat_head(c.at(-0.32, -0.13, 0.17), coat, awake=False)
-    c.stroke(".42,-.05 .1,-.02 -.1,-.05", darker(coat, 0.16), 0.07)
 
 
 def _cat_head(c: Picture, coat: RGB, *, awake: bool) -> None:
@@ -215,7 +192,15 @@ def window_cat(c: Picture, f: WindowCat) -> None:
     c.rect(0.05 * c.w, sill, 0.9 * c.w, 5 * c.u, (244, 236, 222), corner=c.u)
     c.rect(0.05 * c.w, sill + 4.6 * c.u, 0.9 * c.w, 1.4 * c.u, (184, 164, 144), corner=0.5 * c.u)
     _curtains(c, PAINT[f.curtains])
-    _sitting_cat(c.at(0.4 * c.w, sill + 2.6 * c.u, min(42 * c.u, 0.4 * c.w)), FUR[f.coat])
+    cat, coat = c.at(0.4 * c.w, sill + 2.6 * c.u, min(42 * c.u, 0.4 * c.w)), FUR[f.coat]
+    dim = darker(coat, 0.14)
+    cat.shadow(0.05, 0, 0.36, 0.25)
+    cat.stroke(".24,-.06 .4,-.02 .46,.08 .42,.26", dim, 0.08)
+    cat.disc(0.06, -0.2, 0.27, dim, ry=0.2)
+    cat.poly("-.13,-.6 .13,-.6 .27,-.16 .16,0 -.2,0", coat)
+    for x in (-0.17, -0.02):
+        cat.rect(x, -0.3, 0.12, 0.3, lighter(coat, 0.12), corner=0.06)
+    _cat_head(cat.at(-0.02, -0.66, 0.17), coat, awake=True)
     for i, at in enumerate(c.spread(f.pots, 0.58, 0.9, 0.05)):
         _pot(c.at(at, sill + 2.6 * c.u, min(21 * c.u, 0.27 * c.w / f.pots * 1.5)), PAINT[f.bloom], i)
 
@@ -227,17 +212,6 @@ def _curtains(c: Picture, cloth: RGB) -> None:
             x0, x1, drift = 0.045 * i, 0.045 * i + 0.05, 0.012 * i
             fold = [(x0, 0.04), (x1, 0.04), (x1 - drift, 0.9), (x0 - drift, 0.9)]
             side.poly(fold, darker(cloth, 0.16) if i % 2 else cloth)
-
-
-def _sitting_cat(c: Picture, coat: RGB) -> None:
-    dim = darker(coat, 0.14)
-    c.shadow(0.05, 0, 0.36, 0.25)
-    c.stroke(".24,-.06 .4,-.02 .46,.08 .42,.26", dim, 0.08)
-    c.disc(0.06, -0.2, 0.27, dim, ry=0.2)
-    c.poly("-.13,-.6 .13,-.6 .27,-.16 .16,0 -.2,0", coat)
-    for x in (-0.17, -0.02):
-        c.rect(x, -0.3, 0.12, 0.3, lighter(coat, 0.12), corner=0.06)
-    _cat_head(c.at(-0.02, -0.66, 0.17), coat, awake=True)
 
 
 def _petals(c: Picture, x: float, y: float, away: float, r: float, ink: RGB, turn: float = 0.0) -> None:
@@ -357,13 +331,10 @@ def chart(c: Picture, f: Chart) -> None:
     c.rect(x0 - 0.6 * c.u, base, x1 - x0 + c.u, 0.8 * c.u, ink)
     c.rect(left - 3 * c.u, top + h + 0.6 * c.u, w + 6 * c.u, 2 * c.u, darker(WOOD, 0.15), corner=0.6 * c.u)
     if f.plant:
-        _house_plant(c.at(0.91 * c.w, 0.93 * c.h, 30 * c.u))
-
-
-def _house_plant(c: Picture) -> None:
-    c.shadow(0, 0, 0.3)
-    for i, a in enumerate(map(math.radians, (-150, -125, -100, -80, -55, -30))):
-        x, y = 0.55 * math.cos(a), 0.75 * math.sin(a)
-        leaf = [(0, -0.36), (x / 2 - 0.09, y / 2 - 0.43), (x, y - 0.4), (x / 2 + 0.09, y / 2 - 0.37)]
-        c.poly(leaf, (84, 150, 92) if i % 2 else (62, 124, 80))
-    c.poly("-.24,-.42 .24,-.42 .17,0 -.17,0", (232, 224, 212))
+        plant = c.at(0.91 * c.w, 0.93 * c.h, 30 * c.u)
+        plant.shadow(0, 0, 0.3)
+        for i, a in enumerate(map(math.radians, (-150, -125, -100, -80, -55, -30))):
+            x, y = 0.55 * math.cos(a), 0.75 * math.sin(a)
+            leaf = [(0, -0.36), (x / 2 - 0.09, y / 2 - 0.43), (x, y - 0.4), (x / 2 + 0.09, y / 2 - 0.37)]
+            plant.poly(leaf, (84, 150, 92) if i % 2 else (62, 124, 80))
+        plant.poly("-.24,-.42 .24,-.42 .17,0 -.17,0", (232, 224, 212))

@@ -1,7 +1,5 @@
 """Scenes in farmed country."""
 
-from __future__ import annotations
-
 import math
 
 from vcrgen.samples.draw import RGB, WHITE, Point, clear, darker, lighter, mix
@@ -54,8 +52,7 @@ def _ribbon(c: Picture, line: list[Point], width: float, growth: float, ink: RGB
 def viaduct(c: Picture, f: Viaduct) -> None:
     """Draw a train high on its arches over a valley."""
     ground, haze = _GROUND[f.season], (150, 190, 210)
-    c.sky(0.8 * c.h)
-    c.clouds(0.3 * c.h, 3)
+    c.sky(0.8 * c.h, clouds=3, depth=0.3 * c.h)
     far = c.hills(0.56 * c.h, 22 * c.u, mix(ground, haze, 0.55), mix(ground, haze, 0.3), 0.9)
     _grove(c, far, 13, 9 * c.u, f.season)
     deck, foot, stone, pitch = 0.5 * c.h, c.h - 9 * c.u, mix(STONE, SNOW, 0.15), c.w / f.arches
@@ -85,7 +82,11 @@ def _train(c: Picture, f: Viaduct) -> None:
         coach = c.at(i, 0, 1, 0.44)
         coach.rect(0, -0.3, 1, 0.1, iron)
         if i == 0 and f.steam:
-            _steam_engine(coach, darker(paint, 0.3), iron, glass)
+            coach.rect(0.62, -1.05, 0.34, 0.85, darker(paint, 0.3))
+            coach.rect(0.7, -0.92, 0.17, 0.28, glass)
+            coach.rect(0.08, -0.72, 0.58, 0.48, darker(paint, 0.3), corner=0.12 * 0.44)
+            coach.rects(".58,-1.12,.42,.1 .16,-1.14,.1,.46 .05,-.62,.06,.28", iron)
+            coach.disc(0.44, -0.74, 0.06, (226, 186, 88))
         else:
             coach.rect(0.02, -1, 0.96, 0.82, paint, corner=(0.3 if i == 0 else 0.1) * 0.44)
             coach.rect(0.02, -0.34, 0.96, 0.14, darker(paint, 0.25))
@@ -95,21 +96,10 @@ def _train(c: Picture, f: Viaduct) -> None:
             coach.disc(x, -0.1, 0.044, (44, 42, 50))
 
 
-def _steam_engine(c: Picture, paint: RGB, iron: RGB, glass: RGB) -> None:
-    c.rect(0.62, -1.05, 0.34, 0.85, paint)
-    c.rect(0.58, -1.12, 0.42, 0.1, iron)
-    c.rect(0.7, -0.92, 0.17, 0.28, glass)
-    c.rect(0.08, -0.72, 0.58, 0.48, paint, corner=0.12 * 0.44)
-    c.rect(0.16, -1.14, 0.1, 0.46, iron)
-    c.disc(0.44, -0.74, 0.06, (226, 186, 88))
-    c.rect(0.05, -0.62, 0.06, 0.28, iron)
-
-
 def castle(c: Picture, f: Castle) -> None:
     """Draw a castle with its towers on a wooded hill."""
     c.light, top = LIGHTS[f.daytime], 0.66 * c.h
-    c.sky(0.8 * c.h, sun=(0.17, 0.2))
-    c.clouds(0.4 * c.h, 3 if f.daytime in ("day", "dawn") else 0)
+    c.sky(0.8 * c.h, sun=(0.17, 0.2), clouds=3 if f.daytime in ("day", "dawn") else 0, depth=0.4 * c.h)
     grass, haze = c.on(_GROUND[f.season]), c.hazy(_GROUND[f.season], 0.55)
     c.hills(0.72 * c.h, 10 * c.u, haze, mix(haze, grass, 0.4), 1.3)
     mound = [(i * c.w / 30, top + 0.3 * c.h * abs(2 * i / 30 - 1) ** 2.2) for i in range(31)]
@@ -159,13 +149,20 @@ _CROPS = {"rapeseed": (244, 208, 62), "wheat": (226, 188, 102), "grass": (122, 1
 def wind_farm(c: Picture, f: WindFarm) -> None:
     """Draw wind turbines above a field with furrows running to the horizon."""
     c.light, field = LIGHTS[f.daytime], 0.66 * c.h
-    c.sky(field, sun=(0.12, 0.2))
-    c.clouds(0.45 * c.h, 4 if f.daytime == "day" else 0)
+    c.sky(field, sun=(0.12, 0.2), clouds=4 if f.daytime == "day" else 0, depth=0.45 * c.h)
     c.hills(field - 4 * c.u, 8 * c.u, c.hazy((120, 164, 112), 0.5), c.on((120, 164, 112)))
     order = c.rng.sample(range(f.turbines), f.turbines)
     for i, x in enumerate(c.spread(f.turbines, 0.06, 0.98, 0.15)):
         near = order[i] / (f.turbines - 1)
-        _turbine(c.at(x, field + 2 * c.u, (30 + 17 * near) * c.u * min(1.0, 5.5 / f.turbines + 0.15)))
+        mill = c.at(x, field + 2 * c.u, (30 + 17 * near) * c.u * min(1.0, 5.5 / f.turbines + 0.15))
+        hub, white, turn = mill.at(0, -1, 1), c.on((246, 248, 250)), c.rng.uniform(0, 120)
+        mill.poly("-.022,0 .022,0 .01,-1 -.01,-1", white)
+        mill.poly(".004,0 .022,0 .01,-1", darker(white, 0.2))
+        for a in (math.radians(turn + blade) for blade in (0, 120, 240)):
+            tip = (0.46 * math.cos(a), 0.46 * math.sin(a))
+            hub.poly([(0, 0), (0.13 * math.cos(a + 0.22), 0.13 * math.sin(a + 0.22)), tip], white)
+            hub.stroke([(0, 0), tip], darker(white, 0.12), 0.012)
+        hub.disc(0, 0, 0.028, darker(white, 0.16))
     crop = c.on(_CROPS[f.crop])
     line = c.hills(field, 3 * c.u, lighter(crop, 0.15), darker(crop, 0.12), 0.7)
     for i in range(-9, 10) if f.crop != "grass" else ():
@@ -173,65 +170,43 @@ def wind_farm(c: Picture, f: WindFarm) -> None:
         furrow = [(start, height_at(line, start) + c.u), (x + 2.6 * c.u, c.h), (x - 2.6 * c.u, c.h)]
         c.poly(furrow, clear(darker(crop, 0.4), 0.3))
     for i, x in enumerate(c.spread(f.sheep, 0.08, 0.92, 0.2)):
-        _sheep(c.at(x, field + (9 + 12 * (i % 2)) * c.u, min(11 * c.u, 0.6 * c.w / f.sheep)))
-
-
-def _turbine(c: Picture) -> None:
-    white, hub, turn = c.on((246, 248, 250)), c.at(0, -1, 1), c.rng.uniform(0, 120)
-    c.poly("-.022,0 .022,0 .01,-1 -.01,-1", white)
-    c.poly(".004,0 .022,0 .01,-1", darker(white, 0.2))
-    for a in (math.radians(turn + blade) for blade in (0, 120, 240)):
-        tip = (0.46 * math.cos(a), 0.46 * math.sin(a))
-        hub.poly([(0, 0), (0.13 * math.cos(a + 0.22), 0.13 * math.sin(a + 0.22)), tip], white)
-        hub.stroke([(0, 0), tip], darker(white, 0.12), 0.012)
-    hub.disc(0, 0, 0.028, darker(white, 0.16))
-
-
-def _sheep(c: Picture) -> None:
-    dark = c.on((62, 56, 58))
-    c.shadow(0, 0, 0.48)
-    c.rects("-.22,-.26,.06,.26 -.1,-.26,.06,.26 .12,-.26,.06,.26 .24,-.26,.06,.26", dark)
-    c.discs("-.2,-.4,.19 .02,-.46,.22 .22,-.4,.19 0,-.34,.2", c.on((250, 248, 240)))
-    c.disc(-0.42, -0.46, 0.12, dark, ry=0.15)
+        sheep = c.at(x, field + (9 + 12 * (i % 2)) * c.u, min(11 * c.u, 0.6 * c.w / f.sheep))
+        sheep.shadow(0, 0, 0.48)
+        sheep.rects("-.22,-.26,.06,.26 -.1,-.26,.06,.26 .12,-.26,.06,.26 .24,-.26,.06,.26", c.on((62, 56, 58)))
+        sheep.discs("-.2,-.4,.19 .02,-.46,.22 .22,-.4,.19 0,-.34,.2", c.on((250, 248, 240)))
+        sheep.disc(-0.42, -0.46, 0.12, c.on((62, 56, 58)), ry=0.15)
 
 
 def balloons(c: Picture, f: Balloons) -> None:
     """Draw hot-air balloons over a wide valley."""
     c.light, count = LIGHTS[f.daytime], len(f.balloons)
-    c.sky(0.86 * c.h, sun=(0.8, 0.62 if f.daytime != "day" else 0.16))
-    c.clouds(0.5 * c.h, 3 if f.daytime == "day" else 0)
+    noon = f.daytime == "day"
+    c.sky(0.86 * c.h, sun=(0.8, 0.16 if noon else 0.62), clouds=3 if noon else 0, depth=0.5 * c.h)
     for i, share in enumerate((0.6, 0.35, 0.0)):
         top, bottom = c.hazy((116, 172, 92), share), mix(darker(c.on((116, 172, 92))), c.light.horizon, share)
         c.hills((0.74 + 0.08 * i) * c.h, (11 - 2 * i) * c.u, top, bottom, 0.8 + 0.3 * i)
     if f.river:
-        bends = [
-            ((0.55 + 0.09 * math.sin(0.8 * i) * (1 - 0.05 * i)) * c.w, (0.88 + 0.012 * i) * c.h) for i in range(11)
-        ]
-        _ribbon(c, bends, 0.4, 0.8, c.hazy((92, 166, 206), 0.35))
+        bends = [(0.55 + 0.09 * math.sin(0.8 * i) * (1 - 0.05 * i), 0.88 + 0.012 * i) for i in range(11)]
+        _ribbon(c, [(x * c.w, y * c.h) for x, y in bends], 0.4, 0.8, c.hazy((92, 166, 206), 0.35))
     size = min(26 * c.u, 0.86 * c.w / count)
     heights = c.rng.sample([0.24 + 0.3 * i / max(1, count - 1) for i in range(count)], count)
     for i, x in enumerate(c.spread(count, 0.04, 0.96, 0.05)):
-        _balloon(c.at(x, heights[i] * c.h, size * c.rng.uniform(0.8, 1.0)), c.on(PAINT[f.balloons[i]]), f.striped)
-
-
-def _balloon(c: Picture, paint: RGB, striped: bool) -> None:
-    """Draw a balloon 1 wide around (0, 0)."""
-    pale = lighter(paint, 0.75 if striped else 0.12)
-    for half, colour in ((0.5, paint), (0.31, pale), (0.14, paint))[: 3 if striped else 2]:
-        c.disc(0, 0, half, colour, ry=0.5)
-        c.poly([(-0.94 * half, 0.17), (0.94 * half, 0.17), (0.16 * half, 0.74), (-0.16 * half, 0.74)], colour)
-    c.arc(0, 0, 0.5, -60, 40, clear((30, 20, 60), 0.18), 0.14)
-    c.disc(-0.2, -0.24, 0.1, clear(WHITE, 0.35), ry=0.15)
-    c.strokes("-.07,.74 -.055,.88 / .07,.74 .055,.88", (92, 66, 50), 0.012)
-    c.rect(-0.08, 0.86, 0.16, 0.12, (138, 92, 56), corner=0.02)
-    c.rect(-0.09, 0.85, 0.18, 0.035, (104, 68, 44))
+        balloon, paint = c.at(x, heights[i] * c.h, size * c.rng.uniform(0.8, 1.0)), c.on(PAINT[f.balloons[i]])
+        pale = lighter(paint, 0.75 if f.striped else 0.12)
+        for half, colour in ((0.5, paint), (0.31, pale), (0.14, paint))[: 3 if f.striped else 2]:
+            balloon.disc(0, 0, half, colour, ry=0.5)
+            balloon.poly([(-0.94 * half, 0.17), (0.94 * half, 0.17), (0.16 * half, 0.74), (-0.16 * half, 0.74)], colour)
+        balloon.arc(0, 0, 0.5, -60, 40, clear((30, 20, 60), 0.18), 0.14)
+        balloon.disc(-0.2, -0.24, 0.1, clear(WHITE, 0.35), ry=0.15)
+        balloon.strokes("-.07,.74 -.055,.88 / .07,.74 .055,.88", (92, 66, 50), 0.012)
+        balloon.rect(-0.08, 0.86, 0.16, 0.12, (138, 92, 56), corner=0.02)
+        balloon.rect(-0.09, 0.85, 0.18, 0.035, (104, 68, 44))
 
 
 def sunflowers(c: Picture, f: Sunflowers) -> None:
     """Draw large sunflowers before a farmhouse in the fields."""
     c.light, field = OVERCAST if f.cloudy else LIGHTS["day"], 0.62 * c.h
-    c.sky(field, sun=None if f.cloudy else (0.14, 0.18))
-    c.clouds(0.5 * c.h, 6 if f.cloudy else 2)
+    c.sky(field, sun=None if f.cloudy else (0.14, 0.18), clouds=6 if f.cloudy else 2, depth=0.5 * c.h)
     c.hills(field - 3 * c.u, 8 * c.u, c.hazy(LEAF, 0.5), c.on(LEAF), 1.0)
     c.at(0.6 * c.w, field + 4 * c.u, 30 * c.u).house(17 / 30, PAINT[f.farmhouse])
     c.at(0.6 * c.w + 40 * c.u, field + 4 * c.u, 24 * c.u).round_tree(c.on((70, 128, 78)))
@@ -240,35 +215,26 @@ def sunflowers(c: Picture, f: Sunflowers) -> None:
         y, r = field + 6 * c.u + 0.1 * i * c.u, (0.7 + 0.025 * i) * c.u
         c.disc(c.rng.uniform(0, c.w), y, r, c.on((246, 196, 52)))
     if f.scarecrow:
-        _scarecrow(c.at(0.3 * c.w, field + 12 * c.u, c.u))
+        post = c.at(0.3 * c.w, field + 12 * c.u, c.u)
+        shirt, felt = c.on((96, 120, 160)), c.on((150, 108, 58))
+        post.rect(-0.6, -30, 1.2, 30, c.on(WOOD))
+        post.stroke("-12,-20 12,-20", shirt, 3.4)
+        post.rect(-4.4, -21.5, 8.8, 13, shirt, corner=1.5)
+        post.disc(0, -25.5, 4, c.on((234, 204, 140)))
+        post.rect(-6, -28.6, 12, 1.4, felt, corner=0.7)
+        post.rect(-3, -32.5, 6, 4.4, felt, corner=1.2)
     size = min(13 * c.u, 0.42 * c.w / f.flowers)
     for i, x in enumerate(c.spread(f.flowers, 0.02, 0.98, 0.1)):
-        lift = (26 + 8 * (i % 2)) * c.u
-        _sunflower(c.at(x, c.h - lift, size), (lift + 5) / size)
-
-
-def _scarecrow(c: Picture) -> None:
-    """Draw a scarecrow 32.5 high."""
-    shirt, felt = c.on((96, 120, 160)), c.on((150, 108, 58))
-    c.rect(-0.6, -30, 1.2, 30, c.on(WOOD))
-    c.stroke("-12,-20 12,-20", shirt, 3.4)
-    c.rect(-4.4, -21.5, 8.8, 13, shirt, corner=1.5)
-    c.disc(0, -25.5, 4, c.on((234, 204, 140)))
-    c.rect(-6, -28.6, 12, 1.4, felt, corner=0.7)
-    c.rect(-3, -32.5, 6, 4.4, felt, corner=1.2)
-
-
-def _sunflower(c: Picture, stalk: float) -> None:
-    """Draw a flower of radius 1 around (0, 0) on a stalk of that length."""
-    stem = c.on((74, 132, 66))
-    c.stroke([(0, 0), (0.15, stalk)], stem, 0.2)
-    for side, drop in ((-1, 1.7), (1, 2.3)):
-        leaf = [(0, drop), (0.6 * side, drop - 0.5), (1.2 * side, drop - 0.2), (0.6 * side, drop + 0.1)]
-        c.poly(leaf, lighter(stem, 0.1))
-    for ring, colour, offset in ((1.0, (236, 170, 40), 0.0), (0.86, (252, 206, 60), 0.2)):
-        for a in (offset + 2 * math.pi * i / 14 for i in range(14)):
-            x, y, left, top = math.cos(a), math.sin(a), 0.2 * math.sin(a), 0.2 * math.cos(a)
-            petal = [(0.3 * x - left, 0.3 * y + top), (ring * x, ring * y), (0.3 * x + left, 0.3 * y - top)]
-            c.poly(petal, c.on(colour))
-    c.disc(0, 0, 0.46, c.on((112, 70, 40)))
-    c.disc(0, 0, 0.3, c.on((84, 50, 32)))
+        lift, stem = (26 + 8 * (i % 2)) * c.u, c.on((74, 132, 66))
+        flower = c.at(x, c.h - lift, size)
+        flower.stroke([(0, 0), (0.15, (lift + 5) / size)], stem, 0.2)
+        for side, drop in ((-1, 1.7), (1, 2.3)):
+            leaf = [(0, drop), (0.6 * side, drop - 0.5), (1.2 * side, drop - 0.2), (0.6 * side, drop + 0.1)]
+            flower.poly(leaf, lighter(stem, 0.1))
+        for ring, colour, offset in ((1.0, (236, 170, 40), 0.0), (0.86, (252, 206, 60), 0.2)):
+            for a in (offset + 2 * math.pi * i / 14 for i in range(14)):
+                x, y = math.cos(a), math.sin(a)
+                left, right = (0.3 * x - 0.2 * y, 0.3 * y + 0.2 * x), (0.3 * x + 0.2 * y, 0.3 * y - 0.2 * x)
+                flower.poly([left, (ring * x, ring * y), right], c.on(colour))
+        flower.disc(0, 0, 0.46, c.on((112, 70, 40)))
+        flower.disc(0, 0, 0.3, c.on((84, 50, 32)))

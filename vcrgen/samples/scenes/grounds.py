@@ -1,7 +1,5 @@
 """Scenes at an airport and in a stadium."""
 
-from __future__ import annotations
-
 import math
 
 from vcrgen.samples.draw import RGB, WHITE, Point, Points, clear, colours, darker, lighter, mix, outline
@@ -12,15 +10,22 @@ from vcrgen.samples.scenery import LIGHTS, PAINT, Picture
 def airport(c: Picture, f: Airport) -> None:
     """Draw airliners on the apron before the control tower."""
     c.light, ground = LIGHTS[f.daytime], 0.62 * c.h
-    c.sky(ground, sun=(0.12, 0.18))
-    c.clouds(0.5 * c.h, 3 if f.daytime == "day" else 0)
+    c.sky(ground, sun=(0.12, 0.18), clouds=3 if f.daytime == "day" else 0, depth=0.5 * c.h)
     c.hills(ground - 2 * c.u, 6 * c.u, c.hazy((110, 150, 130), 0.5), c.on((110, 150, 110)))
     hall = c.on((176, 188, 202))
     c.rect(0, ground - 13 * c.u, 0.62 * c.w, 14 * c.u, hall)
     c.rect(0, ground - 15 * c.u, 0.64 * c.w, 2.4 * c.u, lighter(hall, 0.3))
     for i in range(12):
         c.rect((0.02 + 0.05 * i) * c.w, ground - 10.5 * c.u, 0.038 * c.w, 6 * c.u, c.glass((116, 164, 196)))
-    _control_tower(c.at(0.8 * c.w, ground + c.u, 42 * c.u))
+    tower, wall = c.at(0.8 * c.w, ground + c.u, 42 * c.u), c.on((222, 222, 226))
+    tower.poly("-.07,0 .07,0 .05,-.78 -.05,-.78", wall)
+    tower.poly(".02,0 .07,0 .05,-.78 .02,-.78", darker(wall))
+    tower.poly("-.12,-.78 .12,-.78 .18,-.92 -.18,-.92", c.glass((88, 142, 176)))
+    for x in (-0.09, 0.0, 0.09):
+        tower.stroke([(x, -0.78), (1.45 * x, -0.92)], wall, 0.014)
+    tower.rect(-0.2, -0.97, 0.4, 0.05, wall, corner=0.02)
+    tower.rect(-0.13, -0.78, 0.26, 0.03, darker(wall, 0.25))
+    tower.rect(-0.008, -1.12, 0.016, 0.16, c.on((190, 60, 54)))
     c.wash(ground, c.h, c.on((134, 138, 148)), c.on((104, 108, 120)))
     lane = [(0, c.h - 5 * c.u), (c.w, c.h - 5 * c.u), (c.w, c.h - 3.6 * c.u), (0, c.h - 3.6 * c.u)]
     c.poly(lane, c.on((242, 206, 92)))
@@ -29,18 +34,6 @@ def airport(c: Picture, f: Airport) -> None:
     length = min(56 * c.u, 0.94 * c.w / len(f.tails))
     for i, x in enumerate(c.spread(len(f.tails), 0.01, 0.99, 0.02)):
         _airliner(c.at(x, ground + (0.4 + 0.1 * (i % 2)) * (c.h - ground), length), PAINT[f.tails[i]])
-
-
-def _control_tower(c: Picture) -> None:
-    wall = c.on((222, 222, 226))
-    c.poly("-.07,0 .07,0 .05,-.78 -.05,-.78", wall)
-    c.poly(".02,0 .07,0 .05,-.78 .02,-.78", darker(wall))
-    c.poly("-.12,-.78 .12,-.78 .18,-.92 -.18,-.92", c.glass((88, 142, 176)))
-    for x in (-0.09, 0.0, 0.09):
-        c.stroke([(x, -0.78), (1.45 * x, -0.92)], wall, 0.014)
-    c.rect(-0.2, -0.97, 0.4, 0.05, wall, corner=0.02)
-    c.rect(-0.13, -0.78, 0.26, 0.03, darker(wall, 0.25))
-    c.rect(-0.008, -1.12, 0.016, 0.16, c.on((190, 60, 54)))
 
 
 def _airliner(c: Picture, tail: RGB, *, climb: bool = False) -> None:
@@ -75,8 +68,7 @@ _CROWD = colours("e8be9e c49678 d25a50 f0dc96 5a78b4 e6e8ee")
 def football(c: Picture, f: Football) -> None:
     """Draw players of two teams before a goal."""
     c.light, pitch = LIGHTS["night" if f.floodlit else "day"], 0.46 * c.h
-    c.sky(pitch)
-    c.clouds(0.26 * c.h, 0 if f.floodlit else 3)
+    c.sky(pitch, clouds=0 if f.floodlit else 3, depth=0.26 * c.h)
     depth, top = c.h - pitch, pitch - 17 * c.u
     c.poly([(0, pitch), (0, top), (c.w, top), (c.w, pitch)], c.on((120, 126, 146)))
     for row in range(4):
@@ -87,10 +79,18 @@ def football(c: Picture, f: Football) -> None:
     for i in range(7):
         y, grass = pitch + depth * (i / 7) ** 1.3, (86, 166, 82) if i % 2 else (74, 150, 74)
         c.rect(0, y, c.w, c.h - y, mix(grass, c.light.tone, 0.4 * c.light.share))
-    _goal(c.at(0.5 * c.w, pitch + 0.12 * depth, min(44 * c.u, 0.4 * c.w), 17 * c.u))
+    goal = c.at(0.5 * c.w, pitch + 0.12 * depth, min(44 * c.u, 0.4 * c.w), 17 * c.u)
+    for i in range(13):
+        goal.stroke([(i / 12 - 0.5, -1), (i / 12 - 0.5, 0)], clear(WHITE, 0.35), 0.25 * goal.u)
+    for i in range(6):
+        goal.stroke([(-0.5, -i / 6), (0.5, -i / 6)], clear(WHITE, 0.35), 0.25 * goal.u)
+    goal.stroke("-.5,0 -.5,-1 .5,-1 .5,0", WHITE, 1.1 * goal.u)
     c.rect(0, pitch + 0.12 * depth, c.w, 0.7 * c.u, clear(WHITE, 0.8))
     for x in (0.08 * c.w, 0.92 * c.w) if f.floodlit else ():
-        _floodlight(c.at(x, pitch, c.u), 0.4 * c.h / c.u)
+        c.rect(x - 0.7 * c.u, pitch - 0.4 * c.h, 1.4 * c.u, 0.4 * c.h, (70, 76, 100))
+        lamp = c.at(x, pitch - 0.4 * c.h, c.u)
+        lamp.glow(0, 0, 26, (236, 244, 255), 0.7)
+        lamp.discs("-2.8,-1.4,1.2 0,-1.4,1.2 2.8,-1.4,1.2 -2.8,1.4,1.2 0,1.4,1.2 2.8,1.4,1.2", WHITE)
     # Each line of a team stands in order, the two lines apart, so that everyone can be counted.
     height = min(24 * c.u, 0.36 * depth)
     for count, tint, share, shorts in (
@@ -107,21 +107,3 @@ def football(c: Picture, f: Football) -> None:
     for a in (2 * math.pi * i / 5 - math.pi / 2 for i in range(5)):
         ball.disc(0.72 * math.cos(a), 0.72 * math.sin(a), 0.2, (40, 40, 52))
     ball.disc(0, 0, 0.28, (40, 40, 52))
-
-
-def _goal(c: Picture) -> None:
-    """Draw a goal 1 wide and 1 high, and the line it stands on."""
-    for i in range(13):
-        c.stroke([(i / 12 - 0.5, -1), (i / 12 - 0.5, 0)], clear(WHITE, 0.35), 0.25 * c.u)
-    for i in range(6):
-        c.stroke([(-0.5, -i / 6), (0.5, -i / 6)], clear(WHITE, 0.35), 0.25 * c.u)
-    c.stroke("-.5,0 -.5,-1 .5,-1 .5,0", WHITE, 1.1 * c.u)
-
-
-def _floodlight(c: Picture, tall: float) -> None:
-    """Draw a mast in units of a hundredth of the picture's shorter side."""
-    c.rect(-0.7, -tall, 1.4, tall, (70, 76, 100))
-    c.glow(0, -tall, 26, (236, 244, 255), 0.7)
-    for y in (-1.4, 1.4):
-        for x in (-2.8, 0, 2.8):
-            c.disc(x, y - tall, 1.2, WHITE)

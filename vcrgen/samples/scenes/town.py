@@ -1,25 +1,22 @@
 """Scenes in the streets of a town."""
 
-from __future__ import annotations
-
 import math
 
 from vcrgen.samples.draw import RGB, clear, darker, lighter, mix
-from vcrgen.samples.facts import Basket, Bicycle, CityNight, ClockTower, Fruit, Market
+from vcrgen.samples.facts import Basket, Bicycle, CityNight, ClockTower, Market
 from vcrgen.samples.scenery import BRASS, LEAF, LIGHTS, PAINT, STONE, WINDOW_LIGHT, WOOD, Picture
 
 
 def city_night(c: Picture, f: CityNight) -> None:
     """Draw a street between lit towers with a taxi passing street lamps."""
     c.light, street = LIGHTS["night"], 0.8 * c.h
-    c.sky(street, sun=(0.5, 0.15) if f.phase else None, phase=f.phase or "full")
-    c.clouds(0.34 * c.h, 5 if f.raining else 0)
+    c.sky(street, sun=(0.5, 0.15), phase=f.phase, clouds=5 if f.raining else 0, depth=0.34 * c.h)
     for row, tone in ((0, (58, 70, 118)), (1, (38, 44, 86))):
+        width = (0.2 - 0.03 * row) * c.w
         for i, x in enumerate(c.spread(6, -0.04, 1.04, 0.15)):
             # The street opens in the middle, so that the moon stays in view.
             edge = abs(2 * (i + 0.5) / 6 - 1)
             height = (0.24 + 0.36 * edge * (1 - 0.25 * row) + c.rng.uniform(-0.03, 0.05)) * c.h
-            width = (0.2 - 0.03 * row) * c.w
             _tower(c.at(x, street, width), height / width, mix(tone, (84, 70, 110), c.rng.random() * 0.5))
     c.rect(0, street - 3 * c.u, c.w, 4 * c.u, (84, 84, 110))
     c.wash(street, c.h, (52, 52, 80), (34, 34, 58))
@@ -29,7 +26,11 @@ def city_night(c: Picture, f: CityNight) -> None:
         if f.raining:
             streak = [(x - 1.6 * c.u, street), (x + 1.6 * c.u, street), (x + 2.6 * c.u, c.h), (x - 2.6 * c.u, c.h)]
             c.poly(streak, clear(WINDOW_LIGHT, 0.2))
-        _street_lamp(c.at(x, street, 34 * c.u))
+        lamp, iron = c.at(x, street, 34 * c.u), (28, 28, 46)
+        lamp.glow(0, -1, 0.5, WINDOW_LIGHT, 0.7)
+        lamp.rects("-.014,-1,.028,1 -.04,-.09,.08,.09", iron)
+        lamp.poly("-.045,-.98 .045,-.98 .065,-1.12 -.065,-1.12", (255, 238, 176))
+        lamp.poly("-.09,-1.12 .09,-1.12 0,-1.2", iron)
     _taxi(c.at(0.44 * c.w, street + 0.5 * (c.h - street), 34 * c.u), PAINT[f.taxi])
     if f.raining:
         c.rain()
@@ -39,20 +40,11 @@ def _tower(c: Picture, tall: float, wall: RGB) -> None:
     c.shaded([(-0.5, 0), (-0.5, -tall), (0.5, -tall), (0.5, 0)], wall, darker(wall, 0.3))
     c.rect(0.34, -tall, 0.16, tall, clear((10, 12, 40), 0.25))
     pitch = 4.6 * c.u
-    for i in range(int(tall / pitch)):
-        for j in range(4):
+    for row in range(int(tall / pitch)):
+        for column in range(4):
             if c.rng.random() < 0.55:
                 glass = c.rng.choice((WINDOW_LIGHT, WINDOW_LIGHT, (255, 236, 180), (150, 190, 226)))
-                c.rect(-0.42 + j * 0.2, (i + 0.35) * pitch - tall, 0.12, 0.5 * pitch, glass)
-
-
-def _street_lamp(c: Picture) -> None:
-    iron = (28, 28, 46)
-    c.glow(0, -1, 0.5, WINDOW_LIGHT, 0.7)
-    c.rect(-0.014, -1, 0.028, 1, iron)
-    c.rect(-0.04, -0.09, 0.08, 0.09, iron)
-    c.poly("-.045,-.98 .045,-.98 .065,-1.12 -.065,-1.12", (255, 238, 176))
-    c.poly("-.09,-1.12 .09,-1.12 0,-1.2", iron)
+                c.rect(-0.42 + column * 0.2, (row + 0.35) * pitch - tall, 0.12, 0.5 * pitch, glass)
 
 
 def _taxi(c: Picture, paint: RGB) -> None:
@@ -91,11 +83,27 @@ def market(c: Picture, f: Market) -> None:
         c.disc(x, y, 1.9 * c.u, (255, 244, 200))
     c.at(0.24 * c.w, 0.68 * c.h, min(44 * c.u, 0.46 * c.h)).figure((92, 130, 160), (60, 60, 80))
     if f.scales:
-        _scales(c.at(0.6 * c.w, 0.56 * c.h, 17 * c.u))
+        scales = c.at(0.6 * c.w, 0.56 * c.h, 17 * c.u)
+        scales.rect(-0.3, -0.1, 0.6, 0.1, darker(BRASS), corner=0.03)
+        scales.rect(-0.03, -0.85, 0.06, 0.8, BRASS)
+        scales.rect(-0.5, -0.86, 1, 0.05, BRASS, corner=0.02)
+        for end in (scales.at(-0.47, 0, 1), scales.at(0.47, 0, 1)):
+            end.strokes("0,-.84 -.2,-.42 / 0,-.84 .2,-.42", darker(BRASS, 0.3), 0.02)
+            end.pie(0, -0.43, 0.24, 0, 180, BRASS, ry=0.14)
+        scales.disc(0, -0.86, 0.06, lighter(BRASS))
     counter, pitch = 0.56 * c.h, (right - left) / len(f.crates)
     c.rect(left - 2 * c.u, counter, right - left + 4 * c.u, 0.34 * c.h, darker(WOOD, 0.1))
     for i, kind in enumerate(f.crates):
-        _crate(c.at(left + (i + 0.5) * pitch, counter + 0.09 * c.h, 0.9 * pitch, 0.2 * c.h), kind)
+        crate = c.at(left + (i + 0.5) * pitch, counter + 0.09 * c.h, 0.9 * pitch, 0.2 * c.h)
+        across = 4 if kind != "watermelon" else 2
+        heap = crate.at(0, 0, 0.46 / across)
+        for row in (1, 0):
+            for j in range(across - row):
+                heap.at(2 * j - across + 1 + row, 0.3 - row * 1.45, 1).fruit(kind)
+        crate.rect(-0.5, 0.2, 1, 0.78, (206, 160, 106))
+        for j in range(3):
+            crate.rect(-0.5, 0.2 + 0.27 * j, 1, 0.19, (224, 182, 128))
+        crate.rects("-.5,.16,.08,.84 .42,.16,.08,.84", (186, 138, 88))
     _awning(c, left - 4 * c.u, top - 3 * c.u, right - left + 8 * c.u, 0.19 * c.h, PAINT[f.awning])
 
 
@@ -111,55 +119,32 @@ def _awning(c: Picture, x: float, y: float, w: float, h: float, paint: RGB) -> N
     c.rect(x + 0.02 * w, y + 1.02 * h, 0.96 * w, 0.1 * h, (30, 20, 40, 40))
 
 
-def _crate(c: Picture, kind: Fruit) -> None:
-    """Draw a crate 1 wide and 1 high, full of fruit, under (0, 0)."""
-    across = 4 if kind != "watermelon" else 2
-    heap = c.at(0, 0, 0.46 / across)
-    for row in (1, 0):
-        for j in range(across - row):
-            heap.at(2 * j - across + 1 + row, 0.3 - row * 1.45, 1).fruit(kind)
-    c.rect(-0.5, 0.2, 1, 0.78, (206, 160, 106))
-    for j in range(3):
-        c.rect(-0.5, 0.2 + 0.27 * j, 1, 0.19, (224, 182, 128))
-    c.rects("-.5,.16,.08,.84 .42,.16,.08,.84", (186, 138, 88))
-
-
-def _scales(c: Picture) -> None:
-    c.rect(-0.3, -0.1, 0.6, 0.1, darker(BRASS), corner=0.03)
-    c.rect(-0.03, -0.85, 0.06, 0.8, BRASS)
-    c.rect(-0.5, -0.86, 1, 0.05, BRASS, corner=0.02)
-    for end in (c.at(-0.47, 0, 1), c.at(0.47, 0, 1)):
-        end.strokes("0,-.84 -.2,-.42 / 0,-.84 .2,-.42", darker(BRASS, 0.3), 0.02)
-        end.pie(0, -0.43, 0.24, 0, 180, BRASS, ry=0.14)
-    c.disc(0, -0.86, 0.06, lighter(BRASS))
-
-
 def clock_tower(c: Picture, f: ClockTower) -> None:
     """Draw a square with a clock tower whose hands show the time."""
     c.light, ground = LIGHTS[f.daytime], 0.84 * c.h
-    c.sky(ground, sun=(0.16, 0.2))
-    c.clouds(0.45 * c.h, 3 if f.daytime in ("day", "dawn") else 0)
+    c.sky(ground, sun=(0.16, 0.2), clouds=3 if f.daytime in ("day", "dawn") else 0, depth=0.45 * c.h)
     for i, x in enumerate(c.spread(7, -0.03, 1.03, 0.05)):
-        width = 0.155 * c.w
-        tall = c.rng.uniform(0.22, 0.36) * c.h / width
+        house, tall = c.at(x, ground, 0.155 * c.w), c.rng.uniform(0.22, 0.36) * c.h / (0.155 * c.w)
         wall = c.on(((232, 196, 160), (216, 176, 150), (236, 214, 178), (198, 186, 190))[i % 4])
-        _town_house(c.at(x, ground, width), tall, wall)
+        house.rect(-0.5, -tall, 1, tall, wall)
+        house.poly([(-0.56, -tall), (0, -tall - 0.42), (0.56, -tall)], c.on((146, 92, 82)))
+        for left, row in ((-0.3, 0), (0.1, 0), (-0.3, 1), (0.1, 1)):
+            pane, lit = house.at(left, -tall + (0.12 + 0.4 * row) * tall, 0.2), c.light.dark and c.rng.random() < 0.6
+            pane.window(tall, lit=lit, frame=lighter(wall), glass=c.on((120, 152, 178)))
     c.wash(ground, c.h, c.on((200, 188, 174)), c.on((164, 152, 146)))
     for x in (0.17, 0.83):
         c.at(x * c.w, ground + 2 * c.u, 24 * c.u).round_tree(c.on(LEAF))
     width = min(0.24 * c.h, 0.34 * c.w)
     _clock_tower(c.at(0.5 * c.w, ground + 2 * c.u, width), 0.76 * c.h / width, f)
     for i, x in enumerate(c.spread(f.pigeons, 0.06, 0.94, 0.25)):
-        _pigeon(c.at(x, c.h - (4 + 4 * (i % 2)) * c.u, 6 * c.u))
-
-
-def _town_house(c: Picture, tall: float, wall: RGB) -> None:
-    c.rect(-0.5, -tall, 1, tall, wall)
-    c.poly([(-0.56, -tall), (0, -tall - 0.42), (0.56, -tall)], c.on((146, 92, 82)))
-    for row in range(2):
-        for x in (-0.3, 0.1):
-            place, lit = c.at(x, -tall + (0.12 + 0.4 * row) * tall, 0.2), c.light.dark and c.rng.random() < 0.6
-            place.window(tall, lit=lit, frame=lighter(wall), glass=c.on((120, 152, 178)))
+        pigeon, grey = c.at(x, c.h - (4 + 4 * (i % 2)) * c.u, 6 * c.u), c.on((128, 136, 158))
+        pigeon.shadow(0, 0, 0.4)
+        pigeon.strokes("-.05,-.2 -.05,0 / .08,-.2 .08,0", (220, 110, 90), 0.05)
+        pigeon.poly(".2,-.44 .66,-.24 .2,-.2", darker(grey, 0.3))
+        pigeon.disc(0, -0.36, 0.33, grey, ry=0.2)
+        pigeon.disc(-0.26, -0.6, 0.14, darker(grey, 0.2))
+        pigeon.poly("-.36,-.45 -.14,-.6 0,-.4", c.on((104, 138, 130)))
+        pigeon.poly("-.38,-.63 -.52,-.56 -.37,-.55", (70, 66, 72))
 
 
 def _clock_tower(c: Picture, spire: float, f: ClockTower) -> None:
@@ -190,17 +175,6 @@ def _dial(c: Picture, hours: float, *, lit: bool) -> None:
         a = 2 * math.pi * turn - math.pi / 2
         c.stroke([(start * math.cos(a), start * math.sin(a)), (end * math.cos(a), end * math.sin(a))], black, width)
     c.disc(0, 0, 0.08, black)
-
-
-def _pigeon(c: Picture) -> None:
-    grey = c.on((128, 136, 158))
-    c.shadow(0, 0, 0.4)
-    c.strokes("-.05,-.2 -.05,0 / .08,-.2 .08,0", (220, 110, 90), 0.05)
-    c.poly(".2,-.44 .66,-.24 .2,-.2", darker(grey, 0.3))
-    c.disc(0, -0.36, 0.33, grey, ry=0.2)
-    c.disc(-0.26, -0.6, 0.14, darker(grey, 0.2))
-    c.poly("-.36,-.45 -.14,-.6 0,-.4", c.on((104, 138, 130)))
-    c.poly("-.38,-.63 -.52,-.56 -.37,-.55", (70, 66, 72))
 
 
 def bicycle(c: Picture, f: Bicycle) -> None:

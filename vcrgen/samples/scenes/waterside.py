@@ -1,10 +1,8 @@
 """Scenes on and under water."""
 
-from __future__ import annotations
-
 import math
 
-from vcrgen.samples.draw import RGB, WHITE, clear, darker, lighter, mix
+from vcrgen.samples.draw import RGB, WHITE, clear, darker, lighter, mix, numbers
 from vcrgen.samples.facts import Aquarium, Beach, Harbour, MountainLake, Regatta, WaterTown
 from vcrgen.samples.scenery import AUTUMN, LIGHTS, OVERCAST, PAINT, SAND, STONE, WINDOW_LIGHT, WOOD, Picture
 
@@ -12,8 +10,7 @@ from vcrgen.samples.scenery import AUTUMN, LIGHTS, OVERCAST, PAINT, SAND, STONE,
 def harbour(c: Picture, f: Harbour) -> None:
     """Draw a harbour: lighthouse on its rock, boats in front."""
     c.light, sea = LIGHTS[f.daytime], 0.56 * c.h
-    c.sky(sea, sun=(0.26, 0.2))
-    c.clouds(0.4 * c.h, 3 if f.daytime == "day" else 0)
+    c.sky(sea, sun=(0.26, 0.2), clouds=3 if f.daytime == "day" else 0, depth=0.4 * c.h)
     for x in c.spread(f.gulls, 0.08, 0.62):
         gull = c.at(x, c.rng.uniform(0.22, 0.4) * c.h, 7 * c.u)
         gull.stroke("-.5,-.1 -.22,-.24 0,0 .22,-.24 .5,-.1", c.on(WHITE), 0.08)
@@ -21,49 +18,40 @@ def harbour(c: Picture, f: Harbour) -> None:
     c.water(sea, c.h, mirror=0.25)
     if f.daytime != "day":
         c.glitter(0.26 * c.w, sea, c.h, 4 * c.u)
-    _lighthouse(c.at(0.82 * c.w, sea + 4 * c.u, 44 * c.u), PAINT[f.stripe])
-    for i, x in enumerate(c.spread(len(f.boats), 0.06, 0.94, 0.12)):
-        base = sea + (0.36 + 0.34 * (i % 2) + c.rng.uniform(0, 0.12)) * (c.h - sea)
-        _fishing_boat(c.at(x, base, min(26 * c.u, 0.8 * c.w / len(f.boats))), PAINT[f.boats[i]])
-
-
-def _lighthouse(c: Picture, stripe: RGB) -> None:
-    rock = c.on((112, 108, 112))
-    c.poly("-.6,0 -.34,-.13 .1,-.19 .4,-.1 .62,0", rock)
-    c.poly(".1,-.19 .4,-.1 .62,0 .14,0", darker(rock))
+    light, stripe, rock = c.at(0.82 * c.w, sea + 4 * c.u, 44 * c.u), c.on(PAINT[f.stripe]), c.on((112, 108, 112))
+    light.poly("-.6,0 -.34,-.13 .1,-.19 .4,-.1 .62,0", rock)
+    light.poly(".1,-.19 .4,-.1 .62,0 .14,0", darker(rock))
     if c.light.dark:
-        c.poly([(0, -0.9), (-0.82 * c.w, -1.14), (-0.82 * c.w, -0.74)], clear(WINDOW_LIGHT, 0.28))
-    tower = c.at(0, -0.14, 1)
+        light.poly([(0, -0.9), (-0.82 * light.w, -1.14), (-0.82 * light.w, -0.74)], clear(WINDOW_LIGHT, 0.28))
+    tower = light.at(0, -0.14, 1)
     for i in range(5):
         lower, upper, half, less = -0.7 * i / 5, -0.7 * (i + 1) / 5, 0.115 - 0.011 * i, 0.115 - 0.011 * (i + 1)
-        colour = c.on(PAINT["white"] if i % 2 else stripe)
+        colour = c.on(PAINT["white"]) if i % 2 else stripe
         tower.poly([(-half, lower), (half, lower), (less, upper), (-less, upper)], colour)
         tower.poly([(0.4 * half, lower), (half, lower), (less, upper), (0.4 * less, upper)], darker(colour))
-    c.rect(-0.085, -0.855, 0.17, 0.03, c.on((70, 66, 72)))
-    c.rect(-0.05, -0.95, 0.1, 0.1, c.glass((176, 208, 222)))
-    c.pie(0, -0.945, 0.07, 180, 360, c.on(stripe))
+    light.rect(-0.085, -0.855, 0.17, 0.03, c.on((70, 66, 72)))
+    light.rect(-0.05, -0.95, 0.1, 0.1, c.glass((176, 208, 222)))
+    light.pie(0, -0.945, 0.07, 180, 360, stripe)
     if c.light.dark:
-        c.glow(0, -0.9, 0.28, WINDOW_LIGHT, 0.8)
-
-
-def _fishing_boat(c: Picture, hull: RGB) -> None:
-    paint = c.on(hull)
-    c.shadow(0, 0.01, 0.52, 0.3)
-    c.rect(0.06, -0.86, 0.025, 0.7, c.on(WOOD))
-    c.stroke(".06,-.84 .46,-.27", c.on((110, 100, 96)), 0.3 * c.u)
-    c.rect(-0.3, -0.46, 0.26, 0.26, c.on(PAINT["white"]))
-    c.rect(-0.33, -0.49, 0.32, 0.05, darker(paint, 0.3))
-    c.rect(-0.24, -0.4, 0.14, 0.1, c.glass((120, 160, 186)))
-    c.poly("-.46,-.22 .52,-.28 .36,0 -.4,0", paint)
-    c.poly("-.43,-.08 .41,-.08 .36,0 -.4,0", darker(paint, 0.35))
-    c.stroke("-.46,-.22 .52,-.28", lighter(paint, 0.5), 0.035)
+        light.glow(0, -0.9, 0.28, WINDOW_LIGHT, 0.8)
+    for i, x in enumerate(c.spread(len(f.boats), 0.06, 0.94, 0.12)):
+        base = sea + (0.36 + 0.34 * (i % 2) + c.rng.uniform(0, 0.12)) * (c.h - sea)
+        boat, paint = c.at(x, base, min(26 * c.u, 0.8 * c.w / len(f.boats))), c.on(PAINT[f.boats[i]])
+        boat.shadow(0, 0.01, 0.52, 0.3)
+        boat.rect(0.06, -0.86, 0.025, 0.7, c.on(WOOD))
+        boat.stroke(".06,-.84 .46,-.27", c.on((110, 100, 96)), 0.3 * boat.u)
+        boat.rect(-0.3, -0.46, 0.26, 0.26, c.on(PAINT["white"]))
+        boat.rect(-0.33, -0.49, 0.32, 0.05, darker(paint, 0.3))
+        boat.rect(-0.24, -0.4, 0.14, 0.1, c.glass((120, 160, 186)))
+        boat.poly("-.46,-.22 .52,-.28 .36,0 -.4,0", paint)
+        boat.poly("-.43,-.08 .41,-.08 .36,0 -.4,0", darker(paint, 0.35))
+        boat.stroke("-.46,-.22 .52,-.28", lighter(paint, 0.5), 0.035)
 
 
 def mountain_lake(c: Picture, f: MountainLake) -> None:
     """Draw a lake that mirrors its mountains and trees."""
     c.light, shore = LIGHTS[f.daytime], 0.58 * c.h
-    c.sky(shore, sun=(0.14, 0.16))
-    c.clouds(0.3 * c.h, 2 if f.daytime == "day" else 0)
+    c.sky(shore, sun=(0.14, 0.16), clouds=2 if f.daytime == "day" else 0, depth=0.3 * c.h)
     c.hills(shore - 8 * c.u, 8 * c.u, c.hazy((128, 152, 176), 0.55), c.hazy((128, 152, 176), 0.55))
     width = 1.5 * c.w / f.peaks
     for i, x in enumerate(c.spread(f.peaks, 0.02, 0.98, 0.1)):
@@ -77,24 +65,20 @@ def mountain_lake(c: Picture, f: MountainLake) -> None:
             c.at(x, shore, c.rng.uniform(11, 20) * c.u).fir(c.on((52, 104, 82)))
     c.water(shore, c.h, (60, 132, 166), mirror=0.6)
     if f.canoe:
-        _canoe(c.at(0.58 * c.w, shore + 0.52 * (c.h - shore), 30 * c.u), PAINT[f.canoe])
-
-
-def _canoe(c: Picture, hull: RGB) -> None:
-    c.shadow(0, 0, 0.5, 0.28)
-    c.rect(-0.06, -0.34, 0.12, 0.24, c.on((60, 74, 108)), corner=0.04)
-    c.disc(0, -0.39, 0.055, c.on((232, 186, 152)))
-    c.pie(0, -0.4, 0.06, 180, 360, c.on((92, 60, 44)))
-    c.stroke("-.14,-.36 .16,.03", c.on(WOOD), 0.02)
-    c.poly("-.52,-.2 -.3,-.12 .3,-.12 .52,-.2 .36,0 -.36,0", c.on(hull))
-    c.poly("-.45,-.08 .45,-.08 .36,0 -.36,0", darker(c.on(hull)))
+        canoe, hull = c.at(0.58 * c.w, shore + 0.52 * (c.h - shore), 30 * c.u), c.on(PAINT[f.canoe])
+        canoe.shadow(0, 0, 0.5, 0.28)
+        canoe.rect(-0.06, -0.34, 0.12, 0.24, c.on((60, 74, 108)), corner=0.04)
+        canoe.disc(0, -0.39, 0.055, c.on((232, 186, 152)))
+        canoe.pie(0, -0.4, 0.06, 180, 360, c.on((92, 60, 44)))
+        canoe.stroke("-.14,-.36 .16,.03", c.on(WOOD), 0.02)
+        canoe.poly("-.52,-.2 -.3,-.12 .3,-.12 .52,-.2 .36,0 -.36,0", hull)
+        canoe.poly("-.45,-.08 .45,-.08 .36,0 -.36,0", darker(hull))
 
 
 def regatta(c: Picture, f: Regatta) -> None:
     """Draw yachts racing before a coast; the nearer, the larger."""
     c.light, sea, count = OVERCAST if f.cloudy else LIGHTS["day"], 0.44 * c.h, len(f.sails)
-    c.sky(sea, sun=None if f.cloudy else (0.86, 0.14))
-    c.clouds(0.5 * sea, 6 if f.cloudy else 2)
+    c.sky(sea, sun=None if f.cloudy else (0.86, 0.14), clouds=6 if f.cloudy else 2, depth=0.5 * sea)
     c.hills(sea - 2 * c.u, 7 * c.u, c.hazy((104, 146, 122), 0.5), c.hazy((104, 146, 122), 0.35))
     c.water(sea, c.h, (38, 118, 170))
     rows = c.rng.sample(range(count), count)
@@ -122,8 +106,7 @@ def _yacht(c: Picture, sail: RGB) -> None:
 def beach(c: Picture, f: Beach) -> None:
     """Draw a beach with the sea behind it."""
     c.light, sea, shore = LIGHTS[f.daytime], 0.36 * c.h, 0.56 * c.h
-    c.sky(sea, sun=(0.78, 0.2))
-    c.clouds(0.26 * c.h, 2 if f.daytime == "day" else 0)
+    c.sky(sea, sun=(0.78, 0.2), clouds=2 if f.daytime == "day" else 0, depth=0.26 * c.h)
     c.water(sea, shore + 4 * c.u, (48, 158, 186))
     if f.daytime == "dusk":
         c.glitter(0.78 * c.w, sea, shore, 5 * c.u)
@@ -132,10 +115,26 @@ def beach(c: Picture, f: Beach) -> None:
     c.hills(shore, 4 * c.u, c.on(WHITE), c.on(WHITE), waves=0.8)
     c.wash(shore + 3 * c.u, c.h, c.on(SAND), c.on(darker(SAND, 0.12)))
     if f.palm:
-        _palm(c.at(0.1 * c.w, shore + 14 * c.u, 46 * c.u))
+        palm = c.at(0.1 * c.w, shore + 14 * c.u, 46 * c.u)
+        palm.shadow(0, 0, 9 * palm.u)
+        palm.stroke([(0.2 * (i / 8) ** 2, -i / 8) for i in range(9)], c.on(darker(WOOD, 0.1)), 0.06)
+        crown = palm.at(0.2, -1, 1)
+        for angle in (200, 165, 235, -60, 15, -20):
+            x, y = math.cos(math.radians(angle)), math.sin(math.radians(angle))
+            leaf = [(0, 0), (0.26 * x, 0.34 * y - 0.06), (0.46 * x, 0.3 * y + 0.14), (0.26 * x, 0.34 * y + 0.03)]
+            crown.poly(leaf, c.on((62, 138, 84) if angle % 2 else (48, 116, 74)))
     size = min(26 * c.u, 0.74 * c.w / len(f.umbrellas))
     for i, x in enumerate(c.spread(len(f.umbrellas), 0.2 if f.palm else 0.03, 0.97, 0.08)):
-        _umbrella(c.at(x, shore + (16 + 13 * (i % 2)) * c.u + 0.06 * c.h, size), PAINT[f.umbrellas[i]])
+        shade = c.at(x, shore + (16 + 13 * (i % 2)) * c.u + 0.06 * c.h, size)
+        paint, pale = c.on(PAINT[f.umbrellas[i]]), c.on(lighter(PAINT[f.umbrellas[i]], 0.75))
+        shade.shadow(0.12, 0, 0.5)
+        shade.poly(".08,-.01 .56,-.01 .66,.11 .16,.11", pale)
+        shade.stroke("0,0 0,-.9", c.on(lighter(WOOD, 0.3)), 0.04)
+        # Panels narrow towards the edge of the dome: half-ellipses inside each other, in turns.
+        for half, colour in ((0.5, paint), (0.3, pale), (0.11, paint)):
+            shade.pie(0, -0.58, half, 180, 360, colour, ry=0.42)
+        shade.pie(0, -0.58, 0.5, 300, 360, clear((40, 24, 60), 0.14), ry=0.42)
+        shade.disc(0, -1, 0.025, c.on(WOOD))
     if f.ball:
         ball = c.at(0.5 * c.w, c.h - 7 * c.u, 4.4 * c.u)
         ball.shadow(0.4, 0.9, 1.1)
@@ -145,28 +144,6 @@ def beach(c: Picture, f: Beach) -> None:
         ball.disc(0, 0, 0.22, c.on(WHITE))
 
 
-def _palm(c: Picture) -> None:
-    c.shadow(0, 0, 9 * c.u)
-    c.stroke([(0.2 * (i / 8) ** 2, -i / 8) for i in range(9)], c.on(darker(WOOD, 0.1)), 0.06)
-    crown = c.at(0.2, -1, 1)
-    for angle in (200, 165, 235, -60, 15, -20):
-        x, y = math.cos(math.radians(angle)), math.sin(math.radians(angle))
-        leaf = [(0, 0), (0.26 * x, 0.34 * y - 0.06), (0.46 * x, 0.3 * y + 0.14), (0.26 * x, 0.34 * y + 0.03)]
-        crown.poly(leaf, c.on((62, 138, 84) if angle % 2 else (48, 116, 74)))
-
-
-def _umbrella(c: Picture, cloth: RGB) -> None:
-    paint, pale = c.on(cloth), c.on(lighter(cloth, 0.75))
-    c.shadow(0.12, 0, 0.5)
-    c.poly(".08,-.01 .56,-.01 .66,.11 .16,.11", pale)
-    c.stroke("0,0 0,-.9", c.on(lighter(WOOD, 0.3)), 0.04)
-    # Panels narrow towards the edge of the dome: half-ellipses inside each other, in turns.
-    for half, colour in ((0.5, paint), (0.3, pale), (0.11, paint)):
-        c.pie(0, -0.58, half, 180, 360, colour, ry=0.42)
-    c.pie(0, -0.58, 0.5, 300, 360, clear((40, 24, 60), 0.14), ry=0.42)
-    c.disc(0, -1, 0.025, c.on(WOOD))
-
-
 def aquarium(c: Picture, f: Aquarium) -> None:
     """Draw the view through the glass of a tank."""
     c.wash(0, c.h, (60, 176, 206), (30, 118, 174), (18, 66, 126))
@@ -174,13 +151,34 @@ def aquarium(c: Picture, f: Aquarium) -> None:
         c.poly([(x, 0), (x + 9 * c.u, 0), (x - 12 * c.u, c.h), (x - 34 * c.u, c.h)], (255, 255, 255, 18))
     c.hills(c.h - 12 * c.u, 6 * c.u, (226, 200, 150), (188, 154, 112))
     for x in c.spread(5, 0, 1):
-        _weed(c.at(x, c.h - 6 * c.u, c.rng.uniform(20, 42) * c.u))
+        weed = c.at(x, c.h - 6 * c.u, c.rng.uniform(20, 42) * c.u)
+        colour = mix((40, 130, 96), (96, 172, 92), c.rng.random())
+        for lean, rise in ((-0.12, 0.88), (0.04, 0.96), (0.18, 0.82)):
+            blade = [(lean * i / 8 + 0.05 * math.sin(i * 0.9 + lean * 20), -rise * i / 8) for i in range(9)]
+            weed.stroke(blade, colour, 0.055)
     for x in (0.2 * c.w, 0.78 * c.w):
-        _coral(c.at(x, c.h - 5 * c.u, c.rng.uniform(13, 17) * c.u))
+        coral = c.at(x, c.h - 5 * c.u, c.rng.uniform(13, 17) * c.u)
+        colour = c.rng.choice(((232, 110, 116), (240, 150, 110), (196, 120, 190)))
+        for angle, length in ((-140, 0.7), (-115, 0.95), (-90, 1.05), (-62, 0.9), (-38, 0.7)):
+            tip = (length * math.cos(math.radians(angle)), length * math.sin(math.radians(angle)))
+            coral.stroke([(0, 0), tip], colour, 0.15)
+            coral.disc(*tip, 0.11, lighter(colour))
     for x in c.spread(f.jellyfish, 0.1, 0.9):
-        _jellyfish(c.at(x, c.rng.uniform(0.13, 0.2) * c.h, 8 * c.u))
+        jelly = c.at(x, c.rng.uniform(0.13, 0.2) * c.h, 8 * c.u)
+        for left in (-0.6, -0.2, 0.2, 0.6):
+            arm = [(left + 0.14 * math.sin(i * 1.3 + left * 5), 0.3 * i) for i in range(7)]
+            jelly.stroke(arm, (250, 214, 236, 150), 0.09)
+        jelly.pie(0, 0, 1, 180, 360, (250, 206, 232, 220), ry=1.1)
+        jelly.pie(0, 0, 0.62, 180, 360, (255, 236, 246, 220), ry=0.75)
     if f.turtle:
-        _turtle(c.at(0.66 * c.w, 0.2 * c.h, 24 * c.u))
+        turtle, skin, shell = c.at(0.66 * c.w, 0.2 * c.h, 24 * c.u), (120, 166, 96), (112, 100, 62)
+        for flipper in ("-.28,.05 -.1,.05 -.42,.42", ".12,.05 .3,.05 .42,.3", "-.28,-.05 -.1,-.05 -.5,-.26"):
+            turtle.poly(flipper, skin)
+        turtle.disc(-0.5, -0.02, 0.13, skin, ry=0.1)
+        turtle.disc(-0.55, -0.04, 0.022, (24, 24, 40))
+        turtle.disc(0, 0, 0.42, shell, ry=0.24)
+        turtle.disc(-0.02, -0.03, 0.36, lighter(shell, 0.2), ry=0.18)
+        turtle.discs("-.2,-.02,.075,.055 0,-.07,.075,.055 0,.06,.075,.055 .18,-.01,.075,.055", shell)
     for i, x in enumerate(c.spread(f.big_count, 0.08, 0.96, 0.15)):
         _fish(c.at(x, (0.47 + 0.03 * (i % 2)) * c.h, min(22 * c.u, 0.8 * c.w / f.big_count)), PAINT[f.big])
     for i, x in enumerate(c.spread(f.small_count, 0.05, 0.95, 0.15)):
@@ -203,97 +201,47 @@ def _fish(c: Picture, colour: RGB) -> None:
     c.disc(-0.25, -0.06, 0.032, (24, 24, 40))
 
 
-def _weed(c: Picture) -> None:
-    colour = mix((40, 130, 96), (96, 172, 92), c.rng.random())
-    for lean, rise in ((-0.12, 0.88), (0.04, 0.96), (0.18, 0.82)):
-        blade = [(lean * i / 8 + 0.05 * math.sin(i * 0.9 + lean * 20), -rise * i / 8) for i in range(9)]
-        c.stroke(blade, colour, 0.055)
-
-
-def _coral(c: Picture) -> None:
-    colour = c.rng.choice(((232, 110, 116), (240, 150, 110), (196, 120, 190)))
-    for angle, length in ((-140, 0.7), (-115, 0.95), (-90, 1.05), (-62, 0.9), (-38, 0.7)):
-        tip = (length * math.cos(math.radians(angle)), length * math.sin(math.radians(angle)))
-        c.stroke([(0, 0), tip], colour, 0.15)
-        c.disc(*tip, 0.11, lighter(colour))
-
-
-def _jellyfish(c: Picture) -> None:
-    for x in (-0.6, -0.2, 0.2, 0.6):
-        arm = [(x + 0.14 * math.sin(i * 1.3 + x * 5), 0.3 * i) for i in range(7)]
-        c.stroke(arm, (250, 214, 236, 150), 0.09)
-    c.pie(0, 0, 1, 180, 360, (250, 206, 232, 220), ry=1.1)
-    c.pie(0, 0, 0.62, 180, 360, (255, 236, 246, 220), ry=0.75)
-
-
-def _turtle(c: Picture) -> None:
-    skin, shell = (120, 166, 96), (112, 100, 62)
-    for flipper in ("-.28,.05 -.1,.05 -.42,.42", ".12,.05 .3,.05 .42,.3", "-.28,-.05 -.1,-.05 -.5,-.26"):
-        c.poly(flipper, skin)
-    c.disc(-0.5, -0.02, 0.13, skin, ry=0.1)
-    c.disc(-0.55, -0.04, 0.022, (24, 24, 40))
-    c.disc(0, 0, 0.42, shell, ry=0.24)
-    c.disc(-0.02, -0.03, 0.36, lighter(shell, 0.2), ry=0.18)
-    c.discs("-.2,-.02,.075,.055 0,-.07,.075,.055 0,.06,.075,.055 .18,-.01,.075,.055", shell)
-
-
 def water_town(c: Picture, f: WaterTown) -> None:
     """Draw a canal between white houses with dark roofs, a bridge across, lanterns on a rope in front."""
     c.light, canal, width = LIGHTS["night"], 0.6 * c.h, 0.27 * c.w
     c.sky(canal, sun=(0.5, 0.15), phase=f.phase)
-    for side in (-1, 1):
-        for step in (0, 1):
-            x = 0.5 * c.w + side * (0.41 - 0.13 * step) * c.w - width / 2
-            _canal_house(c.at(x, canal, width, (0.4 - 0.1 * step) * c.h))
-    _bridge(c.at(0.5 * c.w, canal, 0.46 * c.w), f.arches)
+    stone, wood = c.on(STONE), c.on(WOOD)
+    for side, step in ((-1, 0), (-1, 1), (1, 0), (1, 1)):
+        place = 0.5 * c.w + side * (0.41 - 0.13 * step) * c.w - width / 2
+        house = c.at(place, canal, width, (0.4 - 0.1 * step) * c.h)
+        house.rect(0, -1, 1, 1, c.on((236, 232, 222)))
+        house.rect(0, -0.12, 1, 0.12, stone)
+        roof = house.at(0, -1, 1)
+        roof.poly("-.12,0 -.15,-.05 .12,-.22 .88,-.22 1.15,-.05 1.12,0", c.on((58, 58, 70)))
+        for x, y in numbers(".12,.14 .42,.14 .72,.14 .12,.54 .42,.54 .72,.54"):
+            pane, lit = house.at(0, -1, 1, 1).at(0, y, 1, 1), c.rng.random() < 0.65
+            pane.rect(x, 0, 0.17, 0.2, c.on(darker(WOOD, 0.3)))
+            pane.rect(x + 0.02, 0.02, 0.13, 0.16, WINDOW_LIGHT if lit else c.on((80, 90, 120)))
+            pane.rect(x + 0.075, 0, 0.02, 0.2, c.on(darker(WOOD, 0.3)))
+    bridge = c.at(0.5 * c.w, canal, 0.46 * c.w)
+    deck = [(i / 16 - 0.5, -0.3 * math.sin(math.pi * i / 16)) for i in range(17)]
+    bridge.poly(deck, stone)
+    bridge.stroke([(x, y - 0.03) for x, y in deck], lighter(stone, 0.3), 0.035)
+    for x, y in deck[1:-1:2]:
+        bridge.rect(x - 0.008, y - 0.07, 0.016, 0.07, lighter(stone, 0.2))
+    for x, r in ((0.0, 0.19),) if f.arches == 1 else ((-0.22, 0.08), (0.0, 0.13), (0.22, 0.08)):
+        bridge.pie(x, 0, r, 180, 360, darker(c.light.horizon, 0.15), ry=1.05 * r)
     c.water(canal, c.h, (44, 84, 120), mirror=0.55)
     if f.boat:
-        _sampan(c.at(0.44 * c.w, canal + 0.62 * (c.h - canal), 34 * c.u))
+        boat = c.at(0.44 * c.w, canal + 0.62 * (c.h - canal), 34 * c.u)
+        boat.shadow(0, 0, 0.5, 0.35)
+        boat.pie(-0.02, -0.1, 0.2, 180, 360, darker(wood, 0.25), ry=0.2)
+        boat.pie(-0.02, -0.1, 0.13, 180, 360, WINDOW_LIGHT, ry=0.13)
+        boat.poly("-.54,-.17 -.3,-.1 .3,-.1 .54,-.18 .36,0 -.36,0", wood)
+        boat.stroke("-.52,-.16 -.3,-.09 .3,-.09 .52,-.17", lighter(wood, 0.2), 0.02)
     rope = c.at(0, 0.2 * c.h, c.w, 0.16 * c.h)
     rope.stroke([(i / 12, math.sin(math.pi * i / 12)) for i in range(13)], (54, 40, 44), 0.45 * rope.u)
     size = min(6 * c.u, 0.3 * c.w / f.lanterns)
     for x in c.spread(f.lanterns, 0.03, 0.97, 0.0):
-        _lantern(c.at(x, 0.2 * c.h + 0.16 * c.h * math.sin(math.pi * x / c.w) + 1.5 * size, size))
-
-
-def _lantern(c: Picture) -> None:
-    c.glow(0, 0, 3.2, (255, 120, 70), 0.6)
-    c.stroke("0,-1.5 0,2.1", (226, 170, 70), 0.16)
-    c.disc(0, 0, 1, (218, 48, 40), ry=0.88)
-    c.disc(0, 0, 0.62, (242, 96, 60), ry=0.88)
-    c.disc(0, 0, 0.26, (255, 168, 96), ry=0.86)
-    c.rects("-.45,-.95,.9,.24 -.45,.72,.9,.24", (232, 184, 80))
-
-
-def _canal_house(c: Picture) -> None:
-    """Draw a house 1 wide and 1 high; (0, 0) is its left corner."""
-    wood, eaves = c.on(darker(WOOD, 0.3)), c.at(0, -1, 1)
-    c.rect(0, -1, 1, 1, c.on((236, 232, 222)))
-    c.rect(0, -0.12, 1, 0.12, c.on(STONE))
-    eaves.poly("-.12,0 -.15,-.05 .12,-.22 .88,-.22 1.15,-.05 1.12,0", c.on((58, 58, 70)))
-    for y in (0.14, 0.54):
-        for x in (0.12, 0.42, 0.72):
-            pane, lit = c.at(0, -1, 1, 1).at(0, y, 1, 1), c.rng.random() < 0.65
-            pane.rect(x, 0, 0.17, 0.2, wood)
-            pane.rect(x + 0.02, 0.02, 0.13, 0.16, WINDOW_LIGHT if lit else c.on((80, 90, 120)))
-            pane.rect(x + 0.075, 0, 0.02, 0.2, wood)
-
-
-def _bridge(c: Picture, arches: int) -> None:
-    stone = c.on(STONE)
-    deck = [(i / 16 - 0.5, -0.3 * math.sin(math.pi * i / 16)) for i in range(17)]
-    c.poly(deck, stone)
-    c.stroke([(x, y - 0.03) for x, y in deck], lighter(stone, 0.3), 0.035)
-    for x, y in deck[1:-1:2]:
-        c.rect(x - 0.008, y - 0.07, 0.016, 0.07, lighter(stone, 0.2))
-    for x, r in ((0.0, 0.19),) if arches == 1 else ((-0.22, 0.08), (0.0, 0.13), (0.22, 0.08)):
-        c.pie(x, 0, r, 180, 360, darker(c.light.horizon, 0.15), ry=1.05 * r)
-
-
-def _sampan(c: Picture) -> None:
-    wood = c.on(WOOD)
-    c.shadow(0, 0, 0.5, 0.35)
-    c.pie(-0.02, -0.1, 0.2, 180, 360, darker(wood, 0.25), ry=0.2)
-    c.pie(-0.02, -0.1, 0.13, 180, 360, WINDOW_LIGHT, ry=0.13)
-    c.poly("-.54,-.17 -.3,-.1 .3,-.1 .54,-.18 .36,0 -.36,0", wood)
-    c.stroke("-.52,-.16 -.3,-.09 .3,-.09 .52,-.17", lighter(wood, 0.2), 0.02)
+        lamp = c.at(x, 0.2 * c.h + 0.16 * c.h * math.sin(math.pi * x / c.w) + 1.5 * size, size)
+        lamp.glow(0, 0, 3.2, (255, 120, 70), 0.6)
+        lamp.stroke("0,-1.5 0,2.1", (226, 170, 70), 0.16)
+        lamp.disc(0, 0, 1, (218, 48, 40), ry=0.88)
+        lamp.disc(0, 0, 0.62, (242, 96, 60), ry=0.88)
+        lamp.disc(0, 0, 0.26, (255, 168, 96), ry=0.86)
+        lamp.rects("-.45,-.95,.9,.24 -.45,.72,.9,.24", (232, 184, 80))

@@ -1,8 +1,6 @@
 """Scenes in snow, sand and forest."""
 
-from __future__ import annotations
-
-from vcrgen.samples.draw import RGB, WHITE, Point, darker, lighter, mix, numbers
+from vcrgen.samples.draw import WHITE, Point, darker, lighter, mix, numbers
 from vcrgen.samples.facts import Campsite, Desert, SnowyVillage
 from vcrgen.samples.scenery import LIGHTS, PAINT, SNOW, WOOD, Picture, height_at
 
@@ -19,45 +17,37 @@ def snowy_village(c: Picture, f: SnowyVillage) -> None:
         tree = c.at(x, height_at(back, x) + 2 * c.u, c.rng.uniform(13, 20) * c.u)
         tree.fir(c.on((62, 106, 94)), snow=True)
     if f.church:
-        _church(c.at(0.5 * c.w, ground + 4 * c.u, 44 * c.u))
+        church, wall = c.at(0.5 * c.w, ground + 4 * c.u, 44 * c.u), c.on((228, 214, 192))
+        church.rect(-0.13, -0.66, 0.26, 0.66, wall)
+        church.rect(0.05, -0.66, 0.08, 0.66, darker(wall, 0.14))
+        church.poly("0,-1.1 .17,-.65 -.17,-.65", snow)
+        church.poly("0,-1.1 .17,-.65 .04,-.65", darker(snow, 0.14))
+        church.rects("-.008,-1.22,.016,.13 -.035,-1.185,.07,.016", c.on((226, 186, 88)))
+        church.disc(0, -0.52, 0.05, c.glass((104, 124, 150)), ry=0.08)
     width = min(24 * c.u, 0.68 * c.w / len(f.houses))
     for i, x in enumerate(c.spread(len(f.houses), 0.03, 0.97, 0.08)):
         place = c.at(x - width / 2, ground + (9 + 5 * (i % 2)) * c.u, width)
         place.house(0.62, PAINT[f.houses[i]], snow=True)
     c.hills(ground + 14 * c.u, 3.5 * c.u, snow, mix(snow, c.light.sky[0], 0.22), 1.4)
     if f.snowman:
-        _snowman(c.at(0.3 * c.w, min(c.h - 4 * c.u, ground + 30 * c.u), 20 * c.u))
+        man = c.at(0.3 * c.w, min(c.h - 4 * c.u, ground + 30 * c.u), 20 * c.u)
+        man.shadow(0.1, 0, 0.34)
+        for y, r in ((0.24, 0.27), (0.58, 0.2), (0.84, 0.15)):
+            man.disc(0, -y, r, darker(lighter(snow, 0.2), 0.12))
+            man.disc(-0.02, -y - 0.015, 0.93 * r, lighter(snow, 0.2))
+        man.discs("-.05,-.88,.018 .05,-.88,.018 0,-.62,.018 0,-.53,.018", (44, 42, 52))
+        man.poly("0,-.86 .16,-.82 0,-.8", (236, 130, 50))
+        for x, y, w, h in numbers("-.13,-.74,.26,.06 .05,-.72,.06,.2"):
+            man.rect(x, y, w, h, c.on(PAINT["red"]), corner=2 * man.px)
+        man.strokes("-.17,-.6 -.4,-.76 / .17,-.6 .4,-.76", c.on(darker(WOOD)), 0.025)
     if f.snowing:
         c.snowfall()
-
-
-def _church(c: Picture) -> None:
-    wall, snow = c.on((228, 214, 192)), c.on(SNOW)
-    c.rect(-0.13, -0.66, 0.26, 0.66, wall)
-    c.rect(0.05, -0.66, 0.08, 0.66, darker(wall, 0.14))
-    c.poly("0,-1.1 .17,-.65 -.17,-.65", snow)
-    c.poly("0,-1.1 .17,-.65 .04,-.65", darker(snow, 0.14))
-    c.rects("-.008,-1.22,.016,.13 -.035,-1.185,.07,.016", c.on((226, 186, 88)))
-    c.disc(0, -0.52, 0.05, c.glass((104, 124, 150)), ry=0.08)
-
-
-def _snowman(c: Picture) -> None:
-    snow = lighter(c.on(SNOW), 0.2)
-    c.shadow(0.1, 0, 0.34)
-    for y, r in ((0.24, 0.27), (0.58, 0.2), (0.84, 0.15)):
-        c.disc(0, -y, r, darker(snow, 0.12))
-        c.disc(-0.02, -y - 0.015, 0.93 * r, snow)
-    c.discs("-.05,-.88,.018 .05,-.88,.018 0,-.62,.018 0,-.53,.018", (44, 42, 52))
-    c.poly("0,-.86 .16,-.82 0,-.8", (236, 130, 50))
-    for x, y, w, h in numbers("-.13,-.74,.26,.06 .05,-.72,.06,.2"):
-        c.rect(x, y, w, h, c.on(PAINT["red"]), corner=2 * c.px)
-    c.strokes("-.17,-.6 -.4,-.76 / .17,-.6 .4,-.76", c.on(darker(WOOD)), 0.025)
 
 
 def desert(c: Picture, f: Desert) -> None:
     """Draw dunes under the stars."""
     c.light = LIGHTS["night"]
-    c.sky(0.8 * c.h, sun=(0.76, 0.2) if f.phase else None, phase=f.phase or "full")
+    c.sky(0.8 * c.h, sun=(0.76, 0.2), phase=f.phase)
     if not f.phase:
         c.stars(0.5 * c.h, 90)
     plough = c.at(0.08 * c.w, 0.12 * c.h, min(40 * c.u, 0.42 * c.w))
@@ -78,34 +68,27 @@ def _dwellers(c: Picture, f: Desert, line: list[Point]) -> None:
     """Put camels and a tent, or cacti, on the middle dune."""
     size = min(17 * c.u, 0.5 * c.w / max(1, f.camels))
     for x in c.spread(f.camels, 0.06, 0.68 if f.tent else 0.94, 0.1):
-        _camel(c.at(x, height_at(line, x) + 1.2 * c.u, size))
+        camel, dark = c.at(x, height_at(line, x) + 1.2 * c.u, size), (40, 28, 44)
+        camel.rects("-.24,-.46,.05,.46 -.15,-.46,.05,.46 .14,-.46,.05,.46 .23,-.46,.05,.46", dark)
+        camel.disc(0, -0.5, 0.32, dark, ry=0.15)
+        camel.poly("-.22,-.54 -.06,-.8 .02,-.8 .2,-.54", dark)
+        camel.stroke(".26,-.5 .4,-.52 .46,-.82", dark, 0.09)
+        camel.disc(0.52, -0.83, 0.1, dark, ry=0.06)
+        camel.stroke("-.31,-.52 -.37,-.32", dark, 0.03)
     for x in c.spread(f.cacti, 0.06, 0.94, 0.2):
-        _cactus(c.at(x, height_at(line, x) + 1.5 * c.u, c.rng.uniform(14, 21) * c.u))
+        cactus = c.at(x, height_at(line, x) + 1.5 * c.u, c.rng.uniform(14, 21) * c.u)
+        green = darker(c.on((92, 150, 96)), 0.2)
+        cactus.rect(-0.08, -1, 0.16, 1, green, corner=0.08)
+        for reach, low, top in ((-0.25, -0.36, -0.7), (0.25, -0.5, -0.84)):
+            cactus.stroke([(0, low), (reach, low), (reach, top)], green, 0.112)
+            cactus.disc(reach, top, 0.056, green)
+        cactus.rect(0.016, -0.95, 0.0192, 0.9, lighter(green, 0.2), corner=0.0096)
     if f.tent:
         x, size = 0.82 * c.w, 20 * c.u
         tent = c.at(x, max(height_at(line, x - 0.5 * size), height_at(line, x + 0.5 * size)) + c.u, size)
         tent.glow(0, -0.15, 1, (255, 180, 90), 0.5)
         tent.poly("-.62,0 -.4,-.34 0,-.56 .4,-.34 .62,0", c.on((216, 196, 160)))
         tent.poly("-.13,0 0,-.4 .13,0", (255, 200, 110))
-
-
-def _camel(c: Picture) -> None:
-    dark = (40, 28, 44)
-    c.rects("-.24,-.46,.05,.46 -.15,-.46,.05,.46 .14,-.46,.05,.46 .23,-.46,.05,.46", dark)
-    c.disc(0, -0.5, 0.32, dark, ry=0.15)
-    c.poly("-.22,-.54 -.06,-.8 .02,-.8 .2,-.54", dark)
-    c.stroke(".26,-.5 .4,-.52 .46,-.82", dark, 0.09)
-    c.disc(0.52, -0.83, 0.1, dark, ry=0.06)
-    c.stroke("-.31,-.52 -.37,-.32", dark, 0.03)
-
-
-def _cactus(c: Picture) -> None:
-    green = darker(c.on((92, 150, 96)), 0.2)
-    c.rect(-0.08, -1, 0.16, 1, green, corner=0.08)
-    for reach, low, top in ((-0.25, -0.36, -0.7), (0.25, -0.5, -0.84)):
-        c.stroke([(0, low), (reach, low), (reach, top)], green, 0.112)
-        c.disc(reach, top, 0.056, green)
-    c.rect(0.016, -0.95, 0.0192, 0.9, lighter(green, 0.2), corner=0.0096)
 
 
 def campsite(c: Picture, f: Campsite) -> None:
@@ -124,23 +107,17 @@ def campsite(c: Picture, f: Campsite) -> None:
     c.hills(top, 2.5 * c.u, grass, darker(grass, 0.35), 0.8)
     size, base = min(34 * c.u, 0.7 * c.w / (len(f.tents) + 0.6)), top + 0.55 * (c.h - top)
     for i, x in enumerate(c.spread(len(f.tents), 0.04, 0.74 if f.fire else 0.96, 0.08)):
-        _tent(c.at(x, base - 3 * c.u * (i % 2), size), PAINT[f.tents[i]])
+        tent, cloth = c.at(x, base - 3 * c.u * (i % 2), size), PAINT[f.tents[i]]
+        tent.glow(0, -0.25, 0.95, (255, 196, 110), 0.42)
+        tent.poly("0,-.62 .26,-.6 .62,-.06 .4,0", darker(cloth, 0.45))
+        tent.shaded("0,-.62 .44,0 -.5,0", darker(cloth, 0.12), lighter(cloth, 0.12))
+        tent.poly("-.02,-.46 .14,0 -.17,0", (255, 222, 140))
+        tent.poly("-.02,-.46 -.1,0 -.17,0", darker(cloth, 0.3))
+        tent.stroke("0,-.62 -.62,.03", (226, 220, 200, 150), 0.3 * tent.u)
     if f.fire:
-        _campfire(c.at(0.84 * c.w, base + 4 * c.u, 13 * c.u))
-
-
-def _tent(c: Picture, cloth: RGB) -> None:
-    c.glow(0, -0.25, 0.95, (255, 196, 110), 0.42)
-    c.poly("0,-.62 .26,-.6 .62,-.06 .4,0", darker(cloth, 0.45))
-    c.shaded("0,-.62 .44,0 -.5,0", darker(cloth, 0.12), lighter(cloth, 0.12))
-    c.poly("-.02,-.46 .14,0 -.17,0", (255, 222, 140))
-    c.poly("-.02,-.46 -.1,0 -.17,0", darker(cloth, 0.3))
-    c.stroke("0,-.62 -.62,.03", (226, 220, 200, 150), 0.3 * c.u)
-
-
-def _campfire(c: Picture) -> None:
-    c.glow(0, -0.4, 3.2, (255, 150, 60), 0.6)
-    c.strokes(".55,0 -.5,-.2 / -.55,0 .5,-.2", (104, 66, 46), 0.17)
-    for share, colour in ((1.0, (240, 110, 46)), (0.68, (252, 172, 60)), (0.38, (255, 232, 140))):
-        tongues = [(x * share, y * share) for x, y in numbers("-.34,-.5 -.14,-.6 0,-1.25 .2,-.66 .36,-.44")]
-        c.poly([(-0.4 * share, -0.12), *tongues, (0.38 * share, -0.12)], colour)
+        fire = c.at(0.84 * c.w, base + 4 * c.u, 13 * c.u)
+        fire.glow(0, -0.4, 3.2, (255, 150, 60), 0.6)
+        fire.strokes(".55,0 -.5,-.2 / -.55,0 .5,-.2", (104, 66, 46), 0.17)
+        for share, colour in ((1.0, (240, 110, 46)), (0.68, (252, 172, 60)), (0.38, (255, 232, 140))):
+            tongues = [(x * share, y * share) for x, y in numbers("-.34,-.5 -.14,-.6 0,-1.25 .2,-.66 .36,-.44")]
+            fire.poly([(-0.4 * share, -0.12), *tongues, (0.38 * share, -0.12)], colour)

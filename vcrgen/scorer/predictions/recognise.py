@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 
 from vcrgen.dataset.views import View
 from vcrgen.errors import PredictionError
-from vcrgen.reading import MAX_JSON_BYTES, iter_lines, parse_json, read_json
+from vcrgen.reading import MAX_JSON_BYTES, MAX_JSON_VALUES, iter_lines, parse_json, read_json
 from vcrgen.scorer.predictions.jsonfiles import (
     REPOSITORY_KEYS,
     read_lmms_eval_json,
@@ -31,23 +30,27 @@ class _Format:
     Attributes:
         read: Gives the outputs of a file.
         read_name: Tells what the file's name says of them all.
+        failures: How an output begins that the tool wrote because its calls to the model failed.
         view: The view of outputs of which nothing says another; None where it cannot be known.
     """
 
     read: Callable[[Path], Iterator[Prediction]]
     read_name: Callable[[Path], TaskName] = lambda _: TaskName()
+    failures: tuple[str, ...] = ()
     view: View | None = None
 
 
+_LMMS_EVAL = (read_lmms_eval_name, ("[LMMS_EVAL_REQUEST_FAILED", "[LMMS_EVAL_BUDGET_EXCEEDED]"))
+_VLMEVALKIT = (read_vlmevalkit_name, ("Failed to obtain answer via API.",))
 FORMATS = {
     "vcrgen-jsonl": _Format(read_canonical, view=View.STACKED),  # as docs/scoring.md says
-    "lmms-eval-jsonl": _Format(read_lmms_eval, read_lmms_eval_name),
-    "lmms-eval-json": _Format(read_lmms_eval_json, read_lmms_eval_name),
+    "lmms-eval-jsonl": _Format(read_lmms_eval, *_LMMS_EVAL),
+    "lmms-eval-json": _Format(read_lmms_eval_json, *_LMMS_EVAL),
     "vcr-repository-json": _Format(read_vcr_repository),
-    "vlmevalkit-json": _Format(read_vlmevalkit_json, read_vlmevalkit_name),
-    "vlmevalkit-csv": _Format(read_csv, read_vlmevalkit_name),
-    "vlmevalkit-tsv": _Format(read_tsv, read_vlmevalkit_name),
-    "vlmevalkit-xlsx": _Format(read_xlsx, read_vlmevalkit_name),
+    "vlmevalkit-json": _Format(read_vlmevalkit_json, *_VLMEVALKIT),
+    "vlmevalkit-csv": _Format(read_csv, *_VLMEVALKIT),
+    "vlmevalkit-tsv": _Format(read_tsv, *_VLMEVALKIT),
+    "vlmevalkit-xlsx": _Format(read_xlsx, *_VLMEVALKIT),
 }
 _PICKLES = {".pkl", ".pickle"}
 _REFUSED_STARTS = {
@@ -74,7 +77,10 @@ class PredictionFile:
     task: TaskName
 
     def __iter__(self) -> Iterator[Prediction]:
-        for prediction in FORMATS[self.format].read(self.path):
+        form = FORMATS[self.format]
+        for prediction in form.read(self.path):
+            if form.failures and (prediction.output or "").lstrip().startswith(form.failures):
+                prediction = replace(prediction, flaws=(*prediction.flaws, "failed"))
             yield self._completed(prediction) if self.task.mode else prediction
 
     @property
@@ -126,12 +132,13 @@ def _text_format(file: Path) -> str:
         raise PredictionError(f"{file} is empty.")
     if line[0] not in "{[":
         return _table_format(file, line)
-    if not _is_json(line):
+    try:
+        value = parse_json(line, f"{file}, line 1", PredictionError, most=MAX_JSON_VALUES)
+    except PredictionError:
         # A damaged first line of many, or one value over many lines? Only the latter opens a bracket and stops.
         if line.rstrip(",") not in ("{", "[", "[{") and len(line) > 80:
-            parse_json(line, f"{file}, line 1", PredictionError)
+            raise
         return _json_format(file, read_json(file, PredictionError))
-    value = parse_json(line, f"{file}, line 1", PredictionError)
     if isinstance(value, dict) and "doc_id" in value and "question_id" not in value:
         return "lmms-eval-jsonl"
     if isinstance(value, dict) and ("question_id" in value or "output" in value):
@@ -139,16 +146,6 @@ def _text_format(file: Path) -> str:
     if file.stat().st_size <= MAX_JSON_BYTES and next(lines, None) is None:
         return _json_format(file, value)
     raise PredictionError(f"{file}, line 1: no `question_id` and `output`; {_known()}")
-
-
-def _is_json(line: str) -> bool:
-    try:
-        json.loads(line)
-    except json.JSONDecodeError:
-        return False
-    except (ValueError, RecursionError):  # said properly where the line is read
-        return True
-    return True
 
 
 def _json_format(file: Path, value: Any) -> str:
