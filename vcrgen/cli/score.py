@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 _DATA = Annotated[
     Path,
     typer.Option(
-        "--data", "-d", help="A dataset that vcrgen built, VCR-WIKI's Parquet (file or folder), or a JSONL key."
+        "--data",
+        "-d",
+        help="A dataset (vcrgen's, VCR-WIKI's Parquet, save_to_disk; or its URL), or a key (of a hidden set; JSONL).",
     ),
 ]
 _MODE = Annotated[str | None, typer.Option(help="easy or hard: only outputs of this mode.")]
