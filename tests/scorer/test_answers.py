@@ -115,7 +115,7 @@ def test_the_public_part_of_a_hidden_set_has_no_answers(hidden: Callable[..., Pa
 
 
 def test_images_for_reports(dataset: Path, saved: Path, tmp_path: Path) -> None:
-    for data, mode in ((dataset, "easy"), (saved, "-")):
+    for data, mode in ((dataset, "easy"), (dataset, "hard"), (saved, "-")):
         key = load_answers(data, split="train")
         wanted = {key.questions[2].question_id: {View.TEI}, key.questions[0].question_id: {View.STACKED, View.STRIP}}
         found = read_images(key, mode, wanted)
