@@ -74,7 +74,7 @@ def build(
     """
     from vcrgen.builder.engines import EngineChoice
     from vcrgen.builder.run import Build, default_out
-    from vcrgen.cli.progress_build import ConsoleWatcher
+    from vcrgen.cli.progress import ConsoleWatcher
 
     merged = _merged(config, {"source": source, **options})
     choice = EngineChoice(name=engine, workers=workers, address=address, master=master)
@@ -102,7 +102,7 @@ def plan(
     """
     from vcrgen.builder.engines import EngineChoice
     from vcrgen.builder.estimate import estimate
-    from vcrgen.cli.progress_build import ConsoleWatcher
+    from vcrgen.cli.progress import ConsoleWatcher
 
     merged = _merged(options["config"], options)
     engine = {name: options[name] for name in ("workers", "address", "master")}
@@ -120,7 +120,7 @@ def _merged(recipe: Path | None, options: dict[str, Any]) -> BuildConfig:
     from vcrgen.config import find_recipe, load_build_config
 
     fields = {name: value for name, value in options.items() if name in BuildConfig.model_fields}
-    fields["where"] = tuple(fields["where"]) if fields["where"] else None
+    fields["where"] = fields["where"] or None
     return load_build_config(find_recipe(recipe) if recipe else None, fields)
 
 

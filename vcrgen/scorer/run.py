@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from vcrgen.config import ScoreOptions
 from vcrgen.dataset.views import View
 from vcrgen.errors import PredictionError, ScoreError
 from vcrgen.reading import without_halves
@@ -26,26 +27,10 @@ from vcrgen.scorer.tally import Tally, unanswered
 from vcrgen.signature import Signature
 from vcrgen.stats.bootstrap import RESAMPLES
 
+Options = ScoreOptions
 Run = tuple[PredictionFile, ...]
 """The files of one run of one model."""
 Outputs = Path | PredictionFile | Sequence[PredictionFile]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
-    """How to score; see :func:`vcrgen.scorer.score`."""
-
-    protocol: str = "paper"
-    mode: str | None = None
-    view: str | None = None
-    split: str | None = None
-    subset: str | None = None
-    lang: str | None = None
-    segmenter: str | None = None
-    strip_thinking: bool | None = None
-    max_output_tokens: int | None = None
-    seed: int = 0
-    strict: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
