@@ -136,7 +136,7 @@ def test_pages_are_made_of_records() -> None:
         assert not {m for m in inside if m.startswith(("leaderboard.store", "leaderboard.board", "leaderboard.views"))}
 
 
-@pytest.mark.parametrize("room", ["work", "models"])
+@pytest.mark.parametrize("room", ["work", "dataset", "models"])
 def test_what_serves_every_task_names_the_subject_of_none(room: str) -> None:
     for file in modules(room):
         assert not re.findall(r"(?i)\b(?:spans?|cover(?:s|ed)?|captions?)\b", file.read_text("utf-8")), file

@@ -14,7 +14,7 @@ import pytest
 
 from vcrgen.dataset.manifest import read_manifest
 from vcrgen.dataset.reader import Dataset, open_dataset
-from vcrgen.dataset.tables import fits, image_bytes, narrowed
+from vcrgen.dataset.tables import image_bytes
 from vcrgen.errors import ConfigError, DatasetError
 from vcrgen.tasks.vcr import VCR
 
@@ -131,48 +131,21 @@ def test_the_identity_changes_with_the_content(kinds: dict[str, Path], tmp_path:
     assert open_dataset(copy, VCR).identity != first
 
 
+def test_folders_name_the_modes_where_all_do(dataset: Path, tmp_path: Path, expected: Rows) -> None:
+    """Such as what `push_to_hub` makes of a dataset, without its manifest."""
+    copy = shutil.copytree(dataset, tmp_path / "copy")
+    (copy / "manifest.json").unlink()
+    data = open_dataset(copy, VCR)
+    assert (data.modes, data.splits, data.manifest) == (("easy", "hard"), ("test", "train"), None)
+    assert rows(data.select(mode="hard")) == expected
+    shutil.copytree(copy / "hard", copy / "other")
+    assert open_dataset(copy, VCR).modes == ()
+
+
 def test_files_that_are_hidden_are_not_read(kinds: dict[str, Path], tmp_path: Path) -> None:
     copy = shutil.copytree(kinds["parquet"], tmp_path / "copy")
     shutil.copytree(copy / "data", copy / ".cache")
     assert len(rows(open_dataset(copy, VCR))) == 6
-
-
-STRING, LARGE = pa.string(), pa.large_string()
-IMAGE = VCR.schema().field("image").type
-
-
-@pytest.mark.parametrize(
-    ("found", "expected", "fit"),
-    [
-        (LARGE, STRING, True),
-        (pa.dictionary(pa.int8(), STRING), STRING, True),
-        (pa.binary(), STRING, False),
-        (pa.int64(), pa.int32(), True),
-        (pa.bool_(), pa.int32(), False),
-        (pa.float64(), pa.float32(), True),
-        (pa.int32(), pa.float32(), False),
-        (pa.list_(LARGE, 2), pa.list_(STRING), True),
-        (pa.large_list(STRING), pa.list_(STRING), True),
-        (pa.list_(pa.int8()), pa.list_(STRING), False),
-        (STRING, pa.list_(STRING), False),
-        (pa.binary(), IMAGE, True),
-        (pa.struct([("bytes", pa.large_binary())]), IMAGE, True),
-        (pa.struct([("path", STRING)]), IMAGE, False),
-        (STRING, IMAGE, False),
-        (pa.struct([("a", STRING), ("b", STRING)]), pa.struct([("a", STRING)]), True),
-        (pa.struct([("b", STRING)]), pa.struct([("a", STRING)]), False),
-        (pa.null(), STRING, False),
-    ],
-)
-def test_types_of_the_same_kind(found: pa.DataType, expected: pa.DataType, fit: bool) -> None:
-    assert fits(found, expected) is fit
-
-
-def test_one_field_of_a_type() -> None:
-    spans = VCR.schema().field("spans").type
-    assert narrowed(spans, ["boxes", "x0"]) == pa.list_(
-        pa.struct([("boxes", pa.list_(pa.struct([("x0", pa.int32())])))])
-    )
 
 
 def rewrite(name: str, **values: Any) -> Callable[[Path], None]:

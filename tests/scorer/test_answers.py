@@ -67,6 +67,17 @@ def test_visible_ink_is_that_of_each_mode(dataset: Path) -> None:
             assert [span.ink[mode] for span in question.spans] == [span["visible_ink"] for span in row["spans"]]
 
 
+def test_modes_are_those_of_folders_without_a_manifest(dataset: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(dataset, tmp_path / "copy")
+    (copy / "manifest.json").unlink()
+    for options in ({}, {"mode": "hard"}):
+        built, plain = load_answers(dataset, **options), load_answers(copy, **options)
+        assert (plain.modes, list(plain.questions)) == (built.modes, list(built.questions))
+        assert (plain.lang, set(plain.facts)) == ("en", {"answers"})
+    with pytest.raises(AnswerError, match="has no mode 'medium'; it has easy, hard"):
+        load_answers(copy, mode="medium")
+
+
 def other_answer(mode: str, rows: list[Any]) -> list[Any]:
     return rows if mode == "easy" else [rows[0] | {"crossed_text": ["x"] * len(rows[0]["crossed_text"])}, *rows[1:]]
 

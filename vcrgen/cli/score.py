@@ -26,7 +26,9 @@ Files = Annotated[list[Path], typer.Argument(help="Files of model outputs; the f
 Data = Annotated[
     Path,
     typer.Option(
-        "--data", "-d", help="A dataset that vcrgen built, VCR-WIKI's Parquet (file or folder), or a JSONL key."
+        "--data",
+        "-d",
+        help="A dataset (vcrgen's, VCR-WIKI's Parquet, save_to_disk; or its URL), or a key (of a hidden set; JSONL).",
     ),
 ]
 TEXT_WIDTH = 120  # characters of a report that is written to a file

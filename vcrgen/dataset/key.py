@@ -2,7 +2,7 @@
 
     key/key.json        what is in it, hashes of the files, and a seal made with the maintainer's secret
     key/answers.jsonl   one item a line
-    key/report.json     the mix of fonts, covers and places
+    key/report.json     the mix of what was drawn for the items
 
 The public part names a commitment: the SHA-256 of the key's description, which holds the hashes of all files and a
 random nonce. So the maintainer can prove later that the key was not changed, and nobody can try answers against it.

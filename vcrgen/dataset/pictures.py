@@ -1,8 +1,12 @@
 """The pictures of a dataset that a model or a person is shown, one by one, from whatever kind of dataset.
 
-pictures = open_pictures(open_dataset("data/vcr-en", VCR), Choice(views=(View.STACKED, View.TEI), split="test"))
-for picture in pictures.stream():
-    send(picture.data)
+For example:
+
+    pictures = open_pictures(open_dataset("data/vcr-en", VCR), Choice(views=(View.STACKED, View.TEI), split="test"))
+    for picture in pictures.stream():
+        send(picture.data)
+
+What is in a picture is not looked at here: it may be no image at all.
 """
 
 from __future__ import annotations
