@@ -20,7 +20,6 @@ from multiprocessing.connection import Connection as Pipe
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock, Timeout
 from sqlalchemy import Connection
 
 from vcrgen.errors import LeaderboardError, VcrgenError
@@ -33,6 +32,7 @@ from vcrgen.leaderboard.store.log import record
 from vcrgen.leaderboard.store.sets import all_sets, change_set
 from vcrgen.scorer.run import Session
 from vcrgen.web.log import log_line
+from vcrgen.work.lock import locked
 
 LOCK = ".worker.lock"
 ATTEMPTS = 3
@@ -72,19 +72,13 @@ class Worker:
         Raises:
             LeaderboardError: Another worker holds it for longer than ``wait`` seconds.
         """
-        lock = FileLock(self._board.folder / LOCK)
-        try:
-            lock.acquire(timeout=wait)
-        except Timeout:
-            raise LeaderboardError(f"Another process scores for {self._board.folder} already; stop it first.") from None
-        try:
+        busy = LeaderboardError(f"Another process scores for {self._board.folder} already; stop it first.")
+        with locked(self._board.folder / LOCK, busy, wait=wait):
             with self._board.writing() as connection:
                 interrupted = submissions.put_back(connection, tried=True)
             if interrupted:
                 self._say("interrupted before", submissions=interrupted)
             yield
-        finally:
-            lock.release()
 
     def work(self, *, stop: Callable[[], bool] = lambda: False) -> bool:
         """Score one submission; False if none waits.

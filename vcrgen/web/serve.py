@@ -12,11 +12,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import uvicorn
-from filelock import FileLock, Timeout
 from starlette.types import ASGIApp
 
 from vcrgen.errors import ServiceError
 from vcrgen.web.log import log_libraries, log_line
+from vcrgen.work.lock import locked
 
 LOCK = ".service.lock"
 PATIENCE_SECONDS = 10.0  # for a worker to stop
@@ -80,11 +80,9 @@ def only_service(folder: Path) -> Iterator[None]:
     Raises:
         ServiceError: Another service serves the folder.
     """
-    try:
-        with FileLock(folder / LOCK, timeout=1):
-            yield
-    except Timeout:
-        raise ServiceError(f"Another service serves {folder} already; stop it first.") from None
+    busy = ServiceError(f"Another service serves {folder} already; stop it first.")
+    with locked(folder / LOCK, busy, wait=1):
+        yield
 
 
 def listen(host: str, port: int) -> socket.socket:
