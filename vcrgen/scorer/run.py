@@ -108,7 +108,7 @@ class Session:
 
     @cached_property
     def properties(self) -> SpanProperties:
-        """What divides the dataset's spans into groups; found when first asked for."""
+        """What divides the dataset's spans into groups; the same for all files."""
         return SpanProperties(self.key, self.scorer)
 
     @property
@@ -150,12 +150,13 @@ class Session:
         evidence = evidence or EvidenceWriter()
         run = _opened(outputs)
         join = self._join()
-        tally = Tally(self.key, self.scorer)
+        tally = Tally(self.key, self.scorer, self.properties)
         name, model = _name(run), None
         for joined in join(run):
             matches = tally.add(joined)
             model = joined.prediction.model or model
-            evidence.add(name, model, self._id(joined.question), *joined.cell, matches)
+            if evidence.wanted:
+                evidence.add(name, model, self._id(joined.question), *joined.cell, matches)
         for cell, rows in tally.missing():
             for row in rows.tolist() if evidence.wanted else ():
                 matches = unanswered(self.key.question(row).answers, Outcome.MISSING)
@@ -163,7 +164,7 @@ class Session:
         self._note_spans(join, tally)
         if self.options.strict:
             _refuse_flaws(run, join)
-        cells, resamples = summarise(tally, self.properties, seed=self.options.seed)
+        cells, resamples = summarise(tally, seed=self.options.seed)
         return RunResult(
             name=name,
             model=model,
@@ -231,9 +232,10 @@ class Session:
         empty = sum(cell.counts[Outcome.EMPTY.value] for cell in tally.cells.values())
         if empty:
             join.counts["empty"] = empty
-        if self.properties.empty:
-            join.counts["empty_spans"] = self.properties.empty
-            join.examples["empty_spans"] = [repr(question_id) for question_id in self.properties.first_empty]
+        without_tokens, first = self.properties.empty
+        if without_tokens:
+            join.counts["empty_spans"] = without_tokens
+            join.examples["empty_spans"] = [repr(question_id) for question_id in first]
 
     def _notes(self, run: Run, cells: list[CellResult]) -> Iterator[str]:
         if len(run) > 1:
