@@ -11,7 +11,7 @@ from typing import Any
 from vcrgen.config import ScoreOptions
 from vcrgen.dataset.views import View
 from vcrgen.errors import PredictionError, ScoreError
-from vcrgen.reading import without_halves
+from vcrgen.reading import encodable
 from vcrgen.scorer.answer_key import AnswerKey
 from vcrgen.scorer.answers import load_answers
 from vcrgen.scorer.evidence import EvidenceWriter, write_evidence
@@ -239,7 +239,7 @@ class Session:
 
     def _notes(self, run: Run, cells: list[CellResult]) -> Iterator[str]:
         if len(run) > 1:
-            yield f"Files of one model, scored as one: {', '.join(without_halves(file.path.name) for file in run)}."
+            yield f"Files of one model, scored as one: {', '.join(encodable(file.path.name) for file in run)}."
         if self.key.hidden:
             yield "The answers are secret, and --spans, --explain and the HTML report show them: keep those."
         recorded, used = self.key.segmenter, self.scorer.segmenter.name
@@ -308,8 +308,8 @@ def _model(run: Run) -> str | None:
 def _name(run: Run) -> str:
     """What a run is called where no model is named: by its file, or by the tool that wrote its files."""
     if len(run) > 1 and run[0].task.model:
-        return without_halves(run[0].task.model)
-    return without_halves(" + ".join(file.path.stem for file in run))
+        return encodable(run[0].task.model)
+    return encodable(" + ".join(file.path.stem for file in run))
 
 
 def _problems(join: Join) -> dict[str, tuple[int, tuple[str, ...]]]:

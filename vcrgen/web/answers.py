@@ -11,7 +11,7 @@ from starlette.datastructures import FormData
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from vcrgen.reading import without_halves
+from vcrgen.reading import encodable
 
 MAX_FIELD = 2000  # characters of a field of a form
 HUNG_UP = 499  # the status, for the log, of a client that went away
@@ -85,4 +85,4 @@ async def form_of(request: Request, *, fields: int) -> AsyncIterator[FormData]:
 def texts_of(form: FormData, names: Collection[str]) -> dict[str, str]:
     """The fields of a form by name, empty where they are missing; no half characters, which no page can hold."""
     texts: Mapping[str, object] = {name: form.get(name) for name in names}
-    return {name: without_halves(text) if isinstance(text, str) else "" for name, text in texts.items()}
+    return {name: encodable(text) if isinstance(text, str) else "" for name, text in texts.items()}

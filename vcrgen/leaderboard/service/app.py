@@ -26,7 +26,7 @@ from vcrgen.leaderboard.site.render import policy
 from vcrgen.leaderboard.store import submissions
 from vcrgen.leaderboard.store.teams import team_of
 from vcrgen.leaderboard.views import Views
-from vcrgen.reading import without_halves
+from vcrgen.reading import encodable
 from vcrgen.web.answers import (
     HUNG_UP,
     MORE_HEADERS,
@@ -113,7 +113,7 @@ class _Service:
             return HTMLResponse(self._pages.submit({}, []))
         if parsed is not None and parsed[0] == "submission":
             text = self._pages.status(parsed[1])
-            body = None if text is None else without_halves(text).encode()  # a problem can quote what no page can hold
+            body = None if text is None else encodable(text).encode()  # a problem can quote what no page can hold
             headers = {"cache-control": "no-store"}
         else:
             body, headers = self._pages.get(name), {"cache-control": "no-cache"}
@@ -271,6 +271,6 @@ def _as_json(submission: Submission, cells: Any) -> dict[str, Any]:
         "state": submission.state.value,
         "received": submission.received.isoformat(),
         "finished": submission.finished.isoformat() if submission.finished else None,
-        "problems": [without_halves(problem) for problem in submission.problems],
+        "problems": [encodable(problem) for problem in submission.problems],
         "scores": [shown(cell) for cell in cells],
     }
