@@ -400,7 +400,9 @@ def test_odd_figures_can_be_drawn() -> None:
     "contact", ["https://example.org/ask", "board@example.org", "Room 12, ask for Ada", "javascript:alert(1)"]
 )
 def test_a_contact_is_a_link_only_if_it_is_an_address(contact: str) -> None:
-    page = Pages(dataclasses.replace(examples.site(), contact=contact)).about()
+    site = examples.site()
+    settings = site.settings.model_copy(update={"contact": contact})
+    page = Pages(dataclasses.replace(site, settings=settings)).about()
     leads = [link for link in Reader(page).values("href", "a") if contact in link]
     assert bool(leads) == (contact.startswith("https") or "@" in contact)
 

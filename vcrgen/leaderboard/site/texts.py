@@ -144,9 +144,8 @@ def contact_link(contact: str) -> str:
 def outcome_parts(outcomes: Mapping[str, int]) -> list[tuple[str, float, int, str]]:
     """Kind, share, spans and words of the outcomes that occurred, in the order of the scorer."""
     total = sum(outcomes.values())
-    return [
-        (kind, count / total, count, words) for kind, words in OUTCOME_NOTES.items() if (count := outcomes.get(kind, 0))
-    ]
+    found = ((kind, outcomes.get(kind, 0), words) for kind, words in OUTCOME_NOTES.items())
+    return [(kind, count / total, count, words) for kind, count, words in found if count]
 
 
 def by_property(groups: Iterable[Group]) -> dict[str, list[Group]]:
