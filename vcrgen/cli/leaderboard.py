@@ -74,10 +74,9 @@ def init(
         kind = "hidden" if one.hidden else "public"
         table.add_row(one.name, one.language, f"{one.questions:,}", f"{one.spans:,}", kind)
     console.out.print(table)
-    console.out.print(
-        f"[bold]{escape(str(board))}[/] is a board; its settings are in {escape(str(board / 'board.yaml'))}."
-    )
-    console.say(f"Open it: vcrgen leaderboard serve {escape(str(board))}", highlight=False)
+    shown = escape(str(board))
+    console.out.print(f"[bold]{shown}[/] is a board; its settings are in {escape(str(board / 'board.yaml'))}.")
+    console.say(f"Open it: vcrgen leaderboard serve {shown}", highlight=False)
 
 
 @leaderboard.command(epilog=_examples("serve board", "serve board --host 0.0.0.0 --port 8080 --proxy 10.0.0.1"))
@@ -243,9 +242,8 @@ def remove(
     from vcrgen.leaderboard.commands import remove as run
 
     removed = run(_open(board), submission, reason)
-    console.out.print(
-        f"{escape(removed.facts.model)} of {escape(removed.facts.team)}: {removed.id} is removed.", soft_wrap=True
-    )
+    who = f"{escape(removed.facts.model)} of {escape(removed.facts.team)}"
+    console.out.print(f"{who}: {removed.id} is removed.", soft_wrap=True)
 
 
 @leaderboard.command(epilog=_examples("rescore board"))

@@ -117,21 +117,13 @@ def new_board(folder: Path, settings: Settings) -> Board:
 
 
 def refuse_a_full_folder(folder: Path) -> None:
-    """Refuse a folder that is not new or empty.
-
-    Raises:
-        LeaderboardError: It holds something, or is no folder.
-    """
+    """Refuse, with a LeaderboardError, a folder that is not new or empty."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise LeaderboardError(f"{folder} is there and not empty; name a new folder.")
 
 
 def refuse_a_second_board(connection: Connection) -> None:
-    """Refuse a database that holds a board.
-
-    Raises:
-        LeaderboardError: It does.
-    """
+    """Refuse, with a LeaderboardError, a database that holds a board."""
     if all_sets(connection):
         raise LeaderboardError("The database holds a board already; name an empty one.")
 

@@ -90,10 +90,7 @@ def score_waiting(board: Board) -> int:
     """
     worker = Worker(board, say=lambda what, **facts: None)
     with worker.alone(wait=1):
-        count = 0
-        while worker.work():
-            count += 1
-    return count
+        return sum(1 for _ in iter(worker.work, False))
 
 
 def remove(board: Board, submission_id: str, reason: str) -> Submission:
@@ -110,13 +107,13 @@ def remove(board: Board, submission_id: str, reason: str) -> Submission:
         found = [one for one in submissions.listed(connection) if one.id.startswith(submission_id)]
         if len(found) != 1:
             raise LeaderboardError(f"{len(found)} submissions have an id that begins with {submission_id[:40]!r}.")
-        one, facts = found[0], found[0].facts
+        one = found[0]
         if one.state is not State.SCORED:
             raise LeaderboardError(f"The submission {one.id} is {one.state}; only what is scored can be removed.")
         submissions.change(connection, one.id, state=State.REMOVED.value, removed=reason)
-        show_latest(connection, facts.entry, one.set)
-        told = {"team": facts.team, "model": facts.model, "set": one.set, "file": one.file, "reason": reason}
-        record(connection, actor=maintainer(), what="removed", subject=facts.entry, facts=told)
+        show_latest(connection, one.facts.entry, one.set)
+        told = one.told | {"reason": reason}
+        record(connection, actor=maintainer(), what="removed", subject=one.facts.entry, facts=told)
     return one
 
 

@@ -77,8 +77,7 @@ def accept(
             _check_limits(connection, board.settings, facts.team, test_set)
         add_team(connection, facts.team)
         submissions.add(connection, submission)
-        told = {"team": facts.team, "model": facts.model, "set": set_name, "file": kept.sha256}
-        record(connection, actor=actor, what="accepted", subject=facts.entry, facts=told)
+        record(connection, actor=actor, what="accepted", subject=facts.entry, facts=submission.told)
     return submission
 
 

@@ -61,6 +61,11 @@ class Submission:
     problems: tuple[str, ...] = ()  # why it failed, sentence by sentence
     removed: str = ""  # why a maintainer took it off the board; empty if nobody did
 
+    @property
+    def told(self) -> dict[str, str]:
+        """What every line of the log says of a submission."""
+        return {"team": self.facts.team, "model": self.facts.model, "set": self.set, "file": self.file}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:

@@ -76,12 +76,10 @@ def _ranking(board: BoardTable, ranking: Ranking) -> Table:
     if differences:
         heads += [f"{exact}, {DIFFERENCE}", "95 % interval"]
     return Table(
-        title="",
-        heads=[*heads, "Handed in"],
-        labels=labels,
+        title="", heads=[*heads, "Handed in"], labels=labels,
         rows=[list(_ranked_cells(row, views, differences)) for row in ranking.rows],
         best=[column for first in range(labels, labels + 3 * len(views), 3) for column in (first, first + 2)],
-    )
+    )  # fmt: skip
 
 
 def _ranked_cells(row: RankedModel, views: Sequence[View], differences: bool) -> Iterator[TableCell]:

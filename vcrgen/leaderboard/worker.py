@@ -43,8 +43,6 @@ ID_SHOWN = 8  # digits in the log: a whole id is the key to a submission's page
 BROKEN_SECONDS = 60.0  # until a set that could not be read is tried again
 ACTOR = "worker"
 
-Say = Callable[..., None]
-
 
 class Stopped(Exception):
     """The worker was asked to stop while it was scoring."""
@@ -53,7 +51,7 @@ class Stopped(Exception):
 class Worker:
     """Scores what waits on a board; ``say`` is told what happens, as :func:`vcrgen.web.log.log_line` is."""
 
-    def __init__(self, board: Board, say: Say = log_line) -> None:
+    def __init__(self, board: Board, say: Callable[..., None] = log_line) -> None:
         self._board = board
         self._say = say
         self._broken: dict[str, float] = {}
@@ -65,19 +63,16 @@ class Worker:
         Raises:
             LeaderboardError: Another worker holds it for longer than ``wait`` seconds.
         """
-        lock = FileLock(self._board.folder / LOCK)
         try:
-            lock.acquire(timeout=wait)
+            held = FileLock(self._board.folder / LOCK).acquire(timeout=wait)
         except Timeout:
             raise LeaderboardError(f"Another process scores for {self._board.folder} already; stop it first.") from None
-        try:
+        with held:
             with self._board.writing() as connection:
                 interrupted = submissions.put_back(connection, tried=True)
             if interrupted:
                 self._say("interrupted before", submissions=interrupted)
             yield
-        finally:
-            lock.release()
 
     def work(self, *, stop: Callable[[], bool] = lambda: False) -> bool:
         """Score one submission; False if none waits.
@@ -156,8 +151,8 @@ def _session(name: str, path: str) -> Session:
 
 def finish(board: Board, submission: Submission, outcome: ScoringOutcome) -> None:
     """Write down what became of a submission, ranks and log included, in one transaction."""
-    facts, entry = submission.facts, submission.facts.entry
-    told = {"team": facts.team, "model": facts.model, "set": submission.set, "file": submission.file}
+    entry = submission.facts.entry
+    told = submission.told
     problems = list(outcome.problems)
     state = State.FAILED if problems else State.SCORED
     values = {"state": state.value, "finished": now(), "problems": problems}

@@ -55,7 +55,7 @@ def make_app(board: Board, worker_alive: Callable[[], bool]) -> ASGIApp:
     """The service of a board; ``worker_alive`` tells its health page whether the process that scores is there."""
     service = _Service(board, worker_alive)
     app = FastAPI(title=board.settings.title, docs_url=None, redoc_url=None, openapi_url="/api/openapi.json")
-    app.add_api_route("/", service.index, response_class=HTMLResponse, include_in_schema=False)
+    app.add_api_route("/", lambda: service.page(names.INDEX), response_class=HTMLResponse, include_in_schema=False)
     app.add_api_route("/health", service.health)
     app.add_api_route(f"/{SENT}", service.submit_page, methods=["POST"], include_in_schema=False)
     app.add_api_route("/api/submissions", service.submit_api, methods=["POST"], status_code=202)
@@ -67,12 +67,9 @@ def make_app(board: Board, worker_alive: Callable[[], bool]) -> ASGIApp:
     app.add_exception_handler(VcrgenError, service.unavailable)
     app.add_exception_handler(Exception, service.fault)
     return Guard(
-        answers.without_second_raise(app),
-        refuse=service.refuse_unread,
-        policy=policy(),
-        most=(board.settings.file_mb << 20) + FORM_BYTES,
-        a_minute=board.settings.requests_a_minute,
-    )
+        answers.without_second_raise(app), refuse=service.refuse_unread, policy=policy(),
+        most=(board.settings.file_mb << 20) + FORM_BYTES, a_minute=board.settings.requests_a_minute,
+    )  # fmt: skip
 
 
 class _Service:
@@ -84,10 +81,6 @@ class _Service:
         self._pages = LivePages(board)
         self._guesses = Rate(GUESSES, GUESSES_SECONDS)
         self._uploads = CapacityLimiter(UPLOADS)
-
-    def index(self) -> Response:
-        """The first table."""
-        return self.page(names.INDEX)
 
     def page(self, name: str, a: str = "", b: str = "") -> Response:
         """A page or a file of the board."""
@@ -163,7 +156,7 @@ class _Service:
         file = form.get("file")
         if not isinstance(file, UploadFile) or (file.size == 0 and not file.filename):
             raise Refusal(400, "There is no file: put the outputs into the field `file`.")
-        facts = {name: text for name, text in values.items() if name != "set"}
+        facts = {name: text for name, text in values.items() if name not in ("set", "token")}
         try:
             return accept(
                 self._board, check_facts(team=team, **facts), file.file, set_name=values["set"], name=file.filename,

@@ -22,6 +22,7 @@ KEPT = 512
 LOCKS = 64
 T = TypeVar("T")
 SITE = ""  # no page's name
+FILES = [f"board.{form}" for form in FORMATS]
 STALE_SECONDS = 1.0  # while much happens, a page is made once a second at most
 
 
@@ -44,10 +45,19 @@ class LivePages:
 
     def get(self, name: str) -> bytes | None:
         """The page or file of a name as UTF-8, or None if there is none; at most a second old."""
-        make = self._maker(name)
-        if make is None:
+
+        def look(views: Views) -> str | None:
+            if name in FILES:
+                return FORMATS[name.removeprefix("board.")](views.tables())
+            return page_of(Pages(views.site(live=True)), views, *parsed)
+
+        def make() -> bytes | None:
+            return None if (text := self._look(look)) is None else text.encode()
+
+        parsed = names.parse_name(name) or ("",)
+        if parsed[0] in ("", "submission", "submit") and name not in FILES:
             return None
-        body: bytes | None = self._kept(name, lambda: None if (text := make()) is None else text.encode())
+        body: bytes | None = self._kept(name, make)
         return body
 
     def message(self, title: str, text: str) -> str:
@@ -104,12 +114,3 @@ class LivePages:
     @staticmethod
     def _is_fresh(made: Made | None, revision: int) -> bool:
         return made is not None and (made.revision == revision or time.monotonic() - made.at <= STALE_SECONDS)
-
-    def _maker(self, name: str) -> Callable[[], str | None] | None:
-        """What makes the page of a name; None for a name that is none."""
-        if (form := name.removeprefix("board.")) in FORMATS and name != form:
-            return lambda: self._look(lambda views: FORMATS[form](views.tables()))
-        parsed = names.parse_name(name)
-        if parsed is None or parsed[0] in ("submission", "submit"):
-            return None
-        return lambda: self._look(lambda views: page_of(Pages(views.site(live=True)), views, *parsed))

@@ -101,16 +101,15 @@ def navigation(site: Site, track: Track) -> list[tuple[str, list[tuple[str, str,
     return [(name, choices) for name, choices in links.items() if len(choices) > 1 or name == "Set"]
 
 
-def _choices(tracks: Sequence[Track], current: Track, by: str) -> list[tuple[str, str, bool, bool]]:
+def _choices(tracks: Sequence[Track], here: Track, by: str) -> list[tuple[str, str, bool, bool]]:
     choices = []
     for value in dict.fromkeys(getattr(each, by) for each in tracks):
         candidates = [each for each in tracks if getattr(each, by) == value]
-        nearest = max(candidates, key=lambda each: _likeness(each, current))  # the first of equals
+        # What is the same counts in this order; of equal tables it is the first.
+        nearest = max(
+            candidates, key=lambda each: (each.set == here.set, each.mode == here.mode, each.view == here.view)
+        )
         labels = {"language": language_name(nearest.language), "set": nearest.set, "mode": mode_name(nearest.mode)}
         label = labels.get(by, nearest.view.label)
-        choices.append((label, board_name(nearest), value == getattr(current, by), by == "set" and nearest.hidden))
+        choices.append((label, board_name(nearest), value == getattr(here, by), by == "set" and nearest.hidden))
     return choices
-
-
-def _likeness(a: Track, b: Track) -> int:
-    return 4 * (a.set == b.set) + 2 * (a.mode == b.mode) + (a.view == b.view)

@@ -104,12 +104,12 @@ def measured_on(row: Quoted) -> str:
 
 def day(moment: datetime) -> str:
     """The date in UTC."""
-    return _utc(moment).strftime("%Y-%m-%d")
+    return minute(moment)[:10]
 
 
 def minute(moment: datetime) -> str:
     """Date and time in UTC."""
-    return _utc(moment).strftime("%Y-%m-%d %H:%M")
+    return moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M")
 
 
 def file_size(count: int) -> str:
@@ -154,7 +154,3 @@ def by_property(groups: Iterable[Group]) -> dict[str, list[Group]]:
     for group in groups:
         found.setdefault(group.by, []).append(group)
     return found
-
-
-def _utc(moment: datetime) -> datetime:
-    return moment.astimezone(UTC) if moment.tzinfo else moment

@@ -1,9 +1,9 @@
 """The tables of the first version, and a log that the database itself keeps from being changed."""
 
-from typing import Any
-
 import sqlalchemy as sa
 from alembic import op
+
+from vcrgen.leaderboard.store.schema import columns
 
 revision = "0001"
 down_revision = None
@@ -82,11 +82,3 @@ def upgrade() -> None:
     sqlite = op.get_bind().dialect.name == "sqlite"
     for trigger in SQLITE_TRIGGERS if sqlite else POSTGRES_TRIGGERS:
         op.execute(trigger)
-
-
-def columns(**kinds: Any) -> list[sa.Column[Any]]:
-    """Columns by name: a number is the length of a text; a name that ends in ``_`` is of a column that can be null."""
-    return [
-        sa.Column(name.removesuffix("_"), sa.String(kind) if isinstance(kind, int) else kind, nullable=name[-1] == "_")
-        for name, kind in kinds.items()
-    ]
