@@ -22,13 +22,13 @@ from vcrgen.errors import LeaderboardError, OutputError
 from vcrgen.files import atomic_path, canonical_json, output_errors
 from vcrgen.leaderboard.board import (
     Board,
+    check_database,
+    check_folder,
     describe_set,
     maintainer,
     named_sets,
     new_board,
-    refuse_a_full_folder,
-    refuse_a_second_board,
-)  # fmt: skip
+)
 from vcrgen.leaderboard.settings import Settings, write_settings
 from vcrgen.leaderboard.store.log import check_log, read_log, record
 from vcrgen.leaderboard.store.migrate import current
@@ -80,7 +80,7 @@ def restore(source: Path, folder: Path, *, database: str, data: Sequence[str]) -
     Raises:
         LeaderboardError: The file is no backup, is damaged, or of another version; the folder is not empty.
     """
-    refuse_a_full_folder(folder)
+    check_folder(folder)
     moved = named_sets(data)
     was_there = folder.exists()
     board = None
@@ -122,7 +122,7 @@ def _take_in(
     with board.writing() as connection:
         if current(connection) != head.get("schema"):
             raise LeaderboardError(f"{source} is of another version of vcrgen; restore it with that one, then upgrade.")
-        refuse_a_second_board(connection)
+        check_database(connection)
         for member in islice(archive, 1, None):  # behind the head
             name = _MEMBER.fullmatch(member.name)
             content = archive.extractfile(member) if member.isreg() else None

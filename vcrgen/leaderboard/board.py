@@ -81,10 +81,10 @@ def init_board(folder: Path, data: Sequence[str], settings: Settings, *, with_qu
         LeaderboardError: The folder is not empty, a set is named wrongly or twice, or holds no answers.
     """
     found = [describe_set(name, path) for name, path in named_sets(data).items()]
-    refuse_a_full_folder(folder)
+    check_folder(folder)
     board = new_board(folder, settings)
     with board.writing() as connection:
-        refuse_a_second_board(connection)
+        check_database(connection)
         for one in found:
             add_set(connection, one)
             told = {"signature": one.signature}
@@ -116,13 +116,13 @@ def new_board(folder: Path, settings: Settings) -> Board:
     return Board(folder, settings, engine, Vault(folder))
 
 
-def refuse_a_full_folder(folder: Path) -> None:
+def check_folder(folder: Path) -> None:
     """Refuse, with a LeaderboardError, a folder that is not new or empty."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise LeaderboardError(f"{folder} is there and not empty; name a new folder.")
 
 
-def refuse_a_second_board(connection: Connection) -> None:
+def check_database(connection: Connection) -> None:
     """Refuse, with a LeaderboardError, a database that holds a board."""
     if all_sets(connection):
         raise LeaderboardError("The database holds a board already; name an empty one.")

@@ -54,13 +54,9 @@ def check_facts(
     if access not in ("", *Access):
         raise LeaderboardError(f"The access is one of {', '.join(Access)}, not {access[:20]!r}.")
     return ModelFacts(
-        team=check_name(team, "team"),
-        model=check_name(model, "model"),
-        link=check_link(link.strip()),
-        access=Access(access or Access.UNKNOWN),
-        size=parse_size(size),
-        released=parse_date(released.strip()),
-    )
+        team=check_name(team, "team"), model=check_name(model, "model"), link=check_link(link.strip()),
+        access=Access(access or Access.UNKNOWN), size=parse_size(size), released=parse_date(released.strip()),
+    )  # fmt: skip
 
 
 def file_name(name: str | None) -> str:

@@ -52,13 +52,10 @@ class Views:
         models = {row.entry: as_facts(row) for row in sorted(self._rows, key=lambda row: row.received)}
         return records.Site(
             settings=self._board.settings.model_copy(update={"database": ""}),  # which may hold a password
-            sets=tuple(self.sets.values()),
-            tracks=tuple(self.tracks()),
+            sets=tuple(self.sets.values()), tracks=tuple(self.tracks()), live=live, compared=frozenset(compared),
             models=tuple(sorted(models.values(), key=lambda facts: (facts.model.casefold(), facts.team.casefold()))),
-            live=live,
-            compared=frozenset(compared),
             updated=last_event(self._connection)[1],
-        )
+        )  # fmt: skip
 
     def tracks(self) -> list[Track]:
         """All tables: those with models, and VI+TEI of every mode of a set without."""

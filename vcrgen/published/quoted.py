@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -162,16 +162,10 @@ def _source(cell: str) -> str:
     return text
 
 
-def _one_of(values: tuple[str, ...]) -> Callable[[str], str]:
-    def read(cell: str) -> str:
-        if cell not in values:
-            raise LeaderboardError(f"It is one of {', '.join(values)}, not {cell[:20]!r}.")
-        return cell
-
-    return read
-
-
-_view, _access = _one_of(tuple(View)), _one_of(tuple(Access))
+def _one_of(values: Iterable[str], cell: str) -> str:
+    if cell not in (known := tuple(values)):
+        raise LeaderboardError(f"It is one of {', '.join(known)}, not {cell[:20]!r}.")
+    return cell
 
 
 def _language(cell: str) -> str:
@@ -199,10 +193,10 @@ _READERS: Mapping[str, Callable[[str], object]] = {
     "data": _text,
     "items": _items,
     "language": _language,
-    "mode": _one_of(MODES),
-    "view": lambda cell: View(_view(cell)),
+    "mode": lambda cell: _one_of(MODES, cell),
+    "view": lambda cell: View(_one_of(View, cell)),
     "model": lambda cell: check_name(cell, "model"),
-    "access": lambda cell: Access(_access(cell or Access.UNKNOWN)),
+    "access": lambda cell: Access(_one_of(Access, cell or Access.UNKNOWN)),
     "size": parse_size,
     "released": parse_date,
     **dict.fromkeys(("exact", "exact_sd", "jaccard", "jaccard_sd"), _share),

@@ -35,15 +35,12 @@ def describe(of: ModelFacts | Quoted) -> ModelTexts:
     """A model of the board with the link to its page, or one of a publication."""
     facts = of if isinstance(of, ModelFacts) else None
     return ModelTexts(
-        name=of.model,
-        team=facts.team if facts else "",
-        page=model_name(facts.entry) if facts else "",
-        link=web_address(facts.link) if facts else "",
+        name=of.model, team=facts.team if facts else "",
+        page=model_name(facts.entry) if facts else "", link=web_address(facts.link) if facts else "",
         access="" if of.access == Access.UNKNOWN else of.access.value,
-        size=show_size(of.size),
-        billions="" if of.size is None else f"{of.size:g}",
+        size=show_size(of.size), billions="" if of.size is None else f"{of.size:g}",
         released=of.released.isoformat() if of.released else "",
-    )
+    )  # fmt: skip
 
 
 def columns_of(table: BoardTable) -> Iterator[tuple[str, str, bool]]:
