@@ -257,7 +257,7 @@ MUTATIONS: tuple[Mutation, ...] = (
     M("leaderboard", "hidden figures in finer steps", "SPANS_A_STEP = 2", "SPANS_A_STEP = 1", "board"),
     M("leaderboard", "hidden figures not rounded", "return Figure(round(value) / each,", "return Figure(figure.value,", "board"),
     M("leaderboard", "hidden intervals narrower", "math.floor(low + 1e-9) / each", "math.ceil(low - 1e-9) / each", "board"),
-    M("leaderboard", "hidden counts shown", "        if one.hidden:\n            sentence", "        if False:\n            sentence", "board"),
+    M("leaderboard", "hidden counts shown", "        if track.hidden:\n            return shown", "        if False:\n            return shown", "board"),
     M("leaderboard", "ranks by the mean", "np.flatnonzero(low > 0).tolist(), np.flatnonzero(high < 0).tolist()",
       "np.flatnonzero(low > -1).tolist(), np.flatnonzero(high < 0).tolist()", "board"),
     M("leaderboard", "the lowest is bold", "max(shares, key=shares.__getitem__)", "min(shares, key=shares.__getitem__)", "board"),

@@ -26,11 +26,7 @@ ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL")}
 
 
 class WorkerProcess:
-    """A process beside the service that is started again whenever it dies.
-
-    Args:
-        command: What to run.
-    """
+    """A process beside the service that runs a command, and is started again whenever it dies."""
 
     def __init__(self, command: Sequence[str]) -> None:
         self._command = command
@@ -61,16 +57,12 @@ class WorkerProcess:
             log_line("worker died", code=self._process.returncode)
             self._stopping.wait(BACKOFF_SECONDS)
         if self._process is not None:
-            _end(self._process)
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    process.terminate()
-    try:
-        process.wait(PATIENCE_SECONDS)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
+            self._process.terminate()
+            try:
+                self._process.wait(PATIENCE_SECONDS)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
 
 
 @contextmanager
