@@ -132,6 +132,7 @@ def test_a_name_is_decided_once_and_a_word_anew() -> None:
     ("old", "new", "where", "message"),
     [
         ("{LINE}", "{nothing}", LINE, "nothing is called 'nothing'"),
+        ("{LINE}", "{n ducks}", LINE, "nothing is called 'n'"),
         ("{LINE}", "{number n n}", LINE, "'number' takes 1 values, not 2"),
         ("{LINE}", "{ducks.middle}", LINE, "a value has no 'middle', only count, first, last, rest, same"),
         ("{LINE}", "{n", LINE, "braces do not match"),

@@ -97,6 +97,8 @@ def test_a_thing_looks_the_same_in_any_units(x: int, y: int, size: int) -> None:
 def test_measures_of_the_picture_are_in_the_units_of_the_place() -> None:
     place = Canvas(80, 40, Random(0)).at(3, 4, 8).at(1, 1, 0.5)
     assert (place.w, place.h, place.u, place.px) == (20, 10, 0.1, 0.25)
+    wide = Canvas(80, 40, Random(0)).at(0, 0, 8, 4)
+    assert (wide.w, wide.h, wide.u, wide.px) == (10, 10, 0.05, 0.125)
 
 
 def test_a_negative_width_mirrors() -> None:
