@@ -1,9 +1,11 @@
 """What the stages of a build hand one another."""
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Generic, Self, TypeVar
 
+import numpy as np
 from PIL import Image
 
 from vcrgen.builder.bands import Band, Pixels
@@ -13,10 +15,14 @@ from vcrgen.typeset.style import Style
 
 T = TypeVar("T")
 
+KEY_LENGTH = 20  # hex digits
+KEY_DTYPE = np.dtype([(name, f"S{KEY_LENGTH}") for name in ("pair", "image", "caption")])
+"""The form in which files hold the hashes of many pairs: one :class:`PairKeys` a record."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairKeys:
-    """Hashes by which pairs are told apart and kept together, in hex; one record of ``keys.KEY_DTYPE``.
+    """Hashes in hex, by which pairs are told apart and kept together.
 
     Attributes:
         pair: Of image bytes and caption; also the ``question_id``.
@@ -27,6 +33,15 @@ class PairKeys:
     pair: str
     image: str
     caption: str
+
+    @classmethod
+    def of(cls, image: bytes, caption: str, shown: str) -> Self:
+        """The hashes of an encoded image, its whole normalised caption, and the part of it that the strip shows."""
+        image_hash = hashlib.blake2b(image, digest_size=KEY_LENGTH // 2)
+        pair_hash = image_hash.copy()
+        pair_hash.update(b"\0" + caption.encode("utf-8", "surrogatepass"))
+        shown_hash = hashlib.blake2b(shown.encode("utf-8", "surrogatepass"), digest_size=KEY_LENGTH // 2)
+        return cls(pair=pair_hash.hexdigest(), image=image_hash.hexdigest(), caption=shown_hash.hexdigest())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +65,7 @@ class Prepared:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
-    """What all views of a pair are put together from.
+    """What the images of a pair are put together from, in every mode.
 
     Attributes:
         photo: VI.
@@ -64,8 +79,8 @@ class Parts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class View(Generic[T]):
-    """The images of one pair under one set of covers: bands of rows from the top, or the bytes of files.
+class PairImages(Generic[T]):
+    """The images of one pair under one set of covers: each as bands of rows from the top, or as the bytes of a file.
 
     Attributes:
         stacked: VI+TEI.
@@ -92,14 +107,14 @@ class Pair:
         keys: Its hashes.
         source_id: Its id in the source.
         caption: The shown caption.
-        image: VI, encoded.
-        views: The images of each mode, encoded.
+        photo: VI, encoded.
+        images: The images of each mode, encoded.
         strip_height: In pixels.
     """
 
     keys: PairKeys
     source_id: str
     caption: str
-    image: bytes
-    views: dict[Mode, View[bytes]]
+    photo: bytes
+    images: dict[Mode, PairImages[bytes]]
     strip_height: int
