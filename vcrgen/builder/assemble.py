@@ -45,23 +45,14 @@ class Piece:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataFile:
-    """A Parquet file of the dataset, and the pieces it is put together from.
+    """A Parquet file of the dataset, and the pieces it is put together from."""
 
-    Attributes:
-        path: Relative to the dataset's folder.
-        mode: The mode.
-        split: The split.
-        rows: Pairs in it.
-        pieces: In the order of the rows.
-        sha256: Hash of its bytes where it is a whole part, whose hash is known.
-    """
-
-    path: str
-    mode: str
-    split: str
-    rows: int
-    pieces: tuple[Piece, ...]
-    sha256: str | None
+    path: str  # relative to the dataset's folder
+    mode: str  # the mode
+    split: str  # the split
+    rows: int  # pairs in it
+    pieces: tuple[Piece, ...]  # in the order of the rows
+    sha256: str | None  # hash of its bytes where it is a whole part, whose hash is known
 
     @property
     def is_whole_part(self) -> bool:
@@ -71,15 +62,10 @@ class DataFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assembly:
-    """What the dataset will consist of.
+    """What the dataset will consist of."""
 
-    Attributes:
-        files: All data files.
-        drops: Pairs set aside in the whole build, by reason.
-    """
-
-    files: tuple[DataFile, ...]
-    drops: dict[str, int]
+    files: tuple[DataFile, ...]  # all data files
+    drops: dict[str, int]  # pairs set aside in the whole build, by reason
 
 
 def plan_assembly(results: Sequence[ShardResult], config: BuildConfig, *, work: Folder, shard_size: int) -> Assembly:

@@ -41,39 +41,22 @@ class Range:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildEstimate:
-    """What a build will consist of and cost, on machines like this one.
+    """What a build will consist of and cost, on machines like this one."""
 
-    Attributes:
-        source: One line on where the pairs come from.
-        source_files: Files, or other partitions, that are read.
-        rows: Rows that are read; exact.
-        shards: Tasks; exact.
-        shard_size: Rows of a task, at most.
-        sampled: Rows of the sample.
-        skipped: Those that do not meet the conditions.
-        drops: Those set aside, by reason. Duplicates show only in a build.
-        pairs: Pairs that will be built.
-        seconds_per_row: Of one core.
-        core_hours: For all rows.
-        files: Data files written, where no file is put together from others (one split, no duplicates).
-        bytes: Size of the data files of each mode.
-        total_bytes: Of all modes.
-    """
-
-    source: str
-    source_files: int
-    rows: int
-    shards: int
-    shard_size: int
-    sampled: int
-    skipped: int
-    drops: dict[str, int]
-    pairs: Range
-    seconds_per_row: Range
-    core_hours: Range
-    files: int
-    bytes: dict[str, Range]
-    total_bytes: Range
+    source: str  # one line on where the pairs come from
+    source_files: int  # files, or other partitions, that are read
+    rows: int  # rows that are read; exact
+    shards: int  # tasks; exact
+    shard_size: int  # rows of a task, at most
+    sampled: int  # rows of the sample
+    skipped: int  # those that do not meet the conditions
+    drops: dict[str, int]  # those set aside, by reason. Duplicates show only in a build
+    pairs: Range  # pairs that will be built
+    seconds_per_row: Range  # of one core
+    core_hours: Range  # for all rows
+    files: int  # data files written, where no file is put together from others (one split, no duplicates)
+    bytes: dict[str, Range]  # size of the data files of each mode
+    total_bytes: Range  # of all modes
 
     @property
     def share_set_aside(self) -> float:
@@ -82,14 +65,7 @@ class BuildEstimate:
 
 
 class _Sample:
-    """Rows sent through the real stages, into files that go nowhere; each row's time and sizes are kept.
-
-    Args:
-        pipeline: The stages.
-        source: Where the rows are.
-        tasks: Whose first rows are taken.
-        rows: How many of each task, at most.
-    """
+    """Rows sent through the real stages, into files that go nowhere; each row's time and sizes are kept."""
 
     def __init__(self, pipeline: Pipeline, source: Source, tasks: Sequence[Task], rows: int) -> None:
         self._pipeline = pipeline

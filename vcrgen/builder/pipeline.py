@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from vcrgen.builder.compose import compose_images, draw_parts
 from vcrgen.builder.encode import encode_image
 from vcrgen.builder.filters import CensorList
-from vcrgen.builder.images import ImageLimits, load_image
+from vcrgen.builder.images import load_image
 from vcrgen.builder.masking import locate_answers, plan_mask
 from vcrgen.builder.records import Pair, PairKeys, Prepared
 from vcrgen.builder.rows import pair_row
@@ -134,8 +134,8 @@ class Pipeline:
             shown = ", ".join(f"U+{ord(character):04X}" for character in missing[:5])
             return reject(Reason.NO_GLYPH, f"no font of the chain has {shown}")
         try:
-            limits = ImageLimits(max_pixels=config.max_pixels, min_side=config.min_side, max_height=style.max_height)
-            image = load_image(item.image, width=style.width, limits=limits)
+            limits = {"max_pixels": config.max_pixels, "min_side": config.min_side, "max_height": style.max_height}
+            image = load_image(item.image, width=style.width, **limits)
         except ImageProblem as problem:
             return reject(problem.reason, problem.detail)
         height = image.height + layout.height + 1

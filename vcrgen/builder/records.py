@@ -22,17 +22,11 @@ KEY_DTYPE = np.dtype([(name, f"S{KEY_LENGTH}") for name in ("pair", "image", "ca
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairKeys:
-    """Hashes in hex, by which pairs are told apart and kept together.
+    """Hashes in hex, by which pairs are told apart and kept together."""
 
-    Attributes:
-        pair: Of image bytes and caption; also the ``question_id``.
-        image: Of the source image's bytes.
-        caption: Of the shown caption.
-    """
-
-    pair: str
-    image: str
-    caption: str
+    pair: str  # of image bytes and caption; also the `question_id`
+    image: str  # of the source image's bytes
+    caption: str  # of the shown caption
 
     @classmethod
     def of(cls, image: bytes, caption: str, shown: str) -> Self:
@@ -46,75 +40,43 @@ class PairKeys:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
-    """An item that passed all filters but the text pipeline's.
+    """An item that passed all filters but the text pipeline's."""
 
-    Attributes:
-        item: As the source gives it.
-        keys: Its hashes.
-        style: How it is set and covered.
-        image: VI.
-        layout: The lines of the shown caption.
-    """
-
-    item: Item
-    keys: PairKeys
-    style: Style
-    image: Image.Image
-    layout: Layout
+    item: Item  # as the source gives it
+    keys: PairKeys  # its hashes
+    style: Style  # how it is set and covered
+    image: Image.Image  # VI
+    layout: Layout  # the lines of the shown caption
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
-    """What the images of a pair are put together from, in every mode.
+    """What the images of a pair are put together from, in every mode."""
 
-    Attributes:
-        photo: VI.
-        strip: The uncovered strip: brightness, shape (height, width), 255 = white.
-        cells: The spans in reading order, each with the places of the strip that show it.
-    """
-
-    photo: Band
-    strip: Pixels
-    cells: Mapping[Span, tuple[Box, ...]]
+    photo: Band  # VI
+    strip: Pixels  # the uncovered strip: brightness, shape (height, width), 255 = white
+    cells: Mapping[Span, tuple[Box, ...]]  # the spans in reading order, each with the places of the strip that show it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairImages(Generic[T]):
-    """The images of one pair under one set of covers: each as bands of rows from the top, or as the bytes of a file.
+    """The images of one pair under one set of covers: each as bands of rows from the top, or as the bytes of a file."""
 
-    Attributes:
-        stacked: VI+TEI.
-        only_it: TEI only, of the same size.
-        only_it_small: The strip.
-        spans: The spans under their covers.
-        strip_y: Top row of the strip in ``stacked``, in pixels.
-        only_it_strip_y: The same in ``only_it``.
-    """
-
-    stacked: T
-    only_it: T
-    only_it_small: T
-    spans: tuple[CoveredSpan, ...]
-    strip_y: int
-    only_it_strip_y: int
+    stacked: T  # VI+TEI
+    only_it: T  # TEI only, of the same size
+    only_it_small: T  # the strip
+    spans: tuple[CoveredSpan, ...]  # the spans under their covers
+    strip_y: int  # top row of the strip in `stacked`, in pixels
+    only_it_strip_y: int  # the same in `only_it`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
-    """One finished pair.
+    """One finished pair."""
 
-    Attributes:
-        keys: Its hashes.
-        source_id: Its id in the source.
-        caption: The shown caption.
-        photo: VI, encoded.
-        images: The images of each mode, encoded.
-        strip_height: In pixels.
-    """
-
-    keys: PairKeys
-    source_id: str
-    caption: str
-    photo: bytes
-    images: dict[Mode, PairImages[bytes]]
-    strip_height: int
+    keys: PairKeys  # its hashes
+    source_id: str  # its id in the source
+    caption: str  # the shown caption
+    photo: bytes  # VI, encoded
+    images: dict[Mode, PairImages[bytes]]  # the images of each mode, encoded
+    strip_height: int  # in pixels

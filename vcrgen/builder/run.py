@@ -13,14 +13,13 @@ from typing import Any
 
 from vcrgen.builder.assemble import REJECTS_FILE, join_rejects, make_file, plan_assembly, read_assembly, save_assembly
 from vcrgen.builder.card import dataset_card
-from vcrgen.builder.engines import CrashedTasksError, Engine, EngineChoice, Report, Worker, open_engine
+from vcrgen.builder.engines import CrashedTasksError, Engine, EngineChoice, Worker, open_engine
 from vcrgen.builder.pipeline import Pipeline
 from vcrgen.builder.shards import (
     BYTE_PACKAGES,
     TASK_FOLDERS,
     Plan,
     ShardResult,
-    Task,
     environment,
     make_plan,
     process_shard,
@@ -122,12 +121,6 @@ def plan_build(config: BuildConfig, watcher: Watcher) -> tuple[Plan, Source, Pip
 class Build:
     """One build of one configuration into one folder.
 
-    Args:
-        config: What to build.
-        out: Folder of the dataset.
-        engine: Where its shards are made.
-        watcher: Told of the progress.
-
     Raises:
         OutputError: The folder is a file, or of a kind that builds cannot write to.
     """
@@ -184,11 +177,7 @@ class Build:
             raise
 
     def _finished(self, plan: Plan) -> Manifest | None:
-        """The manifest of a finished build of the same plan.
-
-        Raises:
-            OutputError: There is a finished dataset of another one.
-        """
+        """The manifest of a finished build of the same plan; a finished dataset of another one is an error."""
         if self._out.size(SUCCESS) is None:
             return None
         with suppress(DatasetError):
@@ -270,11 +259,7 @@ class Build:
 
 
 def _shard_worker(plan: Plan, config: BuildConfig, source: Source, work: Folder, expected: dict[str, Any]) -> Worker:
-    """What a process of the engine does: loads the stages once, then task after task.
-
-    Raises:
-        EngineError: The process would give other bytes than the driver, or is on a machine without the folder.
-    """
+    """Load the stages in a process of an engine, and see that it would give the bytes of the driver's."""
     if work.size(PLAN) is None:
         raise EngineError(f"The machine {platform.node()} does not see {work}; give an --out that all machines share.")
     pipeline = Pipeline(config)
@@ -285,11 +270,7 @@ def _shard_worker(plan: Plan, config: BuildConfig, source: Source, work: Folder,
                 f"The machine {platform.node()} has {name} {here[name]}, the driver {value}; install the same versions "
                 "and fonts on all machines, or the bytes would differ."
             )
-
-    def work_on(task: Task, report: Report) -> ShardResult:
-        return process_shard(task, plan=plan, pipeline=pipeline, source=source, work=work, report=report)
-
-    return work_on
+    return partial(process_shard, plan=plan, pipeline=pipeline, source=source, work=work)
 
 
 def _absolute(value: Any) -> Any:

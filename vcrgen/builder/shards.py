@@ -62,21 +62,13 @@ class Task:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What a build consists of.
+    """What a build consists of."""
 
-    Attributes:
-        fingerprint: Hash of everything that decides the bytes of the parts.
-        dataset_fingerprint: Hash of that and of what decides how parts become a dataset.
-        facts: What the fingerprint stands for, by name, to say what another plan differs in.
-        shard_size: Pairs that a task reads, and rows that a file of the dataset holds, at most.
-        tasks: In the order of the source.
-    """
-
-    fingerprint: str
-    dataset_fingerprint: str
-    facts: dict[str, Any]
-    shard_size: int
-    tasks: tuple[Task, ...]
+    fingerprint: str  # hash of everything that decides the bytes of the parts
+    dataset_fingerprint: str  # hash of that and of what decides how parts become a dataset
+    facts: dict[str, Any]  # what the fingerprint stands for, by name, to say what another plan differs in
+    shard_size: int  # pairs that a task reads, and rows that a file of the dataset holds, at most
+    tasks: tuple[Task, ...]  # in the order of the source
 
     @property
     def rows(self) -> int:
@@ -86,33 +78,18 @@ class Plan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShardResult:
-    """What a finished task has written; the content of its manifest.
+    """What a finished task has written; the content of its manifest."""
 
-    Attributes:
-        index: The task's.
-        fingerprint: The plan's.
-        rows: Pairs built; each is one row in the part of every mode.
-        drops: Pairs set aside, by reason.
-        bytes: Size of the part of each mode.
-        sha256: Hash of the part of each mode.
-    """
-
-    index: int
-    fingerprint: str
-    rows: int
-    drops: dict[str, int]
-    bytes: dict[str, int]
-    sha256: dict[str, str]
+    index: int  # the task's
+    fingerprint: str  # the plan's
+    rows: int  # pairs built; each is one row in the part of every mode
+    drops: dict[str, int]  # pairs set aside, by reason
+    bytes: dict[str, int]  # size of the part of each mode
+    sha256: dict[str, str]  # hash of the part of each mode
 
 
 def make_plan(config: BuildConfig, partitions: list[Partition], *, signature: Signature) -> Plan:
-    """Cut partitions into tasks.
-
-    Args:
-        config: The configuration.
-        partitions: Those of the source, cut to the configuration's limit.
-        signature: The dataset's, which holds the versions of fonts and pipelines.
-    """
+    """Cut partitions into tasks."""
     size, tasks = cut_tasks(config, partitions)
     inputs = [asdict(partition) for partition in partitions]
     here = environment()
@@ -211,17 +188,9 @@ def read_results(plan: Plan, work: Folder) -> dict[int, ShardResult]:
 
 
 def process_shard(
-    task: Task, *, plan: Plan, pipeline: Pipeline, source: Source, work: Folder, report: Report
+    task: Task, report: Report, *, plan: Plan, pipeline: Pipeline, source: Source, work: Folder
 ) -> ShardResult:
     """Do one task: idempotent, and knows nothing of the engine that calls it.
-
-    Args:
-        task: What to read.
-        plan: The plan it belongs to.
-        pipeline: The stages, of the plan's configuration.
-        source: Where the rows are.
-        work: The work folder.
-        report: Called every few pairs.
 
     Raises:
         OSError: The disk is full or the folder cannot be written; or the build is over, as for a process that was

@@ -48,13 +48,7 @@ class Attempt(NamedTuple):
 
 
 class Run:
-    """One run.
-
-    Args:
-        ray: The module, connected.
-        tasks: What to do.
-        submit: Hands a task to Ray for one machine, and gives Ray's reference.
-    """
+    """One run."""
 
     def __init__(self, ray: Any, tasks: Sequence[Any], *, submit: Callable[[Any, Any], Any]) -> None:
         self._ray = ray

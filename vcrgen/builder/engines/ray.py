@@ -20,12 +20,7 @@ PROBE_SECONDS = 120.0
 
 @contextmanager
 def ray_engine(make_worker: Callable[[], Worker], packages: tuple[str, ...], address: str | None) -> Iterator[Engine]:
-    """Connect to a Ray cluster that is running already, and look at every machine.
-
-    Args:
-        make_worker: Loads what all tasks need, once in every process.
-        packages: Have to be of the same version on every machine.
-        address: ``HOST:PORT`` of its head; None and ``auto`` stand for the cluster that this machine is part of.
+    """Connect to a running Ray cluster (None and ``auto``: that of this machine), and compare its machines.
 
     Raises:
         EngineError: Ray is not installed, the cluster cannot be reached, has no CPU, or its machines differ.
@@ -80,11 +75,7 @@ def _connect(ray: Any, address: str) -> None:
 
 
 def _check_machines(ray: Any, address: str, packages: tuple[str, ...]) -> None:
-    """Compare what is installed on all machines that run tasks.
-
-    Raises:
-        EngineError: There is none, or one differs from the driver.
-    """
+    """See that what is installed on all machines that run tasks is what the driver has."""
     nodes = alive(ray)
     if not nodes:
         raise EngineError(f"The Ray cluster at {address} has no machine with a CPU for tasks; add one.")

@@ -15,11 +15,7 @@ from vcrgen.errors import EngineError, VcrgenError, WorkerError
 
 @contextmanager
 def spark_engine(make_worker: Callable[[], Worker], master: str | None) -> Iterator[Engine]:
-    """Start a Spark context.
-
-    Args:
-        make_worker: Loads what all tasks need, once in every process.
-        master: Spark's master URL, or None for that of Spark's own configuration.
+    """Start a Spark context on a master, or on that of Spark's own configuration.
 
     Raises:
         EngineError: Spark or Java is not installed, or the master cannot be used.

@@ -27,17 +27,11 @@ _MAX_FIELDS = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Partition:
-    """One ordered run of rows, usually a file.
+    """One ordered run of rows, usually a file."""
 
-    Attributes:
-        name: What row ids are made of: the file's name relative to the source, with ``/``; no machine's path.
-        rows: Number of rows.
-        size: Bytes of the file, so that a changed source is noticed; 0 where it has none.
-    """
-
-    name: str
-    rows: int
-    size: int = 0
+    name: str  # what row ids are made of: the file's name relative to the source, with `/`; no machine's path
+    rows: int  # number of rows
+    size: int = 0  # bytes of the file, so that a changed source is noticed; 0 where it has none
 
 
 class Source(ABC):

@@ -14,17 +14,11 @@ _SAMPLE_ROWS = 100
 
 
 class Record(NamedTuple):
-    """One row as it lies in the file.
+    """One row as it lies in the file."""
 
-    Attributes:
-        offset: Byte at which it starts.
-        line: Line at which it starts, from 1; 0 in a format without lines.
-        raw: What :meth:`ScannedSource._row` makes a row of.
-    """
-
-    offset: int
-    line: int
-    raw: Any
+    offset: int  # byte at which it starts
+    line: int  # line at which it starts, from 1; 0 in a format without lines
+    raw: Any  # what :meth:`ScannedSource._row` makes a row of
 
 
 class ScannedSource(FileSource):

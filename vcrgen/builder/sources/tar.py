@@ -115,11 +115,7 @@ class _Headers:
 
 
 def _members(handle: BinaryIO, *, shown: str) -> Iterator[tarfile.TarInfo]:
-    """The members from the handle's position on, forgotten as soon as they are given.
-
-    Raises:
-        SourceError: The file is not an uncompressed tar file, is cut short, or is damaged.
-    """
+    """The members from the handle's position on, forgotten as soon as they are given."""
     last = -1
     try:
         with tarfile.open(fileobj=_Headers(handle), mode="r:") as archive:  # type: ignore[call-overload]
