@@ -19,7 +19,7 @@ from vcrgen.cli.root import app
 from vcrgen.config import RUN, BuildConfig
 
 if TYPE_CHECKING:
-    from vcrgen.builder.estimate import Estimate, Range
+    from vcrgen.builder.estimate import BuildEstimate, Range
 
 UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
 
@@ -106,7 +106,7 @@ def plan(
 
     merged = _merged(options["config"], options)
     engine = {name: options[name] for name in ("workers", "address", "master")}
-    EngineChoice(name=options["engine"], **engine).check()
+    EngineChoice(name=options["engine"], **engine)  # refuses options of another engine
     with ConsoleWatcher(console.err) as watcher:
         found = estimate(merged, watcher=watcher)
     if as_json:
@@ -124,7 +124,7 @@ def _merged(recipe: Path | None, options: dict[str, Any]) -> BuildConfig:
     return load_build_config(find_recipe(recipe) if recipe else None, fields)
 
 
-def _print_estimate(found: Estimate, workers: int) -> None:
+def _print_estimate(found: BuildEstimate, workers: int) -> None:
     table = Table("", "predicted", "95 % of samples", box=SIMPLE_HEAD)
     table.add_row("pairs", f"{found.pairs.value:,.0f}", _between(found.pairs, lambda value: f"{value:,.0f}"))
     table.add_row("core-hours", _hours(found.core_hours.value), _between(found.core_hours, _hours))
