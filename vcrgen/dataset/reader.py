@@ -44,21 +44,13 @@ _TAIL_BYTES = 64 << 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dataset:
-    """A dataset, or some modes and splits of it. To make one reads only what lists the files.
+    """A dataset, or some modes and splits of it. To make one reads only what lists the files."""
 
-    Attributes:
-        name: What the user called it.
-        folder: Where the files are.
-        kind: The columns that its rows may have.
-        files: In the order of the rows.
-        manifest: What a build of vcrgen says of the whole dataset; None for all others.
-    """
-
-    name: str
-    folder: Folder
-    kind: DatasetKind
-    files: tuple[TableFile, ...]
-    manifest: Manifest | None = None
+    name: str  # what the user called it
+    folder: Folder  # where the files are
+    kind: DatasetKind  # the columns that its rows may have
+    files: tuple[TableFile, ...]  # in the order of the rows
+    manifest: Manifest | None = None  # what a build of vcrgen says of the whole dataset; None for all others
 
     def __str__(self) -> str:
         return self.name

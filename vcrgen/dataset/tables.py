@@ -38,21 +38,13 @@ Row = tuple[int, dict[str, Any]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableFile:
-    """A file of rows.
+    """A file of rows."""
 
-    Attributes:
-        path: Relative to the dataset's folder; the ending says which form it has.
-        mode: The mode of its rows, where the dataset says so.
-        split: The split of its rows, where the dataset says so.
-        rows: How many there have to be, or None where nobody says.
-        bytes: The size it has to have, or None where nobody says.
-    """
-
-    path: str
-    mode: str | None = None
-    split: str | None = None
-    rows: int | None = None
-    bytes: int | None = None
+    path: str  # relative to the dataset's folder; the ending says which form it has
+    mode: str | None = None  # the mode of its rows, where the dataset says so
+    split: str | None = None  # the split of its rows, where the dataset says so
+    rows: int | None = None  # how many there have to be, or None where nobody says
+    bytes: int | None = None  # the size it has to have, or None where nobody says
 
 
 class Damaged(Exception):

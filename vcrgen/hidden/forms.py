@@ -31,21 +31,13 @@ _STYLES = 64  # fonts in one size that are kept
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Form:
-    """One item of one form.
+    """One item of one form."""
 
-    Attributes:
-        question_id: Random digits.
-        keys: Hashes of source image and shown caption, by which the same pair is known.
-        stacked: PNG of VI+TEI.
-        only_it: PNG of TEI only.
-        answer: The line of the key.
-    """
-
-    question_id: str
-    keys: dict[str, str]
-    stacked: bytes
-    only_it: bytes
-    answer: dict[str, Any]
+    question_id: str  # random digits
+    keys: dict[str, str]  # hashes of source image and shown caption, by which the same pair is known
+    stacked: bytes  # PNG of VI+TEI
+    only_it: bytes  # PNG of TEI only
+    answer: dict[str, Any]  # the line of the key
 
 
 class FormMaker:

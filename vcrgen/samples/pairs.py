@@ -21,17 +21,11 @@ BUILTIN_COUNT = 4 * len(SCENES)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SamplePair:
-    """A picture with its caption.
+    """A picture with its caption."""
 
-    Attributes:
-        id: Stable name, e.g. "en-000017".
-        image: The encoded picture, PNG or JPEG.
-        caption: What the picture shows, in the pair's language.
-    """
-
-    id: str
-    image: bytes
-    caption: str
+    id: str  # stable name, e.g. "en-000017".
+    image: bytes  # the encoded picture, PNG or JPEG
+    caption: str  # what the picture shows, in the pair's language
 
 
 def sample_pair(lang: str, index: int) -> SamplePair:

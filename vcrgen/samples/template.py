@@ -33,36 +33,22 @@ def _part(value: Any, part: str) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A line of `[words]`.
+    """A line of `[words]`."""
 
-    Attributes:
-        parameters: Names of its values; those that are not given are None.
-        bits: How many bits of chance choose the invented name that it makes; 0 for other words.
-        text: Puts it together.
-    """
-
-    parameters: tuple[str, ...]
-    bits: float
-    text: Text
+    parameters: tuple[str, ...]  # names of its values; those that are not given are None
+    bits: float  # how many bits of chance choose the invented name that it makes; 0 for other words
+    text: Text  # puts it together
 
 
 @dataclass(slots=True)
 class Telling:
-    """A caption that is being told.
+    """A caption that is being told."""
 
-    Attributes:
-        words: The rules of the language.
-        rng: Makes the choices.
-        names: Values by their names: facts, and what the scene or the rule in hand names.
-        comma: What stands between the words of a list.
-        coined: The invented names so far, and the bits of each.
-    """
-
-    words: Mapping[str, Rule]
-    rng: Random
-    names: dict[str, Any]
-    comma: str
-    coined: list[tuple[str, float]] = field(default_factory=list)
+    words: Mapping[str, Rule]  # the rules of the language
+    rng: Random  # makes the choices
+    names: dict[str, Any]  # values by their names: facts, and what the scene or the rule in hand names
+    comma: str  # what stands between the words of a list
+    coined: list[tuple[str, float]] = field(default_factory=list)  # the invented names so far, and the bits of each
 
     def call(self, name: str, values: list[Any]) -> str:
         """Put a rule's text together; of the scene it sees the season and the earliest year only."""

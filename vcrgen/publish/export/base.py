@@ -116,17 +116,11 @@ class ExportRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportJob:
-    """What is exported.
+    """What is exported."""
 
-    Attributes:
-        dataset: What is exported, with its manifest.
-        parts: The chosen parts, in the manifest's order.
-        language: The dataset's language.
-    """
-
-    dataset: Dataset
-    parts: tuple[Part, ...]
-    language: LanguageRow
+    dataset: Dataset  # what is exported, with its manifest
+    parts: tuple[Part, ...]  # the chosen parts, in the manifest's order
+    language: LanguageRow  # the dataset's language
 
     def rows(self, part: Part, *, columns: Sequence[str] | None = None) -> Iterator[ExportRow]:
         """Stream the rows of a part.
