@@ -39,8 +39,9 @@ from bench_build import repeat_pairs
 
 from vcrgen.builder import run
 from vcrgen.builder.estimate import estimate
-from vcrgen.builder.run import Watcher, _shard_worker, build
+from vcrgen.builder.run import _shard_worker, build
 from vcrgen.config import BuildConfig
+from vcrgen.work.watcher import Watcher
 
 SHARD = 50  # the same at all sizes, so that shards of another size are not what is measured
 SIZES = {100: 9, 1_000: 3, 10_000: 1}  # pairs to rounds

@@ -13,12 +13,12 @@ import argparse
 import sys
 from pathlib import Path
 
-from vcrgen.builder.pipeline import make_style
-from vcrgen.builder.specimen import draw_specimen
 from vcrgen.records import Mode
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.typeset.calibrate import Calibration
 from vcrgen.typeset.fonts import default_chain, font_register, resolve_font, text_faces
+from vcrgen.typeset.specimen import draw_specimen
+from vcrgen.typeset.style import make_style
 
 SMALL, TOLERANCE_SMALL, TOLERANCE = 28, 0.05, 0.03
 
@@ -56,7 +56,7 @@ def table(lang: str, sizes: list[int], sheets: Path | None) -> int:
 
 def cell(cover: Calibration, size: int) -> str:
     near = abs(cover.visible - cover.target) <= (TOLERANCE_SMALL if size < SMALL else TOLERANCE)
-    return f"{cover.shown}: {cover.visible:.2f}" + ("" if near else "!")
+    return f"{cover.rule.name}: {cover.visible:.2f}" + ("" if near else "!")
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
     python scripts/quote_papers.py ../shared/data/papers
 
-Writes vcrgen/published/*.csv, one row for each model, setting and view. What the paper prints wrongly is
+Writes vcrgen/published/tables/*.csv, one row for each model, setting and view. What the paper prints wrongly is
 put right and marked, and what two tables say of the same run is compared.
 """
 
@@ -19,9 +19,9 @@ from pathlib import Path
 
 from vcrgen.errors import LeaderboardError, VcrgenError
 from vcrgen.files import write_text
-from vcrgen.leaderboard.quoted import COLUMNS, read_quoted
+from vcrgen.published.quoted import COLUMNS, read_quoted
 
-TARGET = Path(__file__).resolve().parents[1] / "vcrgen" / "published"
+TARGET = Path(__file__).resolve().parents[1] / "vcrgen" / "published" / "tables"
 PAPER = ("arXiv 2406.06462", "https://arxiv.org/abs/2406.06462")
 PDF = ("VCR repository, paper.pdf of August 2024", "https://github.com/tianyu-z/VCR/blob/main/assets/paper.pdf")
 README = ("VCR repository, README.md", "https://github.com/tianyu-z/VCR")

@@ -42,15 +42,13 @@ def run(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path
 ) -> Callable[..., tuple[int, str, str]]:
     """Runs the command line in an empty folder and on a wide terminal: exit code, output, errors."""
-    from vcrgen.cli import app
+    from vcrgen.cli import app, console
 
     folder = tmp_path / "here"
     folder.mkdir()
     monkeypatch.chdir(folder)
-    for name in ("cli._out", "cli.hidden._out", "cli.leaderboard._out"):
-        monkeypatch.setattr(f"vcrgen.{name}", Console(width=300))
-    for name in ("cli._err", "cli.hidden._err"):
-        monkeypatch.setattr(f"vcrgen.{name}", Console(width=300, stderr=True))
+    monkeypatch.setattr(console, "out", Console(width=300))
+    monkeypatch.setattr(console, "err", Console(width=300, stderr=True))
 
     def call(*words: object) -> tuple[int, str, str]:
         monkeypatch.setattr("sys.argv", ["vcrgen", *map(str, words)])

@@ -1,4 +1,4 @@
-"""rng, files, signature, manifest and records."""
+"""rng, files, signature and records."""
 
 import json
 import os
@@ -11,8 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vcrgen.dataset.manifest import DatasetFile, Manifest, read_manifest, write_manifest
-from vcrgen.errors import DatasetError
 from vcrgen.files import atomic_path, write_json
 from vcrgen.records import Span
 from vcrgen.rng import rng_for, shuffled
@@ -63,38 +61,6 @@ def test_a_signature_is_read_back(facts: dict[str, str]) -> None:
 def test_not_a_signature(text: str) -> None:
     with pytest.raises(ValueError, match="not a signature"):
         Signature.parse(text)
-
-
-FILE = DatasetFile(path="easy/train-0.parquet", mode="easy", split="train", rows=1, bytes=2, sha256="00")
-MANIFEST = Manifest(
-    fingerprint="f", signature=Signature({"lang": "en"}), source="s", config={}, read=1, drops={}, files=(FILE,)
-)
-
-
-def test_a_manifest_is_read_back(tmp_path: Path) -> None:
-    write_manifest(tmp_path, MANIFEST)
-    assert read_manifest(tmp_path) == MANIFEST
-
-
-@pytest.mark.parametrize(
-    "path",
-    ["/etc/passwd", "../x", "easy/../../x", "easy/a/b", "easy/..", "easy\\x", "hard/x", "easy/", "easy", "easy/a\\b"],
-)
-def test_a_path_of_a_manifest_is_not_trusted(tmp_path: Path, path: str) -> None:
-    values = {"signature": "lang:en", "fingerprint": "f", "source": "s", "config": {}, "read": 1, "drops": {}}
-    file = {"path": path, "mode": "easy", "split": "train", "rows": 1, "bytes": 2, "sha256": "00"}
-    write_json(tmp_path / "manifest.json", values | {"files": [file]})
-    with pytest.raises(DatasetError, match="damaged"):
-        read_manifest(tmp_path)
-
-
-@pytest.mark.parametrize("text", ["", "[]", "{}", "null", '{"signature": 5}', "[" * 100_000])
-def test_damaged_manifests(tmp_path: Path, text: str) -> None:
-    (tmp_path / "manifest.json").write_text(text)
-    with pytest.raises(DatasetError, match="damaged"):
-        read_manifest(tmp_path)
-    with pytest.raises(DatasetError, match="not a dataset"):
-        read_manifest(tmp_path / "elsewhere")
 
 
 def test_span_invariant() -> None:

@@ -4,7 +4,7 @@ import multiprocessing
 import os
 import pickle
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -238,15 +238,3 @@ def test_a_library_that_is_not_installed(monkeypatch: pytest.MonkeyPatch, scheme
     monkeypatch.setattr(fsspec.core, "url_to_fs", missing)
     with pytest.raises(StorageError, match=rf'{scheme}:// needs .*pip install "vcrgen\[{extra}\]"'):
         BucketFolder(f"{scheme}://bucket/vcr").size("a")
-
-
-def test_a_disk_is_locked_once(tmp_path: Path) -> None:
-    def lock() -> Iterator[bool]:
-        with DiskFolder(tmp_path / "work").locked() as mine:
-            yield mine
-
-    first, second = lock(), lock()
-    assert next(first) and not next(second)
-    first.close()
-    second.close()
-    assert next(lock())

@@ -24,6 +24,22 @@ RESERVED_SPLIT = "all"
 BY_CONTENT = {"source", "font", "censor_list", "spacy_model"}
 MAX_CONFIG_BYTES = 1 << 20
 
+# The panels under which `vcrgen build --help` shows its options.
+SOURCE, TEXT, IMAGES, RUN = "Source", "Text and masks", "Images", "Run"
+
+
+def option(default: Any, description: str, *, short: str = "", panel: str = "", **limits: Any) -> Any:
+    """A field of a model from which the command line makes an option (``vcrgen/cli/options.py``).
+
+    Args:
+        default: Its value where nobody gives one.
+        description: What the option means; the help shows it.
+        short: A second spelling of one letter, such as ``-l``.
+        panel: The heading under which the help shows it.
+        limits: Bounds, as pydantic's ``Field`` takes them.
+    """
+    return Field(default, description=description, json_schema_extra={"short": short, "panel": panel}, **limits)
+
 
 class BuildConfig(BaseModel):
     """Every choice that decides the bytes of a dataset, and nothing else.
@@ -33,37 +49,37 @@ class BuildConfig(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
 
-    source: str = Field("samples", description="Where the pairs come from.")
-    source_split: str = Field("train", description="Split of a Hugging Face dataset.")
-    image_column: str = Field("image", description="Column or nested path of the image.")
-    caption_column: str = Field("caption", description="Column or nested path of the caption.")
-    id_column: str | None = Field(None, description="Column or nested path of the pair's own id.")
-    where: tuple[str, ...] = Field((), description="PATH=VALUE; only rows that match all are used.")
-    limit: int | None = Field(None, ge=1, description="Use the first N matching pairs.")
-    source_license: str | None = Field(None, max_length=200, description="Licence of the source, for the card.")
+    source: str = option("samples", "Where the pairs come from.")
+    source_split: str = option("train", "Split of a Hugging Face dataset.", panel=SOURCE)
+    image_column: str = option("image", "Column or nested path of the image.", panel=SOURCE)
+    caption_column: str = option("caption", "Column or nested path of the caption.", panel=SOURCE)
+    id_column: str | None = option(None, "Column or nested path of the pair's own id.", panel=SOURCE)
+    where: tuple[str, ...] = option((), "PATH=VALUE; only rows that match all are used.", panel=SOURCE)
+    limit: int | None = option(None, "Use the first N matching pairs.", ge=1, panel=SOURCE)
+    source_license: str | None = option(None, "Licence of the source, for the card.", max_length=200, panel=SOURCE)
 
-    lang: str = Field("en", description="Language of the captions.")
-    mode: Literal["easy", "hard", "both"] = Field("both", description="How much the covers hide.")
-    mask: Literal["ngram", "nouns", "sentence", "percentage"] = Field("ngram", description="What is masked.")
-    n: int = Field(5, ge=1, le=10, description="Tokens of an n-gram.")
-    max_share: float = Field(0.5, gt=0, le=1, description="Masked tokens, at most, as a share of the caption's.")
-    percentage: float = Field(0.3, gt=0, le=1, description="Share of tokens that `mask: percentage` aims at.")
-    spacy_model: str | None = Field(None, description="A trained spaCy pipeline instead of the built-in one.")
-    censor_list: Path | None = Field(None, description="File of words, one a line, beside the built-in list.")
-    seed: int = Field(0, ge=0, lt=1 << 63, description="Seed of every random choice.")
+    lang: str = option("en", "Language of the captions.", short="-l")
+    mode: Literal["easy", "hard", "both"] = option("both", "How much the covers hide.", short="-m")
+    mask: Literal["ngram", "nouns", "sentence", "percentage"] = option("ngram", "What is masked.", panel=TEXT)
+    n: int = option(5, "Tokens of an n-gram.", ge=1, le=10, short="-n", panel=TEXT)
+    max_share: float = option(0.5, "Masked tokens, at most, as a share of the caption's.", gt=0, le=1, panel=TEXT)
+    percentage: float = option(0.3, "Share of tokens that `mask: percentage` aims at.", gt=0, le=1, panel=TEXT)
+    spacy_model: str | None = option(None, "A trained spaCy pipeline instead of the built-in one.", panel=TEXT)
+    censor_list: Path | None = option(None, "File of words, one a line, beside the built-in list.", panel=TEXT)
+    seed: int = option(0, "Seed of every random choice.", ge=0, lt=1 << 63)
 
-    width: int = Field(300, ge=64, le=4096, description="Width of all images in pixels.")
-    font: Path | None = Field(None, description="Font file, or a name that `vcrgen fonts` lists.")
-    font_size: int = Field(20, ge=6, le=400, description="Font size in pixels.")
-    max_lines: int = Field(5, ge=1, le=100, description="Captions are cut after this many rendered lines.")
-    max_height: int = Field(900, ge=64, le=16384, description="Higher stacked images are set aside, in pixels.")
-    min_side: int = Field(16, ge=1, description="Images with a shorter side are set aside, in pixels.")
-    max_pixels: int = Field(89_478_485, ge=1, description="Images of more pixels are set aside undecoded.")
+    width: int = option(300, "Width of all images in pixels.", ge=64, le=4096, panel=IMAGES)
+    font: Path | None = option(None, "Font file, or a name that `vcrgen fonts` lists.", panel=IMAGES)
+    font_size: int = option(20, "Font size in pixels.", ge=6, le=400, panel=IMAGES)
+    max_lines: int = option(5, "Captions are cut after this many rendered lines.", ge=1, le=100, panel=IMAGES)
+    max_height: int = option(900, "Higher stacked images are set aside, in pixels.", ge=64, le=16384, panel=IMAGES)
+    min_side: int = option(16, "Images with a shorter side are set aside, in pixels.", ge=1, panel=IMAGES)
+    max_pixels: int = option(89_478_485, "Images of more pixels are set aside undecoded.", ge=1, panel=IMAGES)
 
-    image_format: Literal["png", "webp"] = Field("png", description="Lossless format of the written images.")
-    splits: str = Field("train=...", description="NAME=COUNT, NAME=SHARE (0.1) or NAME=... for the rest, by commas.")
-    shard_size: int | None = Field(
-        None, ge=1, le=10_000, description="Pairs a shard; if not given, a 32nd of the source, 16 to 512."
+    image_format: Literal["png", "webp"] = option("png", "Lossless format of the written images.", panel=IMAGES)
+    splits: str = option("train=...", "NAME=COUNT, NAME=SHARE (0.1) or NAME=... for the rest, by commas.", panel=RUN)
+    shard_size: int | None = option(
+        None, "Pairs a shard; if not given, a 32nd of the source, 16 to 512.", ge=1, le=10_000, panel=RUN
     )
 
     @field_validator("lang")

@@ -69,6 +69,10 @@ class HiddenSetError(VcrgenError):
     """A hidden test set or its secret is not as it has to be."""
 
 
+class ServiceError(VcrgenError):
+    """A web service cannot be started."""
+
+
 class LeaderboardError(VcrgenError):
     """A board, a submission to it, or a request of its maintainer is not as it has to be."""
 

@@ -1,6 +1,7 @@
-"""Files that appear whole or not at all."""
+"""Files that appear whole or not at all, and what is said when they cannot be written."""
 
 import contextlib
+import errno
 import hashlib
 import json
 import os
@@ -8,6 +9,8 @@ import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+from vcrgen.errors import OutputError
 
 
 @contextlib.contextmanager
@@ -25,6 +28,32 @@ def atomic_path(target: Path) -> Iterator[Path]:
         fsync(target.parent)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def output_errors(target: object) -> Iterator[None]:
+    """Say in one sentence what kept a file, a folder or a place in a store from being written.
+
+    Args:
+        target: What is written, as the user named it.
+
+    Raises:
+        OutputError: In place of every OSError of the block.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise OutputError(f"{target} cannot be written: {_why(error, Path(str(target)))}.") from None
+
+
+def _why(error: OSError, target: Path) -> str:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return "the disk is full; free some space and run the same command again"
+    if error.strerror is None:  # of an object store, a sentence of ours
+        return str(error) or type(error).__name__
+    # Of a file beside the target the name is one that we made up.
+    elsewhere = error.filename and Path(str(error.filename)).parent != target.parent
+    return f"{error.strerror.lower()} ({error.filename})" if elsewhere else error.strerror.lower()
 
 
 def fsync(path: Path) -> None:

@@ -1,7 +1,6 @@
 """Frozen records that cross a stage boundary, and their invariants. Nothing else.
 
-Offsets are character offsets into the shown caption. Pixels are counted from the top left corner; a box holds its
-``x0``/``y0`` and not its ``x1``/``y1``.
+Offsets are character offsets into the shown caption.
 """
 
 from dataclasses import dataclass
@@ -71,36 +70,6 @@ class Reject:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
-    """One rendered line: characters ``start`` to ``end`` of the shown caption."""
-
-    start: int
-    end: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Layout:
-    """A caption broken into lines.
-
-    Attributes:
-        text: The shown caption: all lines, joined by the language's joiner.
-        lines: The rendered lines, from the top.
-        width: Width of the strip in pixels.
-        line_height: Distance between baselines in pixels.
-    """
-
-    text: str
-    lines: tuple[Line, ...]
-    width: int
-    line_height: int
-
-    @property
-    def height(self) -> int:
-        """Height of the strip in pixels: one row more than its lines, as in VCR-WIKI."""
-        return self.line_height * len(self.lines) + 1
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Span:
     """One masked text: characters ``start`` to ``end`` of the shown caption.
 
@@ -117,32 +86,3 @@ class Span:
     def __post_init__(self) -> None:
         if not 0 <= self.start < self.end or len(self.text) != self.end - self.start:
             raise ValueError(f"span {self.start}:{self.end} does not fit its text of {len(self.text)} characters")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Box:
-    """A rectangle of pixels."""
-
-    x0: int
-    y0: int
-    x1: int
-    y1: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CoveredSpan:
-    """A span under its cover, in one mode.
-
-    Attributes:
-        span: The span.
-        boxes: The cover's rectangles in the strip, one for every line the span runs over.
-        visible_ink: Darkness left after covering, as a share of the darkness before (0 to 1).
-        rows_above: Rows of the span's ink that are visible above the cover; the least over its lines.
-        rows_below: The same below the cover.
-    """
-
-    span: Span
-    boxes: tuple[Box, ...]
-    visible_ink: float
-    rows_above: int
-    rows_below: int

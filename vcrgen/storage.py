@@ -20,8 +20,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, BinaryIO, Self, TypeVar
 
-from filelock import FileLock, Timeout
-
 from vcrgen.files import atomic_path, fsync, indented_json, write_text
 
 T = TypeVar("T")
@@ -201,21 +199,6 @@ class DiskFolder(Folder):
     def each(self, function: Callable[[V], T], values: Iterable[V]) -> Iterator[T]:
         """See :class:`Folder`."""
         return map(function, values)
-
-    def remove_leftovers(self) -> None:
-        """Remove the temporary files of processes that were killed."""
-        for file in self.disk.rglob(".*.tmp"):
-            file.unlink(missing_ok=True)
-
-    @contextlib.contextmanager
-    def locked(self) -> Iterator[bool]:
-        """Keep other processes out; False where one of them is in."""
-        self.make()
-        try:
-            with FileLock(self.disk / "lock").acquire(timeout=0):
-                yield True
-        except Timeout:
-            yield False
 
 
 class BucketFolder(Folder):

@@ -345,5 +345,6 @@ def test_looking_at_it(out: str, run: Run) -> None:
         assert code == 0 and Path(made).exists(), err
     code, _, err = run("preview", out, "--out", f"{out}.html")
     assert code == 2 and "only builds write there" in err
+    Path("preds.jsonl").write_text('{"question_id": "nobody", "output": "x"}\n')
     code, _, err = run("score", "preds.jsonl", "--data", out)
-    assert code == 2 and "copy the dataset to a disk" in err
+    assert code == 2 and "none of its 1 outputs fits vcr" in err

@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from vcrgen.builder.encode import Band, adler32_combine, encode_image, encode_png, filter_rows, white_band
+from vcrgen.builder.bands import Band, filter_rows, white_band
+from vcrgen.builder.encode import adler32_combine, encode_image, encode_png
 
 SHAPES = st.tuples(st.integers(1, 40), st.integers(1, 40))
 

@@ -124,6 +124,15 @@ def test_the_budget_is_not_always_spent_on_the_first_sentence() -> None:
         ("(a small boat) went", 1, 13, True),
         ("and/or else", 0, 3, False),
         ("abc", 1, 3, False),
+        ("\u0915\u093f \u0924\u093e\u092c", 0, 1, False),  # inside a cluster
+        ("\u0915\u093f \u0924\u093e\u092c", 0, 2, True),
+        (
+            "\u0915\u093f\u0924\u093e\u092c",
+            2,
+            5,
+            False,
+        ),  # a vowel sign is no letter, its cluster is
+        ("\u0646\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645", 4, 9, False),  # a joiner inside a word
     ],
 )
 def test_whole_words(text: str, start: int, end: int, whole: bool) -> None:

@@ -9,6 +9,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -17,12 +18,13 @@ from PIL import Image
 
 from vcrgen.builder import run
 from vcrgen.builder.assemble import make_file
-from vcrgen.builder.run import WORK, Watcher, build
+from vcrgen.builder.run import WORK, build
 from vcrgen.builder.shards import HashingSink
 from vcrgen.dataset.manifest import read_manifest
 from vcrgen.errors import ConfigError, OutputError, SourceError
 from vcrgen.records import Reason
 from vcrgen.storage import DiskFolder, Folder
+from vcrgen.work.watcher import Watcher
 
 Tree = Callable[[Path], dict[str, str]]
 SAMPLES = "samples:80"
@@ -251,6 +253,45 @@ def test_another_unfinished_build_is_refused(tmp_path: Path) -> None:
     (tmp_path / "out" / WORK / "plan.json").write_text('{"fingerprint": "of something else"}')
     with pytest.raises(OutputError, match="unfinished build"):
         build(SAMPLES, out=tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    ("source", "options", "said"),
+    [
+        ("samples:4", {"seed": 7}, "seed 0 there, 7 here"),
+        ("samples:4", {"width": 200, "n": 4}, "n 5 there, 4 here; width 300 there, 200 here"),
+        ("samples:5", {}, "files of the source"),
+    ],
+)
+def test_what_differs_from_an_unfinished_build_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str, options: dict[str, int], said: str
+) -> None:
+    def stop(*args: object, **kwargs: object) -> None:
+        raise _Stop
+
+    with monkeypatch.context() as patch:
+        patch.setattr(run, "plan_assembly", stop)
+        with pytest.raises(_Stop):
+            build("samples:4", out=tmp_path / "out")
+    with pytest.raises(OutputError) as caught:
+        build(source, out=tmp_path / "out", **options)
+    assert f"holds an unfinished build of another plan ({said})" in str(caught.value)
+
+
+def test_the_plan_says_of_which_versions_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(*args: object, **kwargs: object) -> None:
+        raise _Stop
+
+    def other_version(name: str) -> str:
+        return "0.0.1" if name == "pyarrow" else version(name)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(run, "plan_assembly", stop)
+        patch.setattr("importlib.metadata.version", other_version)
+        with pytest.raises(_Stop):
+            build("samples:4", out=tmp_path / "out")
+    with pytest.raises(OutputError, match=rf"another plan \(pyarrow 0.0.1 there, {version('pyarrow')} here\)"):
+        build("samples:4", out=tmp_path / "out")
 
 
 @pytest.mark.parametrize("kind", ["file", "full"])

@@ -4,25 +4,23 @@ import dataclasses
 import io
 import os
 import shutil
-import struct
-import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import datasets
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
-from vcrgen.dataset import pictures as pictures_module
 from vcrgen.dataset import tables
 from vcrgen.dataset.manifest import read_manifest, write_manifest
-from vcrgen.dataset.pictures import Choice, Picture, Pictures, load_picture
+from vcrgen.dataset.pictures import Choice, Pictures, media_type
 from vcrgen.dataset.pictures import open_pictures as open_chosen
 from vcrgen.dataset.reader import open_dataset
 from vcrgen.dataset.views import View
-from vcrgen.errors import ConfigError, DatasetError, ImageProblem
-from vcrgen.records import Reason
+from vcrgen.errors import ConfigError, DatasetError
 from vcrgen.tasks.vcr import VCR
 
 BOTH = (View.STACKED, View.TEI)
@@ -31,26 +29,6 @@ FIRST = "0" * 32
 
 def open_pictures(place: Path, choice: Choice) -> Pictures:
     return open_chosen(open_dataset(place, VCR), choice)
-
-
-def picture(data: bytes | None, problem: str = "") -> Picture:
-    return Picture(question_id="a", lang="en", view=View.TEI, mode=None, data=data, problem=problem)
-
-
-def encoded(form: str = "PNG", mode: str = "RGB", size: tuple[int, int] = (40, 30)) -> bytes:
-    buffer = io.BytesIO()
-    Image.new(mode, size).save(buffer, form)
-    return buffer.getvalue()
-
-
-def png_header(width: int, height: int) -> bytes:
-    """A PNG file of a few bytes that says it is as large as one likes."""
-
-    def chunk(kind: bytes, data: bytes) -> bytes:
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(b"\0" * 1000))
 
 
 def test_a_built_dataset_is_read_mode_by_mode_in_the_order_of_its_rows(dataset: Path) -> None:
@@ -225,36 +203,59 @@ def test_a_manifest_with_another_mode(dataset: Path, tmp_path: Path) -> None:
         open_pictures(copy, Choice())
 
 
-@pytest.mark.parametrize(("form", "mode"), [("PNG", "RGB"), ("PNG", "P"), ("PNG", "L"), ("PNG", "1"), ("WEBP", "RGB")])
-def test_pictures_are_decoded_to_rgb(form: str, mode: str) -> None:
-    image = load_picture(picture(encoded(form, mode)))
-    assert (image.mode, image.size) == ("RGB", (40, 30))
+def hard_table(dataset: Path) -> pa.Table:
+    return pa.concat_tables([pq.read_table(file) for file in sorted((dataset / "hard").iterdir())])
 
 
-@pytest.mark.filterwarnings("ignore::PIL.Image.DecompressionBombWarning")
+def test_pictures_of_a_saved_dataset(dataset: Path, tmp_path: Path) -> None:
+    files = sorted(map(str, (dataset / "hard").iterdir()))
+    loaded = datasets.load_dataset("parquet", data_files=files, cache_dir=str(tmp_path / "cache"), split="train")
+    loaded.save_to_disk(tmp_path / "saved")  # type: ignore[union-attr]
+    pictures = open_pictures(tmp_path / "saved", Choice(views=BOTH))
+    assert pictures.total == 12 and pictures.dataset.splits == ()
+    expected = list(open_pictures(dataset, Choice(views=BOTH, mode="hard")).stream())
+    assert list(pictures.stream()) == expected  # the mode is that of the rows
+    with pytest.raises(ConfigError, match="has nothing of mode 'hard'; it has no modes and no splits"):
+        open_pictures(tmp_path / "saved", Choice(mode="hard"))
+
+
+@pytest.mark.parametrize(("answer", "lang"), [("a dog", "en"), ("一只狗", "zh")])
+def test_pictures_of_files_that_name_no_language(dataset: Path, tmp_path: Path, answer: str, lang: str) -> None:
+    table = hard_table(dataset).select(["question_id", "stacked_image", "crossed_text"])
+    answers = pa.array([[answer]] * len(table))
+    pq.write_table(table.set_column(2, "crossed_text", answers), tmp_path / "test-00000-of-00001.parquet")
+    (first, *_) = open_pictures(tmp_path, Choice(split="test", limit=1)).stream()
+    assert (first.lang, first.mode, first.question_id) == (lang, None, table["question_id"][0].as_py())
+    with pytest.raises(DatasetError, match="has no column `only_it_image` as it is needed"):
+        open_pictures(tmp_path, Choice(views=BOTH))
+
+
+def test_pictures_in_a_store(dataset: Path, hidden: Callable[..., Path], store: Any) -> None:
+    public = hidden()
+    for folder, choice in ((dataset, Choice(split="test")), (public, Choice(views=BOTH))):
+        bucket = store.bucket()
+        for file in folder.rglob("*"):
+            if file.is_file():
+                store.put(bucket, f"x/{file.relative_to(folder).as_posix()}", file.read_bytes())
+        here, there = (open_pictures(place, choice) for place in (folder, Path(f"s3://{bucket}/x")))
+        assert list(there.stream()) == list(here.stream())
+        assert (there.total, there.identity) == (here.total, here.identity)
+
+
+def encoded(form: str) -> bytes:
+    buffer = io.BytesIO()
+    Image.new("RGB", (40, 30)).save(buffer, form)
+    return buffer.getvalue()
+
+
 @pytest.mark.parametrize(
-    ("data", "reason"),
+    ("data", "kind"),
     [
-        (None, Reason.NO_IMAGE),
-        (b"", Reason.UNDECODABLE),
-        (b"GIF89a", Reason.UNDECODABLE),
-        (encoded("JPEG"), Reason.UNDECODABLE),
-        (encoded()[:50], Reason.UNDECODABLE),
-        (encoded(size=(900, 900))[:-40], Reason.UNDECODABLE),
-        (png_header(100, 100), Reason.UNDECODABLE),
-        (png_header(9000, 9000), Reason.OVERSIZED),
-        (png_header(10_000, 10_000), Reason.OVERSIZED),
-        (png_header(60_000, 60_000), Reason.OVERSIZED),
-        (png_header(0, 10), Reason.UNDECODABLE),
+        (encoded("PNG"), "image/png"),
+        (encoded("WEBP"), "image/webp"),
+        (encoded("JPEG"), "image/jpeg"),
+        (b"GIF89a", None),
     ],
 )
-def test_pictures_that_are_set_aside(data: bytes | None, reason: Reason) -> None:
-    with pytest.raises(ImageProblem) as caught:
-        load_picture(picture(data, "nothing there"))
-    assert caught.value.reason == reason and caught.value.detail
-
-
-def test_too_many_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pictures_module, "MAX_IMAGE_BYTES", 50)
-    with pytest.raises(ImageProblem, match="larger than"):
-        load_picture(picture(encoded()))
+def test_media_types(data: bytes, kind: str | None) -> None:
+    assert media_type(data) == kind

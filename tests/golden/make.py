@@ -8,6 +8,7 @@ they are not compared. Everything else of a machine (paths, times, versions in s
 from __future__ import annotations
 
 import base64
+import contextlib
 import csv
 import hashlib
 import importlib.metadata
@@ -16,6 +17,7 @@ import json
 import platform
 import re
 import struct
+import tarfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -228,13 +230,17 @@ class Bench:
         return self.build(f"pairs-{lang}", self.pairs(lang), lang=lang, splits=SPLITS, seed=11)
 
     def run(self, *words: Any) -> list[str]:
-        """What a command prints, errors after it, and how it ends if not well."""
+        """What a command prints, errors after it, and how it ends if not well.
+
+        It runs in the folder and is given paths below it, so that no path of this machine decides a table's width.
+        """
         from typer.testing import CliRunner
 
         from vcrgen.cli import app
 
         settings = {"COLUMNS": "200", "LINES": "60", "TERM": "dumb", "NO_COLOR": "1"}
-        result = CliRunner().invoke(app, [str(word) for word in words], env=settings)
+        with contextlib.chdir(self.folder):
+            result = CliRunner().invoke(app, [str(word).replace(f"{self.folder}/", "") for word in words], env=settings)
         text = result.stdout + result.stderr
         code = [f"exit code {result.exit_code}"] if result.exit_code else []
         return lines(text.replace(str(self.folder), "TMP")) + code
@@ -395,6 +401,12 @@ def variants(bench: Bench, lang: str) -> dict[str, Any]:
     """Masks, widths, fonts and limits other than the defaults, in a few pairs each."""
     items = items_of(lang, (0, 4, 9, 17))
     found: dict[str, Any] = {name: drawn({"lang": lang, **options}, items) for name, options in VARIANTS.items()}
+    _, row = next(found for found in rows_of(bench.dataset(lang)) if found[1]["source_id"] == "pair-0")
+    highest = row["strip_y"] + row["strip_height"]
+    found["as high as may be"] = drawn({"lang": lang, "max_height": highest, "mode": "hard"}, items[:1])
+    found["one pixel too high"] = drawn({"lang": lang, "max_height": highest - 1}, items[:1])
+    huge = {"width": 64, "font_size": 90, "max_lines": 14, "max_height": 4000, "n": 2, "mode": "hard"}
+    found["type wider than the image"] = drawn({"lang": lang, **huge}, items[:1])
     found["another font"] = drawn({"lang": lang, "font": FONTS[lang]}, items)
     terms = bench.once(f"terms-{lang}.txt", lambda path: path.write_text("Piano\n钢琴\n# lamp\n", "utf-8"))
     found["own censor list"] = drawn({"lang": lang, "censor_list": terms}, items)
@@ -411,6 +423,62 @@ def variants(bench: Bench, lang: str) -> dict[str, Any]:
     return found
 
 
+@for_languages("masks", *TOKENS)
+def masks(bench: Bench, lang: str) -> Any:
+    """The spans of every mask in all captions."""
+    from vcrgen.builder.pipeline import Pipeline
+    from vcrgen.config import BuildConfig
+    from vcrgen.records import Item, Reject
+
+    ways: dict[str, dict[str, Any]] = {
+        "n 2, share 0.35": {"n": 2, "max_share": 0.35},
+        "n 4, share 0.2": {"n": 4, "max_share": 0.2, "seed": 2},
+        "sentence, all": {"mask": "sentence", "max_share": 1.0},
+        "percentage 0.23": {"mask": "percentage", "percentage": 0.23},
+    }
+    if lang == "zh":
+        ways["nouns"] = {"mask": "nouns"}
+    names = (INPUTS / f"names-{lang}.txt").read_text("utf-8").splitlines()
+    more = [Item(source_id=f"name-{at}", image=picture(at), caption=text) for at, text in enumerate(names)]
+    found: dict[str, list[str]] = {}
+    for name, options in ways.items():
+        pipeline = Pipeline(BuildConfig(**{"lang": lang, "max_lines": 20, **options}))
+        items = [*items_of(lang, range(20)), *more]
+        for outcome in pipeline.planned(items):
+            if isinstance(outcome, Reject):
+                found.setdefault(name, []).append(f"{outcome.source_id} {outcome.reason}")
+            else:
+                shown = " / ".join(span.text for span in outcome[1])
+                found.setdefault(name, []).append(f"{outcome[0].item.source_id}: {shown}")
+    return found
+
+
+@for_languages("lines", *INK)
+def line_breaks(bench: Bench, lang: str) -> Any:
+    """Where the lines of all captions end, in many widths, fonts and sizes."""
+    from dataclasses import replace
+
+    from vcrgen.builder.pipeline import Pipeline
+    from vcrgen.config import BuildConfig
+    from vcrgen.records import Reject
+
+    fonts = {"en": ("liberation-serif", "caladea", "roboto-slab"), "zh": ("lxgw-wenkai", "ar-pl-kaiti-gb")}[lang]
+    flat = bitmap(1, 320, 16)  # quick to resize
+    items = [replace(item, image=flat) for item in items_of(lang, range(20))]
+    found: dict[str, str] = {}
+    for font, size in (*((font, 20) for font in fonts), (fonts[0], 25), (fonts[0], 33)):
+        config = BuildConfig(lang=lang, font=Path(font), font_size=size, max_height=4000)
+        pipeline = Pipeline(config)
+        for width in range(12 * size, 18 * size, size // 2):
+            ends = []
+            for item in items:
+                prepared = pipeline.prepare(item, replace(pipeline.style, width=width))
+                if not isinstance(prepared, Reject):
+                    ends.append([prepared.layout.height, *(line.end for line in prepared.layout.lines)])
+            found[f"{font} {size}, {width} px"] = f"{sum(map(len, ends))} {digest(json.dumps(ends))}"
+    return found
+
+
 @golden("rejects", "pillow", *TOKENS)
 def rejects(bench: Bench) -> Any:
     """One pair of each kind that is set aside, and what the command says of it."""
@@ -424,7 +492,8 @@ def rejects(bench: Bench) -> Any:
         {"id": "no caption", "image": image, "caption": " \u200d "},
         {"id": "short", "image": image, "caption": "Only four words here"},
         {"id": "sensitive", "image": image, "caption": f"{good} It was a massacre."},
-        {"id": "garbage", "image": b"garbage", "caption": good},
+        {"id": "sensitive, in capitals", "image": image, "caption": f"{good} It was a MASSACRE."},
+        {"id": "garbage", "image": b"BM" + b"garbage" * 40, "caption": good},
         {"id": "truncated", "image": image[:3000], "caption": good},
         {"id": "tiny", "image": bitmap(3, 15, 40), "caption": good},
         {"id": "just large enough", "image": bitmap(3, 16, 16), "caption": good},
@@ -441,6 +510,54 @@ def rejects(bench: Bench) -> Any:
         "rejects": (out / "rejects.jsonl").read_text("utf-8").splitlines(),
         "inspect": bench.run("inspect", out),
     }
+
+
+@golden("sources", *TOKENS)
+def sources(bench: Bench) -> Any:
+    """Pairs in other forms: what their ids are, which rows are taken, and what a dataset says of its source."""
+    texts = captions("en")
+    tall = {at: picture(at) for at in range(8)}
+    folder = bench.folder / "sources/folder"
+    folder.mkdir(parents=True, exist_ok=True)
+    for at, data in tall.items():
+        (folder / f"{at}.bmp").write_bytes(data)
+    listed = [{"file_name": f"{at}.bmp", "text": texts[at]} for at in tall]
+    (folder / "metadata.jsonl").write_text("".join(json.dumps(row) + "\n" for row in listed), "utf-8")
+    table = io.StringIO()
+    writer = csv.writer(table)
+    writer.writerow(["picture", "caption", "part"])
+    writer.writerows([base64.b64encode(tall[at]).decode(), texts[at], "ab"[at % 2]] for at in tall)
+    (bench.folder / "sources/pairs.csv").write_text(table.getvalue(), "utf-8")
+    nested = [
+        {"question_id": f"q{at}", "image": {"bytes": tall[at], "path": "x"}, "facts": [
+            {"language": "de", "text": "Ein Boot liegt im Sand."}, {"language": "en", "text": texts[at]}]}
+        for at in tall
+    ]  # fmt: skip
+    pq.write_table(pa.Table.from_pylist(nested), bench.folder / "sources/nested.parquet")
+    with tarfile.open(bench.folder / "sources/shard.tar", "w") as archive:
+        for at, data in tall.items():
+            for name, content in ((f"{at:03d}.bmp", data), (f"{at:03d}.txt", texts[at].encode())):
+                info = tarfile.TarInfo(name)
+                info.size = len(content)
+                archive.addfile(info, io.BytesIO(content))
+    asked: dict[str, tuple[Any, dict[str, Any]]] = {
+        "csv": ("pairs.csv", {"image_column": "picture", "where": ("part=b",), "limit": 3}),
+        "folder": ("folder", {"caption_column": "text", "limit": 4}),
+        "nested": ("nested.parquet", {"caption_column": "facts.text", "where": ("language=en",), "shard_size": 3}),
+        "shard": ("shard.tar", {}),
+    }
+    found = {}
+    for name, (source, options) in asked.items():
+        built = bench.build(f"from-{name}", bench.folder / "sources" / source, mode="hard", **options)
+        manifest = json.loads((built / "manifest.json").read_text("utf-8"))
+        found[name] = {
+            "rows": [f"{row['source_id']}: {row['question_id']}" for _, row in rows_of(built)],
+            "files": [file["path"] for file in manifest["files"]],
+            "rejects": (built / "rejects.jsonl").read_text("utf-8").splitlines(),
+            "source": manifest["source"],
+            "read": manifest["read"],
+        }
+    return found
 
 
 @for_languages("card", *BYTES)
@@ -560,7 +677,7 @@ def calibration(bench: Bench, lang: str) -> Any:
     target = bench.folder / "specimen.png"
     found: dict[str, Any] = {}
     for font in default_fonts(lang):
-        sizes = (20, 34) if lang == "en" else (20,)
+        sizes = (20, 25, 34) if lang == "en" else (20, 25)
         for size in sizes:
             words = ("--lang", lang, "--font", font, "--font-size", size, "--out", target)
             printed = bench.run("calibrate", *words)

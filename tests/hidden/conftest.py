@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from vcrgen.builder.pipeline import Style
-from vcrgen.builder.run import Watcher
 from vcrgen.config import load_build_config
 from vcrgen.hidden import HiddenOptions, HiddenResult, make_hidden
-from vcrgen.hidden.studio import Studio
+from vcrgen.hidden.forms import FormMaker
+from vcrgen.typeset.style import Style
+from vcrgen.work.watcher import Watcher
 
 Make = Callable[..., HiddenResult]
 Tree = Callable[[Path], dict[str, bytes]]
@@ -25,16 +25,16 @@ FONTS = ("lato", "liberation-serif", "carlito")
 def _quick() -> Iterator[None]:
     """A font in a size is calibrated once for all tests, not once a set, and nobody waits for the disk."""
     styles: dict[tuple[str, str, int], Style] = {}
-    real = Studio._make_style
+    real = FormMaker._make_style
 
-    def cached(self: Studio, font: str, size: int) -> Style:
+    def cached(self: FormMaker, font: str, size: int) -> Style:
         key = self.pipeline.language.code, font, size
         if key not in styles:
             styles[key] = real(self, font, size)
         return styles[key]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Studio, "_make_style", cached)
+        patch.setattr(FormMaker, "_make_style", cached)
         patch.setattr("vcrgen.files.fsync", lambda path: None)
         yield
 

@@ -17,7 +17,8 @@ from PIL import Image, ImageEnhance, ImageFilter, ImageOps
 from vcrgen.builder.run import build
 from vcrgen.errors import NoPairsError, SourceError
 from vcrgen.hidden import HiddenResult
-from vcrgen.hidden.reference import CAPTION_START, NEAR, Reference, caption_start, difference_hash
+from vcrgen.hidden.near import NEAR
+from vcrgen.hidden.reference import CAPTION_START, Reference, caption_start, difference_hash
 from vcrgen.samples import sample_pair
 
 Change = Callable[[Image.Image], Image.Image]

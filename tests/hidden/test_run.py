@@ -19,12 +19,12 @@ import pyarrow.parquet as pq
 import pytest
 from filelock import FileLock
 
-from vcrgen.builder.run import Watcher
 from vcrgen.errors import FontError, HiddenSetError, NoPairsError, OutputError, SourceError, VcrgenError
 from vcrgen.hidden import HiddenResult, verify
-from vcrgen.hidden.run import WORK, default_fonts
+from vcrgen.hidden.run import DECISIONS, WORK, _Decision, _Taken, default_fonts
 from vcrgen.hidden.secret import load_secret
 from vcrgen.samples import sample_pair
+from vcrgen.work.watcher import Watcher
 
 Make = Callable[..., HiddenResult]
 Tree = Callable[[Path], dict[str, bytes]]
@@ -168,8 +168,7 @@ def test_stopped_between_pairs(
     with pytest.raises(error):
         make(tmp_path / "out", watcher=_Stopping(after, error), **SMALL)
     assert [path.name for path in (tmp_path / "out").iterdir()] == [WORK]
-    decided = {path: path.stat().st_mtime_ns for path in (tmp_path / "out" / WORK / "decisions").iterdir()}
-    assert len(decided) == after
+    assert len((tmp_path / "out" / WORK / DECISIONS).read_bytes().splitlines()) == after
     assert not make(tmp_path / "out", **SMALL).was_complete
     assert tree(tmp_path / "out") == tree(small)
 
@@ -182,7 +181,7 @@ def test_killed_and_run_again(make: Make, tree: Tree, finished: Path, secret_fil
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + 120
     while process.poll() is None and time.monotonic() < deadline:
-        if len(list((out / WORK / "decisions").glob("[0-9]*.json"))) >= 3:
+        if (out / WORK / DECISIONS).exists() and (out / WORK / DECISIONS).read_bytes().count(b"\n") >= 3:
             process.send_signal(signal.SIGKILL)
             break
         time.sleep(0.005)
@@ -222,7 +221,7 @@ def test_killed_before_any_file_is_put_in_place(
         assert [failures(part) for part in parts] == [[]] * variants
 
 
-@pytest.mark.parametrize("gone", [[], ["plan.json"], ["decisions"], ["plan.json", "lock", "decisions"]])
+@pytest.mark.parametrize("gone", [[], ["plan.json"], [DECISIONS], ["plan.json", "lock", DECISIONS]])
 def test_killed_while_cleaning_up(
     make: Make, tree: Tree, small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, gone: list[str]
 ) -> None:
@@ -230,14 +229,23 @@ def test_killed_while_cleaning_up(
         raise _Stop
 
     with monkeypatch.context() as patch:
-        patch.setattr("vcrgen.hidden.run.shutil.rmtree", stop)
+        patch.setattr("vcrgen.storage.DiskFolder.remove", stop)
         with pytest.raises(_Stop):
             make(tmp_path / "out", **SMALL)
     for name in gone:
-        path = tmp_path / "out" / WORK / name
-        shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+        (tmp_path / "out" / WORK / name).unlink(missing_ok=True)
     assert make(tmp_path / "out", **SMALL).was_complete
     assert tree(tmp_path / "out") == tree(small)
+
+
+def test_answers_that_cannot_be_removed_are_not_left_in_silence(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr("vcrgen.storage.DiskFolder.remove", lambda folder: None)
+        with pytest.raises(OutputError, match=f"{WORK} holds answers and cannot be removed"):
+            make(tmp_path / "out", **SMALL)
+    assert make(tmp_path / "out", **SMALL).was_complete and not (tmp_path / "out" / WORK).exists()
 
 
 def test_another_process_at_work(make: Make, tmp_path: Path) -> None:
@@ -297,7 +305,7 @@ def put_half(out: Path, make: Make) -> None:
         (put_thesis, "is not empty"),
         (put_other_options, "holds another hidden set"),
         (put_other_source, "holds another hidden set"),
-        (put_unfinished, "holds an unfinished set"),
+        (put_unfinished, r"holds an unfinished hidden set of another plan \(items 2 there, 3 here\)"),
         (put_changed, "was changed after the set was made"),
         (put_half, "is not empty"),
     ],
@@ -320,6 +328,20 @@ def test_the_set_of_another_secret_is_left_as_it_is(
     with pytest.raises(OutputError, match="or secret"):
         make(hidden_set, secret=other_secret_file, **SMALL)
     assert tree(hidden_set) == before
+
+
+def test_an_unfinished_set_of_another_secret_or_source_is_left_as_it_is(
+    make: Make, tree: Tree, other_secret_file: Path, tmp_path: Path
+) -> None:
+    """What differs is said as far as it may be told: the plan does not say what the source is."""
+    with pytest.raises(_Stop):
+        make(tmp_path / "out", watcher=_Stopping(1, _Stop), **SMALL)
+    before = tree(tmp_path)
+    assert b"samples" not in before[f"out/{WORK}/plan.json"]
+    for other in ({"secret": other_secret_file}, {"source": "samples:39"}):
+        with pytest.raises(OutputError, match=r"of another plan \(source or secret\)"):
+            make(tmp_path / "out", **SMALL, **other)
+    assert tree(tmp_path) == before
 
 
 def test_an_empty_folder_is_no_obstacle(make: Make, tree: Tree, small: Path, tmp_path: Path) -> None:
@@ -441,6 +463,32 @@ def test_a_pair_comes_once(make: Make, answers: Answers, tmp_path: Path) -> None
         make(tmp_path / "out", source=tmp_path / "pairs.parquet", items=7)
     make(tmp_path / "out", source=tmp_path / "pairs.parquet", items=4)
     assert len({answer["caption"] for answer in answers(tmp_path / "out")}) == 4
+
+
+class _Counted(str):
+    """A text that counts how often it is compared."""
+
+    compared = 0
+    __hash__ = str.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        type(self).compared += 1
+        return str.__eq__(self, other)
+
+
+def test_a_pair_is_not_compared_with_all_that_are_in_the_set() -> None:
+    """Twice as many pairs are twice the work; what is found is what comparing with each finds."""
+    names = [(f"image {number % 900}", f"caption {number % 700}") for number in range(2000)]
+    taken, before = _Taken(2), list[tuple[str, str]]()
+    for image, caption in names:
+        known = any(image == other[0] or caption == other[1] for other in before)
+        keys = {"image": _Counted(image), "caption": _Counted(caption)}
+        assert taken.has(keys) == known
+        if not known:
+            taken.add(_Decision([{"spans": [1]}, {"spans": [1, 2]}], keys))
+            before.append((image, caption))
+    assert len(before) == len(taken.decisions) == 700 and taken.spans == [700, 1400]
+    assert _Counted.compared < 4 * len(names)
 
 
 def test_a_full_disk_is_one_sentence(

@@ -21,11 +21,13 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
-from vcrgen.builder.encode import PNG_SIGNATURE, Band, encode_image
+from vcrgen.builder.bands import Band
+from vcrgen.builder.encode import PNG_SIGNATURE, encode_image
 from vcrgen.dataset.key import ANSWERS, KEY_FILE, REPORT, KeyManifest
 from vcrgen.errors import HiddenSetError
 from vcrgen.files import canonical_json, indented_json, sha256_file
 from vcrgen.hidden import Check, verify
+from vcrgen.hidden.forms import FormMaker
 from vcrgen.hidden.public import (
     TIME_STAMP,
     VIEWS,
@@ -39,6 +41,8 @@ from vcrgen.hidden.public import (
 from vcrgen.hidden.secret import Secret, load_secret
 from vcrgen.hidden.verify import find_sets
 from vcrgen.samples import sample_pair
+from vcrgen.typeset.records import Box, Cover
+from vcrgen.typeset.style import Style
 
 Plant = Callable[[Path], None]
 Chunks = list[tuple[bytes, bytes]]
@@ -533,6 +537,52 @@ def test_a_leak_in_a_set_that_agrees_with_its_key(
     checks = verify(hidden_set)
     assert failing(checks) == caught & set(PUBLIC_CHECKS)
     quoted(checks, texts)
+
+
+class _Checkers:
+    """Hides every other pixel of a place with gray."""
+
+    name = "checkers"
+
+    def cover(self, cell: Box) -> Cover:
+        rows, columns = np.indices((cell.y1 - cell.y0, cell.x1 - cell.x0))
+        return Cover(box=cell, mask=(rows + columns) % 2 == 0, fill=200)
+
+
+@pytest.fixture(scope="module")
+def checkered(low: Path, make: Callable[..., Any], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A set whose covers are not white rows; not to be changed."""
+    real = FormMaker._make_style
+
+    def style(self: FormMaker, font: str, size: int) -> Style:
+        made = real(self, font, size)
+        return replace(made, covers={mode: replace(cover, rule=_Checkers()) for mode, cover in made.covers.items()})
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(FormMaker, "_make_style", style)
+        folder = tmp_path_factory.mktemp("checkered") / "set"
+        make(folder, source=low.parent / "pairs.parquet", items=4, fonts=("lato",))
+    return folder
+
+
+@pytest.mark.parametrize(("y", "x", "ok"), [(0, 0, False), (0, 1, True)])
+def test_covers_of_another_kind_are_checked_pixel_by_pixel(
+    checkered: Path, tmp_path: Path, secret: Secret, y: int, x: int, ok: bool
+) -> None:
+    """Where its mask hides a pixel the strip has the fill; a pixel between two hidden ones may be anything."""
+    folder = tmp_path / "set"
+    shutil.copytree(checkered, folder)
+    assert all(check.ok for check in verify(folder, secret=secret))
+
+    def change(pixels: np.ndarray, answer: dict[str, Any], name: str) -> None:
+        box = answer["spans"][-1]["boxes"][-1]
+        pixels[answer[name] + box["y0"] + y, box["x0"] + x] = 7
+
+    change_pixels(folder, lambda pixels, answer: change(pixels, answer, "strip_y"), "stacked_image")
+    change_pixels(folder, lambda pixels, answer: change(pixels, answer, "only_it_strip_y"), "only_it_image")
+    reseal(folder, secret)
+    stamp(folder / "public")
+    assert failing(verify(folder, secret=secret)) == (set() if ok else {COVERS})
 
 
 def quoted(checks: list[Check], texts: list[str]) -> None:

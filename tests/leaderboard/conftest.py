@@ -266,7 +266,7 @@ def find() -> Callable[[Board, str], Submission]:
 def place(facts: Callable[..., ModelFacts]) -> Place:
     """Puts a scored submission on a board without scoring a file, with means of resamples that are asked for.
 
-    Args (of what it returns): board; model; means: of the resamples, by mode and view; set_name; signature; team.
+    Args (of what it returns): board; model; means: of the resamples, by mode and view; set_name; signature; team; hits.
     """
 
     def call(
@@ -277,6 +277,7 @@ def place(facts: Callable[..., ModelFacts]) -> Place:
         set_name: str = "public",
         signature: str = "metric:made|seed:0",
         team: str = "Team",
+        hits: bytes = bytes(16),
     ) -> Submission:
         cells = []
         for (mode, view), values in means.items():
@@ -286,7 +287,7 @@ def place(facts: Callable[..., ModelFacts]) -> Place:
             cells.append(
                 CellOutcome(
                     mode=mode, view=view, figures=figures, difference=figures if view == "stacked" else None,
-                    exact_means=packed, jaccard_means=packed, hits=bytes(16),
+                    exact_means=packed, jaccard_means=packed, hits=hits,
                 )
             )  # fmt: skip
         content = f"{model} {team} {set_name} {secrets.token_hex(8)}".encode()
@@ -297,7 +298,8 @@ def place(facts: Callable[..., ModelFacts]) -> Place:
             board, facts(model, team), io.BytesIO(content), set_name=set_name, name="made.jsonl", channel="api",
             actor="test", limited=False,
         )  # fmt: skip
-        result = {"scores": [{"mode": mode, "view": view, "outcomes": {}, "groups": []} for mode, view in means]}
+        scores = [{"mode": mode, "view": view, "images": 8, "outcomes": {}, "groups": []} for mode, view in means]
+        result = {"scores": scores}
         finish(board, submission, Outcome(signature=signature, result=result, cells=tuple(cells)))
         return submission
 

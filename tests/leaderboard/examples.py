@@ -7,8 +7,7 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, date, datetime, timedelta
 
 from vcrgen.dataset.views import View
-from vcrgen.leaderboard.facts import Access, ModelFacts
-from vcrgen.leaderboard.quoted import Quoted
+from vcrgen.leaderboard.facts import ModelFacts
 from vcrgen.leaderboard.records import (
     BoardTable,
     ComparePage,
@@ -30,6 +29,8 @@ from vcrgen.leaderboard.records import (
     Track,
     Versus,
 )
+from vcrgen.published.facts import Access
+from vcrgen.published.quoted import Quoted
 
 HOSTILE = "</script><script>alert(1)</script>\"'`><img src=x onerror=alert(2)>{{ 7*7 }}{% raw %}&lt;b&gt; שלום"
 NOW = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)

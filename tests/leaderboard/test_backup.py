@@ -20,12 +20,12 @@ from vcrgen.leaderboard.board import Board, open_board
 from vcrgen.leaderboard.commands import give_token, remove
 from vcrgen.leaderboard.export import export_tables
 from vcrgen.leaderboard.facts import ModelFacts
-from vcrgen.leaderboard.quoted import Quoted
 from vcrgen.leaderboard.records import Submission
 from vcrgen.leaderboard.store import quotes, submissions, teams
 from vcrgen.leaderboard.store.log import check_log, read_log
 from vcrgen.leaderboard.store.schema import metadata
 from vcrgen.leaderboard.views import Views
+from vcrgen.published.quoted import Quoted
 from vcrgen.scorer.answer_key import AnswerKey
 
 Facts = Callable[..., ModelFacts]
@@ -130,7 +130,7 @@ def test_nothing_is_overwritten(made: Path, sqlite_board: Board, tmp_path: Path)
     with pytest.raises(LeaderboardError, match="is there and not empty; name a new folder"):
         restore(made, sqlite_board.folder, database="", data=[])
     assert rows(sqlite_board) == before
-    with pytest.raises(OutputError, match="cannot be written: No such file or directory"):
+    with pytest.raises(OutputError, match="cannot be written: no such file or directory"):
         backup(sqlite_board, tmp_path / "nowhere" / "b.tar.gz")
     with pytest.raises(LeaderboardError, match="The database holds a board already"):
         restore(made, tmp_path / "new", database=f"sqlite:///{sqlite_board.folder}/board.sqlite3", data=[])

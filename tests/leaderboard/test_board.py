@@ -8,10 +8,10 @@ import pytest
 from vcrgen.errors import LeaderboardError, VcrgenError
 from vcrgen.leaderboard import records
 from vcrgen.leaderboard.board import Board, init_board, maintainer, named_sets, open_board
-from vcrgen.leaderboard.quoted import published, read_quoted
 from vcrgen.leaderboard.settings import Settings
 from vcrgen.leaderboard.store import quotes
 from vcrgen.leaderboard.store.log import read_log
+from vcrgen.published.quoted import published, read_quoted
 
 
 def test_a_board_knows_its_sets(board: Board, public: Path, hidden: Path) -> None:

@@ -139,7 +139,7 @@ MISTAKES: dict[str, tuple[str, str]] = {
     "a folder for a file": ("add {board} . --model M --team T --set public", "cannot be read: Is a directory"),
     "a file of other ids": ("add {board} {other} --model M --team T", "none of its 1 outputs fits"),
     "an unknown form": ("export {board} --to pdf", "Unknown form 'pdf'; known: site, md, csv, latex, json"),
-    "a site over something else": ("export {board} --to site --out {board}", "holds something else than an exported board"),  # noqa: E501
+    "a site over something else": ("export {board} --to site --out {board}", "holds something else"),
     "a table over a folder": ("export {board} --to md --out .", r"\. cannot be written"),
     "a table in no folder": ("export {board} --to md --out no/table.md", "no/table.md cannot be written"),
     "an unknown state": ("list {board} --state done", "Unknown state 'done'; known: queued, scoring"),

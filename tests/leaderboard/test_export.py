@@ -143,7 +143,7 @@ def test_what_is_something_else_stays(there: str, sqlite_board: Board, tmp_path:
     else:
         target.mkdir()
         (target / "mine.txt").write_text("mine")
-    with pytest.raises(OutputError, match="holds something else than an exported board"):
+    with pytest.raises(OutputError, match="holds something else; choose a new or an empty folder"):
         export_site(sqlite_board, target)
     assert (target if there == "file" else target / "mine.txt").read_text() == "mine"
 
@@ -158,7 +158,7 @@ def test_an_export_that_fails_leaves_the_last_one(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("vcrgen.leaderboard.export.write_text", full)
-    with pytest.raises(OutputError, match="cannot be written: No space left on device"):
+    with pytest.raises(OutputError, match="cannot be written: the disk is full"):
         export_site(sqlite_board, tmp_path / "site")
     assert texts(tmp_path / "site") == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["board", "site"]

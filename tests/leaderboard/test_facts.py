@@ -8,20 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vcrgen.errors import LeaderboardError
-from vcrgen.leaderboard.facts import (
-    MAX_FILE_NAME,
-    MAX_LINK,
-    MAX_NAME,
-    Access,
-    ModelFacts,
-    check_facts,
-    check_link,
-    check_name,
-    entry_of,
-    file_name,
-    parse_size,
-    show_size,
-)
+from vcrgen.leaderboard.facts import MAX_FILE_NAME, ModelFacts, check_facts, entry_of, file_name
+from vcrgen.published.facts import MAX_LINK, MAX_NAME, Access, check_link, check_name, parse_size, show_size
 
 
 @pytest.mark.parametrize(

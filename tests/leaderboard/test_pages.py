@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 
 from vcrgen.dataset.views import View
 from vcrgen.leaderboard.facts import ModelFacts
-from vcrgen.leaderboard.quoted import published, read_quoted
 from vcrgen.leaderboard.records import Figure, State
 from vcrgen.leaderboard.site import names, texts
 from vcrgen.leaderboard.site.render import Pages, policy
+from vcrgen.published.quoted import published, read_quoted
 from vcrgen.scorer.records import Outcome
 
 HERE = Path(__file__).parent
@@ -254,7 +254,7 @@ def test_the_policy_allows_the_style_and_the_script_of_every_page(ordinary: dict
 
 
 def test_the_script_sets_text_only() -> None:
-    script = (SITE / "board.js").read_text("utf-8")
+    script = (SITE / "templates/board.js").read_text("utf-8")
     assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval|Function\(|fetch\(", script)
 
 
@@ -382,21 +382,6 @@ def test_navigation_marks_where_one_is() -> None:
 
 
 @pytest.mark.parametrize(
-    ("share", "decimals", "sign", "text"),
-    [
-        (0.12345, 2, False, "12.35"),
-        (0.12345, 2, True, "+12.35"),
-        (-0.12345, 1, True, "−12.3"),
-        (-0.00001, 2, True, "0.00"),
-        (1.0, 0, False, "100"),
-        (None, 2, False, "–"),
-    ],
-)
-def test_percent(share: float | None, decimals: int, sign: bool, text: str) -> None:
-    assert texts.percent(share, decimals, sign=sign) == text
-
-
-@pytest.mark.parametrize(
     ("step", "points", "decimals"), [(0.005, "0.5", 1), (0.01, "1", 0), (0.0025, "0.25", 2), (0.1, "10", 0)]
 )
 def test_decimals_of_a_step(step: float, points: str, decimals: int) -> None:
@@ -424,20 +409,3 @@ def test_facts_without_anything_are_rendered() -> None:
     bare = ModelFacts(team="T", model="M")
     page = Reader(Pages(examples.site(models=[bare])).model(examples.model_page(bare)))
     assert "None" not in page.text and "unknown" not in page.text
-
-
-def _luminance(colour: str) -> float:
-    channels = [int(colour[n : n + 2], 16) / 255 for n in (1, 3, 5)]
-    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels)
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
-@pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
-def test_texts_can_be_read_on_their_grounds(scheme: int) -> None:
-    style = (SITE / "board.css").read_text("utf-8")
-    block = re.findall(r":root \{(.*?)\}", style, re.DOTALL)[scheme]
-    colours = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6});", block))
-    pairs = [(ink, on) for ink in ("ink", "quiet", "accent", "other", "alarm") for on in ("ground", "card", "well")]
-    for ink, on in [*pairs, ("on-accent", "accent")]:
-        light, dark = sorted((_luminance(colours[ink]), _luminance(colours[on])), reverse=True)
-        assert (light + 0.05) / (dark + 0.05) >= 4.5, (ink, on)

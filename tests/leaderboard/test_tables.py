@@ -16,10 +16,11 @@ import pytest
 from markdown_it import MarkdownIt
 
 from vcrgen.dataset.views import View
-from vcrgen.leaderboard.facts import Access, ModelFacts, check_facts
-from vcrgen.leaderboard.quoted import Quoted
+from vcrgen.leaderboard.facts import ModelFacts, check_facts
 from vcrgen.leaderboard.records import BoardTable, Figure, Figures, Ranking, Row, Track
 from vcrgen.leaderboard.tables import CSV_COLUMNS, FORMATS, as_csv, as_json, as_latex, as_markdown
+from vcrgen.published.facts import Access
+from vcrgen.published.quoted import Quoted
 
 OPEN_7B = ModelFacts(
     team="Lab", model="Seer", link="https://lab.example/seer", access=Access.OPEN, size=7, released=date(2025, 3, 1)
@@ -50,7 +51,8 @@ HOSTILE = {
     "Arabic": "نموذج|أ",
     "Chinese": "书生",
 }
-BARE = re.compile(r"\\(?:[&%$#_{}]|textbackslash\{\}|textasciitilde\{\}|textasciicircum\{\})")
+WORDS = {"\\": "textbackslash", "~": "textasciitilde", "^": "textasciicircum", "<": "textless", ">": "textgreater"}
+BARE = re.compile(rf"\\(?:[&%$#_{{}}]|(?:{'|'.join(WORDS.values())})\{{\}})")
 
 
 def figures(exact: float, jaccard: float, *, wide: float = 0.02) -> Figures:
@@ -167,16 +169,17 @@ def test_a_name_is_a_text_in_latex(name: str) -> None:
         if line.endswith(r" \\"):
             cells = re.split(r"(?<!\\) & ", line.removesuffix(r" \\"))
             assert len(cells) in (10, 14)
-            assert not re.search(r"[\\&%#_^~]", BARE.sub("", "".join(cells).replace("$-$", ""))), line
+            assert not re.search(r"[\\&%#_^~<>]", BARE.sub("", "".join(cells).replace("$-$", ""))), line
             assert not line.startswith(("[", "*"))
     lines = text.splitlines()
     commands = {found for line in lines if line[:1] != "%" for found in re.findall(r"\\[a-z]+", line)}
     assert commands <= {
         *(r"\begin", r"\end", r"\centering", r"\caption", r"\toprule", r"\midrule", r"\bottomrule"),
-        *(r"\par", r"\footnotesize", r"\textbackslash", r"\textasciitilde", r"\textasciicircum"),
+        *(r"\par", r"\footnotesize", *(rf"\{word}" for word in WORDS.values())),
     }
-    plain = text.replace(r"\textbackslash{}", "\0").replace(r"\textasciitilde{}", "~")
-    plain = re.sub(r"\\([&%$#_{}])", r"\1", plain.replace(r"\textasciicircum{}", "^")).replace("\0", "\\")
+    plain = re.sub(r"\\([&%$#_{}])", r"\1", text)
+    for char, word in reversed(WORDS.items()):  # the backslash last: it may stand before a word
+        plain = plain.replace(f"\\{word}{{}}", char)
     assert f" & {name} & {name} & " in plain
 
 

@@ -170,6 +170,17 @@ def test_models_that_cannot_be_told_apart(board: Board, place: Place, facts: Fac
     assert "restored exactly the same spans" in part.conclusion
 
 
+def test_runs_from_before_a_set_was_changed_are_compared_by_their_own_spans(
+    board: Board, place: Place, facts: Facts
+) -> None:
+    """The set has fewer spans today than the 256 that these runs were scored on."""
+    for model, hits in (("A", bytes(31) + b"\x07"), ("B", b"\x80" + bytes(31))):
+        place(board, model, {EASY: [0.5] * 20}, signature="metric:made|seed:0|answers:older", hits=hits)
+    (part,) = compare(board, facts("A").entry, facts("B").entry)
+    assert part.track.spans < 256 and (part.only_a, part.only_b) == (3, 1)
+    assert "8 images resampled" in part.conclusion
+
+
 def test_gaps_between_the_public_and_the_hidden_set(scored: Board) -> None:
     gaps = look(scored, lambda views: views.gaps())
     assert {(gap.facts.model, gap.public.mode, gap.hidden.set) for gap in gaps} == {

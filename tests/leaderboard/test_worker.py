@@ -401,10 +401,3 @@ def test_a_worker_goes_when_its_parent_is_gone(sqlite_board: Board) -> None:
     script = f"import subprocess, os; subprocess.run({command[:-1]!r} + [str(os.getpid() + 1)], timeout=60)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, timeout=90, check=False)
     assert done.returncode == 0 and b"worker ready" in done.stderr
-
-
-def test_lines_of_the_log_of_a_server_are_json(capfd: pytest.CaptureFixture[str]) -> None:
-    module.log_line("set cannot be used", set="public", reason="观海\n\u2028")
-    told = capfd.readouterr().err
-    assert told.count("\n") == 1 and told.isascii()
-    assert json.loads(told)["reason"] == "观海\n\u2028"

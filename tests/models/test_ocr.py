@@ -10,9 +10,15 @@ from PIL import Image
 
 from vcrgen.builder.run import build
 from vcrgen.dataset.reader import open_dataset
-from vcrgen.errors import ImageProblem, PipelineError
-from vcrgen.models.ocr import MAX_PIXELS, MAX_SIDE, Fragment, OcrEngine, enlarged, reading_order
+from vcrgen.errors import PipelineError
+from vcrgen.models.base import Request, RequestProblem
+from vcrgen.models.ocr import MAX_PIXELS, MAX_SIDE, Fragment, OcrModel, enlarged, reading_order
+from vcrgen.samples.pairs import caption
 from vcrgen.tasks.vcr import VCR
+from vcrgen.text.languages import LANGUAGES
+from vcrgen.typeset.fonts import default_chain
+from vcrgen.typeset.layout import layout_caption
+from vcrgen.typeset.render import render_strip
 
 Box = tuple[float, float, float, float, str]
 
@@ -43,6 +49,12 @@ def test_reading_order(boxes: list[Box], expected: str) -> None:
     assert reading_order(reversed(fragments), "|") == expected
 
 
+def test_lines_of_a_right_to_left_script_begin_at_the_right() -> None:
+    boxes = [(0, 0, 50, 20, "b"), (60, 0, 99, 20, "a"), (0, 22, 99, 42, "c")]
+    fragments = [Fragment(x0=x0, y0=y0, x1=x1, y1=y1, text=t, confidence=1.0) for x0, y0, x1, y1, t in boxes]
+    assert reading_order(fragments, " ", "rtl") == "a b c"
+
+
 def test_languages_without_spaces_are_joined_without_any() -> None:
     boxes = [(0.0, 0.0, 50.0, 20.0, "\u4e00"), (60.0, 0.0, 99.0, 20.0, "\u53ea"), (0.0, 22.0, 50.0, 42.0, "\u732b")]
     fragments = [Fragment(x0=x0, y0=y0, x1=x1, y1=y1, text=t, confidence=1.0) for x0, y0, x1, y1, t in boxes]
@@ -68,27 +80,45 @@ def test_pictures_are_enlarged_as_far_as_the_engine_can_hold(size: tuple[int, in
 def test_the_extra_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "rapidocr_onnxruntime", None)
     with pytest.raises(PipelineError, match=r'not installed: pip install "vcrgen\[ocr\]"'):
-        OcrEngine()
+        OcrModel()
 
 
 def test_the_extra_cannot_be_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("cv2", "onnxruntime", "rapidocr_onnxruntime"):
         monkeypatch.setitem(sys.modules, name, types.ModuleType(name))
     with pytest.raises(PipelineError, match="is installed, but cannot be loaded: cannot import name 'RapidOCR'"):
-        OcrEngine()
+        OcrModel()
+
+
+def encoded(image: Image.Image) -> bytes:
+    buffer = io.BytesIO()
+    image.save(buffer, "PNG")
+    return buffer.getvalue()
+
+
+def asked(image: Image.Image, lang: str = "en") -> Request:
+    return Request(images=(encoded(image),), language=lang)
+
+
+def sample_strip(lang: str) -> bytes:
+    """A built-in text, set and drawn."""
+    language = LANGUAGES[lang]
+    chain = default_chain(language.fonts, size=20)
+    layout = layout_caption(caption(lang, 0), chain, width=300, max_lines=2, break_unit=language.break_unit)
+    return encoded(Image.fromarray(render_strip(layout, chain)))
 
 
 @pytest.fixture(scope="module")
-def engine() -> OcrEngine:
+def model() -> OcrModel:
     for name in ("onnxruntime", "cv2", "rapidocr_onnxruntime"):
         pytest.importorskip(name, reason='needs the OCR engine (pip install "vcrgen[ocr]")', exc_type=ImportError)
-    return OcrEngine()
+    return OcrModel()
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
 @pytest.mark.parametrize("column", ["stacked_image", "only_it_image"])
 def test_what_is_not_covered_is_read(
-    engine: OcrEngine, tmp_path_factory: pytest.TempPathFactory, lang: str, column: str
+    model: OcrModel, tmp_path_factory: pytest.TempPathFactory, lang: str, column: str
 ) -> None:
     dataset = tmp_path_factory.mktemp("ocr") / lang
     build("samples", out=dataset, limit=4, lang=lang, mode="hard")
@@ -98,37 +128,50 @@ def test_what_is_not_covered_is_read(
         shown = row["caption"]
         for span in row["spans"]:
             shown = shown.replace(span["text"], "\n")
-        image = Image.open(io.BytesIO(row[column]["bytes"])).convert("RGB")
-        text = engine.read(image, lang)
-        assert engine.read(image, lang) == text
+        request = Request(images=(row[column]["bytes"],), language=lang)
+        text = model.reply(request).text
+        assert model.reply(request).text == text
         units = [Counter(t.split() if lang == "en" else t) for t in (shown, text)]
         wanted += units[0]
         found += units[0] & units[1]
     assert found.total() > 0.9 * wanted.total()
 
 
-def test_a_picture_without_text(engine: OcrEngine) -> None:
-    assert engine.read(Image.new("RGB", (300, 200), "white"), "en") == ""
+def test_a_picture_without_text(model: OcrModel) -> None:
+    reply = model.reply(asked(Image.new("RGB", (300, 200), "white")))
+    assert (reply.text, reply.model, reply.finish_reason) == ("", model.name, "stop")
+
+
+def test_several_images_are_read_one_after_another(model: OcrModel) -> None:
+    rows = {lang: sample_strip(lang) for lang in ("en", "zh")}
+    for lang, joiner in (("en", " "), ("zh", "")):
+        text = model.reply(Request(images=(rows[lang],), language=lang)).text
+        assert text and model.reply(Request(images=(rows[lang],) * 2, language=lang)).text == text + joiner + text
+
+
+def test_likelihoods_are_not_made_up(model: OcrModel) -> None:
+    with pytest.raises(RequestProblem, match="gives no likelihoods"):
+        model.reply(Request(language="en", candidates=("a", "b")))
 
 
 @pytest.mark.parametrize("size", [(1, 1), (3, 700), (9000, 1), (1, 9000), (2000, 60)])
-def test_pictures_of_odd_shapes(engine: OcrEngine, size: tuple[int, int]) -> None:
+def test_pictures_of_odd_shapes(model: OcrModel, size: tuple[int, int]) -> None:
     try:
-        assert engine.read(Image.effect_noise(size, 90).convert("RGB"), "zh") is not None
-    except ImageProblem as problem:
+        assert model.reply(asked(Image.effect_noise(size, 90).convert("RGB"), "zh")).text is not None
+    except RequestProblem as problem:
         assert "the OCR engine fails on it" in problem.detail
 
 
-def test_the_engine_fails(engine: OcrEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_engine_fails(model: OcrModel, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(_: object) -> None:
         raise RuntimeError("no\nmore")
 
-    monkeypatch.setattr(engine, "_engine", fail)
-    with pytest.raises(ImageProblem, match=r"the OCR engine fails on it: no$"):
-        engine.read(Image.new("RGB", (9, 9)), "en")
+    monkeypatch.setattr(model, "_engine", fail)
+    with pytest.raises(RequestProblem, match=r"the OCR engine fails on it: no$"):
+        model.reply(asked(Image.new("RGB", (9, 9))))
 
 
-def test_the_model_has_a_version(engine: OcrEngine) -> None:
-    name, _, number = engine.model.rpartition("-")
+def test_the_model_has_a_version(model: OcrModel) -> None:
+    name, _, number = model.name.rpartition("-")
     assert name == "rapidocr-onnxruntime" and number[0].isdigit()
-    assert engine.facts["settings"]["intra_op_num_threads"] == 1
+    assert model.facts["settings"]["intra_op_num_threads"] == 1

@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 
 from vcrgen.cli.predict_commands import default_out
-from vcrgen.models.ocr import OcrEngine
+from vcrgen.models.ocr import OcrModel
 
 Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
-def baseline(run: Run, monkeypatch: pytest.MonkeyPatch, fake_engine: Any) -> Run:
-    """Runs ``vcrgen baseline`` with a reader that needs no OCR."""
-    monkeypatch.setattr("vcrgen.cli.predict_commands.OcrEngine", fake_engine)
+def baseline(run: Run, monkeypatch: pytest.MonkeyPatch, fake_model: Any) -> Run:
+    """Runs ``vcrgen baseline`` with a model that needs no OCR."""
+    monkeypatch.setattr("vcrgen.cli.predict_commands.OcrModel", fake_model)
     return lambda *words: run("baseline", *words)
 
 
@@ -55,6 +55,17 @@ def test_a_hidden_set(baseline: Run, hidden: Callable[..., Path]) -> None:
     assert baseline("ocr", public, "--out", "again.jsonl")[1].endswith(f"--data {key}\n")
 
 
+def test_a_dataset_in_a_store(baseline: Run, dataset: Path, store: Any) -> None:
+    bucket = store.bucket()
+    for file in dataset.rglob("*"):
+        if file.is_file():
+            store.put(bucket, f"vcr/{file.relative_to(dataset).as_posix()}", file.read_bytes())
+    code, out, err = baseline("ocr", f"s3://{bucket}/vcr", "--split", "test")
+    assert code == 0, err
+    command = f"vcrgen score vcr-ocr.jsonl --data s3://{bucket}/vcr --split test"
+    assert out == f"vcr-ocr.jsonl: 4 outputs of fake-1; next: {command}\n"
+
+
 def test_outputs_stand_beside_the_dataset(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
     monkeypatch.chdir(tmp_path / "sub")
@@ -83,7 +94,7 @@ def test_mistakes(baseline: Run, dataset: Path, words: list[str], message: str) 
 
 
 def test_the_extra_is_not_installed(baseline: Run, dataset: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("vcrgen.cli.predict_commands.OcrEngine", OcrEngine)
+    monkeypatch.setattr("vcrgen.cli.predict_commands.OcrModel", OcrModel)
     monkeypatch.setitem(sys.modules, "rapidocr_onnxruntime", None)
     code, _, err = baseline("ocr", dataset)
     assert code == 2 and 'pip install "vcrgen[ocr]"' in " ".join(err.split()) and "Traceback" not in err

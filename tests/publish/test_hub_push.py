@@ -96,3 +96,16 @@ def test_looking_at_it_there(hub: Any, on_hub: Run, uploaded: str) -> None:
     hub.gated.add("me/gated-vcr")
     refused = on_hub("vcrgen", "inspect", "hf://datasets/me/gated-vcr")
     assert refused.returncode == 2 and "log in with `hf auth login`" in " ".join(refused.stderr.split())
+
+
+@pytest.mark.parametrize("name", ["pushed", "uploaded"])
+def test_scoring_against_it_there(
+    on_hub: Run, dataset: Path, tmp_path: Path, request: pytest.FixtureRequest, name: str
+) -> None:
+    rows = pq.read_table(next((dataset / "hard").glob("test-*"))).to_pylist()
+    outputs = [{"question_id": row["question_id"], "output": " / ".join(row["crossed_text"])} for row in rows]
+    file = tmp_path / "preds.jsonl"
+    file.write_text("".join(json.dumps(output) + "\n" for output in outputs), "utf-8")
+    where = f"hf://datasets/{request.getfixturevalue(name)}"
+    done = on_hub("vcrgen", "score", file, "--data", where, "--mode", "hard", "--format", "md")
+    assert "| hard | VI+TEI | " in done.stdout and "| 100.00 |" in done.stdout, done.stderr

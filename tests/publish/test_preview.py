@@ -16,7 +16,8 @@ from PIL import Image
 from vcrgen.dataset.manifest import read_manifest, write_manifest
 from vcrgen.dataset.reader import open_dataset
 from vcrgen.errors import ConfigError, DatasetError, OutputError
-from vcrgen.publish.preview import page, script_json, write_preview
+from vcrgen.publish.preview import page, write_preview
+from vcrgen.report.escape import script_json
 from vcrgen.tasks.vcr import VCR
 
 Rows = list[dict[str, Any]]

@@ -9,21 +9,24 @@ from typing import Any
 
 import pytest
 import typer
+from rich.console import Console
 from typer.testing import CliRunner
 
 from vcrgen import build
-from vcrgen.cli.score import register
+from vcrgen.cli import console
+from vcrgen.cli.score import score, validate
 from vcrgen.errors import VcrgenError
 from vcrgen.scorer import load_answers
 
 app = typer.Typer()
-register(app)
+app.command()(score)
+app.command()(validate)
 Run = Callable[..., str]
 
 
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch) -> Run:
-    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setattr(console, "out", Console(width=100))
 
     def call(*arguments: object, code: int = 0) -> str:
         result = CliRunner().invoke(app, [str(argument) for argument in arguments])

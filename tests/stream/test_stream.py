@@ -4,6 +4,7 @@ import pickle
 import subprocess
 import sys
 from collections import Counter
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,17 @@ import pytest
 
 import vcrgen.stream.stream as module
 from vcrgen.builder.transform import VCRTransform
+from vcrgen.config import load_build_config
 from vcrgen.errors import ConfigError, FontError, NoPairsError, SourceError, VcrgenError
+from vcrgen.records import Item, Reject
+from vcrgen.samples.pairs import caption, sample_pair
 from vcrgen.stream import VCRStream
+from vcrgen.stream.difficulty import read_difficulty
+from vcrgen.stream.examples import Examples
 from vcrgen.typeset.calibrate import TOLERANCE_SMALL
+from vcrgen.typeset.cover import span_cells
+from vcrgen.typeset.records import Box, Cover
+from vcrgen.typeset.render import render_strip
 
 SMALL = {"width": 160, "font_size": 12, "shard_size": 6}
 USABLE = 41
@@ -28,6 +37,34 @@ def content(example: dict[str, Any]) -> tuple[Any, ...]:
 
 def one_epoch(source: str, **options: Any) -> list[dict[str, Any]]:
     return list(VCRStream(source, epochs=1, **SMALL | options))
+
+
+class _GrayColumns:
+    """Hides every other column of a place with gray."""
+
+    name = "columns"
+
+    def cover(self, cell: Box) -> Cover:
+        mask = np.zeros((cell.y1 - cell.y0, cell.x1 - cell.x0), dtype=bool)
+        mask[:, ::2] = True
+        return Cover(box=cell, mask=mask, fill=123)
+
+
+def test_a_stream_draws_the_covers_of_its_style() -> None:
+    """Not only white rows: as many pixels have the fill as the masks hide, and ink is measured between them."""
+    examples = Examples(load_build_config(None, {"lang": "en"}), read_difficulty("easy"), ["strip"])
+    style = examples.pipeline.style
+    covers = {mode: replace(cover, rule=_GrayColumns()) for mode, cover in style.covers.items()}
+    examples.pipeline.style = replace(style, covers=covers)
+    item = Item(source_id="a", image=sample_pair("en", 3).image, caption=caption("en", 3))
+    planned = next(iter(examples.pipeline.planned([item])))
+    assert not isinstance(planned, Reject)
+    example = examples.make(*planned, epoch=0, step=0)
+    cells = [cell for span in planned[1] for cell in span_cells(span, planned[0].layout)]
+    hidden = sum((cell.y1 - cell.y0) * len(range(cell.x0, cell.x1, 2)) for cell in cells)
+    uncovered = render_strip(planned[0].layout)
+    assert np.count_nonzero((example["image"][:, :, 0] == 123) & (uncovered != 123)) == pytest.approx(hidden, abs=3)
+    assert all(0.3 < ink < 0.7 for ink in example["visible_ink"])
 
 
 def test_an_epoch_has_every_usable_pair_once(pairs: str, bad: dict[int, str]) -> None:

@@ -17,6 +17,18 @@ from vcrgen.text.normalise import normalise_caption
         ("no\u00a0break\u3000ideographic", "no break ideographic"),
         ("nul\0", "nul"),
         ("two \x1b lines\r\x1b\r\u200b\n", "two lines"),
+        ("e\u200d\u0301", "é"),
+        ("e\u200b\u0327\u200d\u0301", "\u0229\u0301"),
+        ("\u06cc\u200c\u062e", "\u06cc\u200c\u062e"),  # Persian: the letters are not to be joined
+        ("\u06cc\u200f\u200c\u200c\u200d\u062e", "\u06cc\u200c\u062e"),
+        ("\u06cc\u200c \u062e", "\u06cc \u062e"),
+        ("\u0647\u200d.", "\u0647\u200d."),  # the initial form without a letter after it
+        ("\u0915\u094d\u200d\u0937", "\u0915\u094d\u200d\u0937"),  # Hindi: a half form
+        ("\u0915\u094d\u200c\u0937", "\u0915\u094d\u200c\u0937"),
+        ("\u064e\u200c\u0628", "\u064e\u200c\u0628"),  # after a mark, whose script is that of its letter
+        ("Auf\u200clage", "Auflage"),
+        ("一\u200d二", "一二"),
+        ("\U0001f468\u200d\U0001f469", "\U0001f468\U0001f469"),
         ("", ""),
     ],
 )
@@ -24,8 +36,22 @@ def test_cases(given: str, normal: str) -> None:
     assert normalise_caption(given) == normal
 
 
-@given(st.text())
+# Few enough that what must be composed, blocked, dropped or kept often stands side by side.
+TRICKY = "e\u0301\u0327\u200b\u200c\u200d\u00ad\u0628\u064e\u0915\u094d\u093c\u1100\u1161 \n\x85\u2000\u2126一"
+
+
+@given(st.text(st.characters()) | st.text(TRICKY))
 def test_it_is_done_once(text: str) -> None:
     normal = normalise_caption(text)
-    assert normalise_caption(normal) == normal or unicodedata.normalize("NFC", normal) != normal
+    assert normalise_caption(normal) == normal
+    assert unicodedata.is_normalized("NFC", normal)
     assert normal == normal.strip() and "  " not in normal and "\n" not in normal
+    formats = {c for c in normal if unicodedata.category(c) in ("Cc", "Cf")}
+    assert formats <= {"\u200c", "\u200d"}
+
+
+def test_every_character_beside_others() -> None:
+    for code in [*range(0x3000), *range(0xA000, 0xAC00), *range(0xF900, 0x20000), *range(0xE0000, 0xE0200)]:
+        text = f"e{chr(code)}\u0301\u0628{chr(code)}\u200c\u0628"
+        normal = normalise_caption(text)
+        assert normalise_caption(normal) == normal and unicodedata.is_normalized("NFC", normal), hex(code)

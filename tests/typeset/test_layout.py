@@ -3,20 +3,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vcrgen.text.languages import LANGUAGES
-from vcrgen.typeset.fonts import FontChain, default_chain
+from vcrgen.typeset.basic import BasicShaper
+from vcrgen.typeset.fonts import default_chain
 from vcrgen.typeset.layout import layout_caption
 
-CHAINS = {code: default_chain(row.fonts, size=20) for code, row in LANGUAGES.items()}
+SHAPERS = {code: BasicShaper(default_chain(row.fonts, size=20)) for code, row in LANGUAGES.items()}
 EN_TEXT = st.text(alphabet="abcdefghijWmil.,-é'", min_size=1, max_size=40)
 EN_CAPTION = st.lists(EN_TEXT, min_size=1, max_size=30).map(" ".join)
 ZH_CAPTION = st.text(alphabet="图像中被覆盖的文本，。：2024AB國", min_size=1, max_size=120)
 
 
-def lines_of(
-    text: str, lang: str, *, width: int = 300, max_lines: int = 5, chain: FontChain | None = None
-) -> list[str]:
+def lines_of(text: str, lang: str) -> list[str]:
     row = LANGUAGES[lang]
-    layout = layout_caption(text, chain or CHAINS[lang], width=width, max_lines=max_lines, break_unit=row.break_unit)
+    layout = layout_caption(text, SHAPERS[lang], width=300, max_lines=5, break_unit=row.break_unit)
     return [layout.text[line.start : line.end] for line in layout.lines]
 
 
@@ -40,7 +39,7 @@ def test_lines(lang: str, text: str, lines: list[str]) -> None:
 
 def test_caption_is_cut_after_the_last_line() -> None:
     text = "word " * 60
-    layout = layout_caption(text.strip(), CHAINS["en"], width=300, max_lines=5, break_unit="word")
+    layout = layout_caption(text.strip(), SHAPERS["en"], width=300, max_lines=5, break_unit="word")
     assert len(layout.lines) == 5
     assert layout.text == text[: len(layout.text)] and layout.text.endswith("word")
     assert layout.height == 22 * 5 + 1
@@ -57,24 +56,24 @@ def test_chinese_lines_are_greedy(text: str) -> None:
 
 
 def check_greedy(text: str, lang: str) -> None:
-    row, chain = LANGUAGES[lang], CHAINS[lang]
-    layout = layout_caption(text, chain, width=300, max_lines=5, break_unit=row.break_unit)
+    row, shaper = LANGUAGES[lang], SHAPERS[lang]
+    layout = layout_caption(text, shaper, width=300, max_lines=5, break_unit=row.break_unit)
     assert text.startswith(layout.text)
     for line, following in zip(layout.lines, (*layout.lines[1:], None), strict=True):
         shown = layout.text[line.start : line.end]
-        assert ink_width(shown, chain) <= 300
+        assert ink_width(shown, shaper) <= 300
         if following is not None:
             gap = layout.text[line.end : following.start]
             assert gap in ("", row.joiner)
             unit = layout.text[following.start : following.end].split(" ")[0] if lang == "en" and gap else "?"
             if unit != "?":
-                assert ink_width(shown + gap + unit, chain) > 300  # it did not fit on the line before
+                assert ink_width(shown + gap + unit, shaper) > 300  # it did not fit on the line before
 
 
-def ink_width(text: str, chain: FontChain) -> int:
-    last = chain.glyph(text[-1])
+def ink_width(text: str, shaper: BasicShaper) -> int:
+    last = shaper.chain.glyph(text[-1])
     assert last is not None
-    return chain.advance(text[:-1]) + last.right
+    return shaper.advance(text[:-1]) + last.right
 
 
 @pytest.mark.parametrize("size", [12, 16, 20, 24, 32])

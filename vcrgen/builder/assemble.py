@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from vcrgen.builder.pipeline import KEY_DTYPE
+from vcrgen.builder.keys import KEY_DTYPE
 from vcrgen.builder.shards import (
     PartWriter,
     ShardResult,

@@ -12,13 +12,15 @@ from pathlib import Path
 
 import numpy as np
 
-from vcrgen.builder.pipeline import Pair, Pipeline
-from vcrgen.builder.run import Watcher, plan_build
+from vcrgen.builder.pipeline import Pipeline
+from vcrgen.builder.records import Pair
+from vcrgen.builder.run import plan_build
 from vcrgen.builder.shards import ROW_GROUP, PartWriter, Plan, Task
 from vcrgen.builder.sources import Source, iter_rows
 from vcrgen.config import BuildConfig
 from vcrgen.records import Item, Mode, Reject
 from vcrgen.samples import sample_pair
+from vcrgen.work.watcher import Watcher
 
 SAMPLE = 64  # rows
 WINDOWS = 16  # places of the source that they come from
@@ -81,7 +83,7 @@ class Estimate:
         return sum(self.drops.values()) / max(1, self.sampled - self.skipped)
 
 
-class _Sample:
+class _SampleRun:
     """Rows sent through the real stages, into files that go nowhere; each row's time and sizes are kept.
 
     Args:
@@ -176,7 +178,7 @@ def estimate(config: BuildConfig, *, sample: int = SAMPLE, watcher: Watcher | No
     warm = sample_pair(config.lang, 0)
     list(pipeline.pairs([Item(source_id="", image=warm.image, caption=warm.caption)]))  # jieba loads when it is asked
     tasks = _spread(plan.tasks, min(WINDOWS, len(plan.tasks)))
-    measured = _Sample(pipeline, source)
+    measured = _SampleRun(pipeline, source)
     measured.take(tasks, CONDITION_ROWS if config.where else -(-sample // len(tasks)))
     return _predict(plan, source, config, measured)
 
@@ -186,7 +188,7 @@ def _spread(tasks: Sequence[Task], count: int) -> list[Task]:
     return [tasks[(2 * number + 1) * len(tasks) // (2 * count)] for number in range(count)]
 
 
-def _predict(plan: Plan, source: Source, config: BuildConfig, sample: _Sample) -> Estimate:
+def _predict(plan: Plan, source: Source, config: BuildConfig, sample: _SampleRun) -> Estimate:
     rows, sampled = plan.rows, len(sample.seconds)
     built = [1.0 if images else 0.0 for images in sample.images]
     opening = len(plan.tasks) * float(np.mean(sample.opening)) / rows

@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 
 from vcrgen.errors import ConfigError
 from vcrgen.text.languages import LanguageRow
+from vcrgen.text.lexicons import read_lexicon
 
 MAX_LIST_BYTES = 16 << 20
 
@@ -37,11 +37,10 @@ class CensorList:
         Raises:
             ConfigError: The file cannot be read.
         """
-        built_in = files("vcrgen.text") / "lexicons" / language.code / "sensitive.txt"
-        terms = _terms(built_in.read_text("utf-8"))
+        terms = _terms("\n".join(read_lexicon(language.code, "sensitive")))
         if extra is not None:
             terms += _terms(_read(extra))
-        return cls.of(terms, whole_words=language.whole_words)
+        return cls.of(terms, whole_words=language.word_boundaries)
 
     @classmethod
     def of(cls, terms: list[str], *, whole_words: bool) -> CensorList:

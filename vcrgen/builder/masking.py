@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, pairwise, zip_longest
 from random import Random
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 from vcrgen.records import Span
 from vcrgen.rng import shuffled
 from vcrgen.text.eligibility import eligible_tokens, ineligible_reason, ngram_starts
+from vcrgen.text.graphemes import boundaries
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
@@ -87,9 +89,14 @@ def occurs_once(text: str, caption: str) -> bool:
 
 
 def is_whole_words(caption: str, start: int, end: int) -> bool:
-    """Whether no letter, digit or tie (as in "co-founder", "don't") continues the span on either side."""
-    before, after = caption[start - 1 : start] if start else "", caption[end : end + 1]
-    return not any(c and (c.isalnum() or c in WORD_TIES) for c in (before, after))
+    """Whether a span begins and ends between clusters, and no letter, digit or tie ("co-founder") goes on beside it."""
+    at = boundaries(caption)
+    first, last = bisect_left(at, start), bisect_left(at, end)
+    if at[first] != start or at[last] != end:
+        return False
+    before = caption[at[first - 1] : start] if first else ""
+    after = caption[end : at[last + 1]] if end < len(caption) else ""
+    return not any(c.isalnum() or c in WORD_TIES for c in before + after)
 
 
 def _ngrams(doc: Doc, rng: Random, n: int, budget: int, usable: Callable[[TokenSpan], bool]) -> list[TokenSpan]:

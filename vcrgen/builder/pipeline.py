@@ -2,142 +2,37 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
 from functools import cached_property
 from importlib.metadata import version
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from PIL import Image
-
-from vcrgen.builder.encode import Band, ImageFormat, Pixels, encode_image, white_band
+from vcrgen.builder.compose import compose_view, draw_parts
+from vcrgen.builder.encode import ImageFormat, encode_image
 from vcrgen.builder.filters import CensorList
 from vcrgen.builder.images import ImageLimits, load_image
+from vcrgen.builder.keys import pair_keys
 from vcrgen.builder.masking import locate_answers, plan_mask
+from vcrgen.builder.records import Pair, Parts, Prepared, View
+from vcrgen.builder.rows import pair_row
 from vcrgen.config import BuildConfig
 from vcrgen.errors import ImageProblem, PipelineError
-from vcrgen.records import CoveredSpan, Item, Layout, Mode, Reason, Reject, Span
+from vcrgen.records import Item, Mode, Reason, Reject, Span
 from vcrgen.rng import rng_for
-from vcrgen.samples.pairs import BUILTIN_COUNT
-from vcrgen.samples.pairs import caption as sample_caption
 from vcrgen.signature import Signature
-from vcrgen.text.languages import LANGUAGES, LanguageRow
+from vcrgen.text.languages import LANGUAGES
 from vcrgen.text.normalise import NORMALISATION, normalise_caption
 from vcrgen.text.pipelines import load_pipeline
-from vcrgen.typeset.calibrate import Calibration, calibrate
-from vcrgen.typeset.cover import cover_boxes, measure_cover
-from vcrgen.typeset.fonts import FontChain, default_chain, resolve_font
+from vcrgen.typeset.cover import CoverRule
+from vcrgen.typeset.fonts import default_chain, resolve_font
 from vcrgen.typeset.layout import layout_caption
-from vcrgen.typeset.render import cover_strip, render_strip
+from vcrgen.typeset.style import Style, make_style
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
 
 BATCH = 32  # items whose captions go through the text pipeline together
-
-
-KEY_LENGTH = 20  # hex digits
-KEY_DTYPE = np.dtype([(name, f"S{KEY_LENGTH}") for name in ("pair", "image", "caption")])
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PairKeys:
-    """Hashes by which pairs are told apart and kept together, in hex; one record of :data:`KEY_DTYPE`.
-
-    Attributes:
-        pair: Of image bytes and caption; also the ``question_id``.
-        image: Of the source image's bytes.
-        caption: Of the shown caption.
-    """
-
-    pair: str
-    image: str
-    caption: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Style:
-    """How a pair is set and covered.
-
-    Attributes:
-        width: Of all images, in pixels.
-        max_height: Of the stacked image, in pixels.
-        chain: The fonts at their size.
-        covers: What each mode hides in these fonts.
-    """
-
-    width: int
-    max_height: int
-    chain: FontChain
-    covers: Mapping[Mode, Calibration]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prepared:
-    """An item that passed all filters but the text pipeline's."""
-
-    item: Item
-    keys: PairKeys
-    style: Style
-    image: Image.Image
-    layout: Layout
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Composition:
-    """The images of one pair under one set of covers, as bands of rows from the top.
-
-    Attributes:
-        stacked: VI+TEI.
-        only_it: TEI only, of the same size.
-        only_it_small: The strip.
-        spans: The spans under their covers.
-        strip_y: Top row of the strip in ``stacked``, in pixels.
-        only_it_strip_y: The same in ``only_it``.
-    """
-
-    stacked: tuple[Band, ...]
-    only_it: tuple[Band, ...]
-    only_it_small: tuple[Band, ...]
-    spans: tuple[CoveredSpan, ...]
-    strip_y: int
-    only_it_strip_y: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class View:
-    """The images of one pair in one mode, encoded.
-
-    Attributes:
-        stacked: VI+TEI.
-        only_it: TEI only, of the same size.
-        only_it_small: The strip.
-        spans: The spans under their covers.
-        strip_y: Top row of the strip in ``stacked``, in pixels.
-        only_it_strip_y: The same in ``only_it``.
-    """
-
-    stacked: bytes
-    only_it: bytes
-    only_it_small: bytes
-    spans: tuple[CoveredSpan, ...]
-    strip_y: int
-    only_it_strip_y: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pair:
-    """One finished pair."""
-
-    keys: PairKeys
-    source_id: str
-    caption: str
-    image: bytes
-    views: dict[Mode, View]
-    strip_height: int
 
 
 class Pipeline:
@@ -164,8 +59,8 @@ class Pipeline:
     @cached_property
     def signature(self) -> Signature:
         """What the datasets of this pipeline can be compared with."""
-        config, language, chain = self.config, self.language, self.style.chain
-        rows = (f"{mode}={self.style.covers[mode].shown}" for mode in config.modes)
+        config, language, shaper = self.config, self.language, self.style.shaper
+        covers = (f"{mode}={self.style.covers[mode].rule.name}" for mode in config.modes)
         mask = {"ngram": f"ngram-{config.n}", "percentage": f"percentage-{config.percentage:g}"}
         return Signature(
             {
@@ -178,12 +73,12 @@ class Pipeline:
                 "seg": self.text.segmenter,
                 "elig": self.text.eligibility,
                 "censor": self.censor.digest,
-                "cover": ",".join(rows),
-                "font": f"{chain.faces[0].family.replace('|', ' ')}@{chain.digest}",
+                "cover": ",".join(covers),
+                "font": f"{shaper.chain.faces[0].family.replace('|', ' ')}@{shaper.chain.digest}",
                 "size": str(config.font_size),
                 "width": str(config.width),
                 "lines": str(config.max_lines),
-                "layout": f"pillow-{version('pillow')}-basic",
+                "layout": shaper.engine,
                 "seed": str(config.seed),
             }
         )
@@ -232,12 +127,12 @@ class Pipeline:
             return reject(Reason.SENSITIVE, "the caption has a word of the censor list")
         layout = layout_caption(
             caption,
-            style.chain,
+            style.shaper,
             width=style.width,
             max_lines=config.max_lines,
             break_unit=self.language.break_unit,
         )
-        if missing := style.chain.missing(layout.text):
+        if missing := style.shaper.missing(layout.text):
             shown = ", ".join(f"U+{ord(character):04X}" for character in missing[:5])
             return reject(Reason.NO_GLYPH, f"no font of the chain has {shown}")
         try:
@@ -248,11 +143,7 @@ class Pipeline:
         height = image.height + layout.height + 1
         if height > style.max_height:
             return reject(Reason.TOO_TALL, f"the stacked image is {height} px high; at most {style.max_height}")
-        image_hash = hashlib.blake2b(item.image, digest_size=KEY_LENGTH // 2)
-        pair_hash = image_hash.copy()
-        pair_hash.update(b"\0" + caption.encode("utf-8", "surrogatepass"))
-        caption_hash = hashlib.blake2b(layout.text.encode("utf-8", "surrogatepass"), digest_size=KEY_LENGTH // 2)
-        keys = PairKeys(pair=pair_hash.hexdigest(), image=image_hash.hexdigest(), caption=caption_hash.hexdigest())
+        keys = pair_keys(item.image, caption, layout.text)
         return Prepared(item=item, keys=keys, style=style, image=image, layout=layout)
 
     def _plan_batch(
@@ -292,86 +183,41 @@ class Pipeline:
 
     def _draw(self, prepared: Prepared, spans: tuple[Span, ...]) -> Pair:
         config = self.config
-        photo, strip = draw_parts(prepared)
-        views = {
-            mode: draw_view(prepared, photo, strip, dict.fromkeys(spans, mode), image_format=config.image_format)
-            for mode in config.modes
-        }
+        parts = draw_parts(prepared, spans)
+        rules = {mode: dict.fromkeys(spans, prepared.style.covers[mode].rule) for mode in config.modes}
+        views = {mode: draw_view(parts, rules[mode], image_format=config.image_format) for mode in config.modes}
         return Pair(
             keys=prepared.keys,
             source_id=prepared.item.source_id,
             caption=prepared.layout.text,
-            image=encode_image([photo], config.image_format),
+            image=encode_image([parts.photo], config.image_format),
             views=views,
             strip_height=prepared.layout.height,
         )
 
     def row(self, pair: Pair, mode: Mode) -> dict[str, Any]:
         """One row of the dataset, in the columns of :data:`vcrgen.tasks.vcr.VCR`."""
-        view = pair.views[mode]
-        suffix = self.config.image_format
-
-        def image(data: bytes, name: str) -> dict[str, Any]:
-            return {"bytes": data, "path": f"{pair.keys.pair}-{name}.{suffix}"}
-
-        return {
-            "question_id": pair.keys.pair,
-            "image": image(pair.image, "image"),
-            "caption": pair.caption,
-            "stacked_image": image(view.stacked, f"{mode}-stacked"),
-            "only_it_image": image(view.only_it, f"{mode}-only-it"),
-            "only_it_image_small": image(view.only_it_small, f"{mode}-only-it-small"),
-            "crossed_text": [covered.span.text for covered in view.spans],
-            "question": self.language.question,
-            "language": self.language.code,
-            "mode": str(mode),
-            "spans": [span_row(covered) for covered in view.spans],
-            "strip_height": pair.strip_height,
-            "strip_y": view.strip_y,
-            "only_it_strip_y": view.only_it_strip_y,
-            "source_id": pair.source_id,
-        }
-
-
-def make_style(language: LanguageRow, chain: FontChain, *, width: int, max_height: int) -> Style:
-    """A style whose covers are calibrated on the language's built-in captions."""
-    covers = calibrate(chain, language, sample_captions(language))
-    return Style(width=width, max_height=max_height, chain=chain, covers=covers)
-
-
-def sample_captions(language: LanguageRow) -> Iterator[str]:
-    """The built-in captions of a language, on which covers are calibrated."""
-    return (sample_caption(language.code, number) for number in range(BUILTIN_COUNT))
-
-
-def draw_parts(prepared: Prepared) -> tuple[Band, Pixels]:
-    """VI, and the uncovered strip as brightness."""
-    return Band(np.asarray(prepared.image)), render_strip(prepared.layout, prepared.style.chain)
+        return pair_row(pair, mode, language=self.language, image_format=self.config.image_format)
 
 
 def draw_view(
-    prepared: Prepared,
-    photo: Band,
-    strip: Pixels,
-    modes: Mapping[Span, Mode],
+    parts: Parts,
+    rules: Mapping[Span, CoverRule],
     *,
     image_format: ImageFormat = "png",
     strip_first: bool = False,
     note: str | None = None,
-) -> View:
+) -> View[bytes]:
     """Cover the strip, put the images together and encode them.
 
     Args:
-        prepared: The pair.
-        photo: VI, from :func:`draw_parts`.
-        strip: The strip, from there too.
-        modes: The spans in reading order, each with the mode of its cover.
+        parts: The pair, from :func:`vcrgen.builder.compose.draw_parts`.
+        rules: The spans in reading order, each with the rule of its cover.
         image_format: Format of the images.
         strip_first: The strip stands above VI, not below it.
         note: A comment that every PNG carries.
     """
-    rows = {span: prepared.style.covers[mode].rows for span, mode in modes.items()}
-    composed = compose_view(prepared, photo, strip, rows, strip_first=strip_first)
+    composed = compose_view(parts, rules, strip_first=strip_first)
     return View(
         stacked=encode_image(composed.stacked, image_format, note),
         only_it=encode_image(composed.only_it, image_format, note),
@@ -380,50 +226,3 @@ def draw_view(
         strip_y=composed.strip_y,
         only_it_strip_y=composed.only_it_strip_y,
     )
-
-
-def compose_view(
-    prepared: Prepared, photo: Band, strip: Pixels, rows: Mapping[Span, range], *, strip_first: bool = False
-) -> Composition:
-    """Cover the strip and put the images together.
-
-    Args:
-        prepared: The pair.
-        photo: VI, from :func:`draw_parts`.
-        strip: The strip, from there too.
-        rows: The spans in reading order, each with the rows of a line that its cover hides.
-        strip_first: The strip stands above VI, not below it.
-    """
-    layout = prepared.layout
-    ink = 255 - strip
-    covered = []
-    for span, hidden in rows.items():
-        boxes = cover_boxes(span, layout, prepared.style.chain, hidden)
-        covered.append(measure_cover(span, boxes, ink, layout.line_height))
-    small = Band(cover_strip(strip, (box for span in covered for box in span.boxes)))
-    gap = white_band(1, layout.width)
-    above = (photo.height + gap.height) // 2
-    below = photo.height + gap.height - above
-    return Composition(
-        stacked=(small, gap, photo) if strip_first else (photo, gap, small),
-        only_it=(white_band(above, layout.width), small, white_band(below, layout.width)),
-        only_it_small=(small,),
-        spans=tuple(covered),
-        strip_y=0 if strip_first else photo.height + gap.height,
-        only_it_strip_y=above,
-    )
-
-
-def span_row(covered: CoveredSpan) -> dict[str, Any]:
-    """A span under its cover, as datasets and keys hold it."""
-    span = covered.span
-    return {
-        "start": span.start,
-        "end": span.end,
-        "text": span.text,
-        "tokens": list(span.tokens),
-        "boxes": [asdict(box) for box in covered.boxes],
-        "visible_ink": covered.visible_ink,
-        "rows_above": covered.rows_above,
-        "rows_below": covered.rows_below,
-    }

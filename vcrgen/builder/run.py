@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import errno
 import platform
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -26,7 +25,6 @@ from vcrgen.builder.engines import CrashedTasksError, Engine, EngineChoice, Job,
 from vcrgen.builder.pipeline import Pipeline
 from vcrgen.builder.shards import (
     BYTE_PACKAGES,
-    PLAN,
     Plan,
     ShardResult,
     Task,
@@ -41,25 +39,15 @@ from vcrgen.config import BuildConfig, load_build_config
 from vcrgen.dataset.manifest import Manifest, read_manifest, write_manifest
 from vcrgen.dataset.reader import built_dataset
 from vcrgen.errors import DatasetError, EngineError, NoPairsError, OutputError, SourceError, WorkerError
+from vcrgen.files import output_errors
 from vcrgen.signature import Signature
-from vcrgen.storage import DiskFolder, Folder, StorageError, open_folder
+from vcrgen.storage import Folder, open_folder
 from vcrgen.tasks.vcr import VCR, vcr_statistics
+from vcrgen.work.folder import PLAN, WorkFolder
+from vcrgen.work.watcher import Watcher
 
 WORK = ".vcrgen-build"
 SUCCESS = "_SUCCESS"
-
-
-class Watcher:
-    """Told how a build goes on; this one keeps silent."""
-
-    def begin(self, total: int, done: int) -> None:
-        """Called once with pairs to read and pairs that an earlier run has read."""
-
-    def advance(self, read: int, built: int, drops: Counter[str]) -> None:
-        """Called every few pairs with what is new since the last call."""
-
-    def stage(self, text: str) -> None:
-        """Called when something else than pairs is worked on, or when that is over (an empty text)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,7 +137,7 @@ class Build:
         watcher: Told of the progress.
 
     Raises:
-        OutputError: The folder is of a kind that builds cannot write to.
+        OutputError: The folder is a file, or of a kind that builds cannot write to.
     """
 
     def __init__(self, config: BuildConfig, *, out: str | Path, engine: EngineChoice, watcher: Watcher) -> None:
@@ -160,7 +148,8 @@ class Build:
                 f"{self._out} cannot be built in: every file would be a commit; build into a folder and push that, as "
                 "`hf upload ORG/NAME FOLDER --repo-type dataset` does."
             )
-        self._work = self._out.below(WORK)
+        self._place = WorkFolder(self._out, WORK, making="build")
+        self._work = self._place.folder
         # A store has no folder that could be moved as one.
         self._final = self._work.below("final") if self._out.disk else self._out
         self._engine = engine
@@ -173,12 +162,12 @@ class Build:
             VcrgenError: The user can mend it.
         """
         self._engine.check()
-        with readable_disk_errors(self._out):
+        with output_errors(self._out):
             plan, source, pipeline = plan_build(self._config, self._watcher)
             manifest = self._finished(plan)
             was_complete = manifest is not None
             if manifest is None:
-                self._check_place()
+                self._place.check_out()
                 manifest = self._make(plan, source, pipeline.signature)
             self._work.remove()
         path = Path(str(self._out)) if self._out.disk else str(self._out)
@@ -189,22 +178,16 @@ class Build:
         if self._engine.name != "local":
             self._watcher.stage(f"starting {self._engine.name}")
         try:
-            with open_engine(self._engine, self._job(plan, source, signature)) as engine, self._locked():
-                freeze_plan(plan, self._work)
+            with open_engine(self._engine, self._job(plan, source, signature)) as engine, self._place.locked():
+                freeze_plan(plan, self._place)
                 return self._finished(plan) or self._finish(plan, source, signature, engine)
         except NoPairsError:
-            self._clear()  # all was read and nothing is worth keeping
+            self._place.clear()  # all was read and nothing is worth keeping
             raise
         except (OSError, EngineError):
             if finished := self._finished(plan):
                 return finished
             raise
-
-    def _clear(self) -> None:
-        """Leave the place as it was before the build."""
-        self._work.remove()
-        if not self._out.entries():
-            self._out.remove()
 
     def _finished(self, plan: Plan) -> Manifest | None:
         """The manifest of a finished build of the same plan.
@@ -221,30 +204,6 @@ class Build:
         raise OutputError(
             f"{self._out} holds another finished dataset (other source, options or versions); choose another --out."
         )
-
-    def _check_place(self) -> None:
-        """Refuse a folder with anything in it but an unfinished build."""
-        if self._out.disk and self._out.disk.is_file():
-            raise OutputError(f"{self._out} is a file; choose a folder for --out.")
-        there = self._out.entries()
-        if there and WORK not in there:
-            raise OutputError(f"{self._out} is not empty and not an unfinished build; choose another --out.")
-
-    @contextmanager
-    def _locked(self) -> Iterator[None]:
-        """Only one build at a time writes to a folder of a disk.
-
-        An object store has no locks. There, the store lets one of several builds write the plan, and those of the
-        same plan write the same bytes.
-        """
-        if not isinstance(self._work, DiskFolder):
-            yield
-            return
-        with self._work.locked() as mine:
-            if not mine:
-                raise OutputError(f"Another build is writing to {self._out}; wait for it or choose another --out.")
-            self._work.remove_leftovers()
-            yield
 
     def _job(self, plan: Plan, source: Source, signature: Signature) -> Job:
         """What every process of the engine is given; it may have another working folder."""
@@ -353,18 +312,3 @@ def _absolute(value: Any) -> Any:
         if value and Path(value).exists():
             return type(value)(Path(value).absolute())
     return value
-
-
-@contextmanager
-def readable_disk_errors(out: Folder | Path) -> Iterator[None]:
-    """A full disk, or a folder or bucket without permission, is the user's to mend, and said in a sentence."""
-    try:
-        yield
-    except StorageError as error:
-        raise OutputError(f"{out} cannot be written: {error}.") from None
-    except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            why = "the disk is full; free some space and run the same command again to go on"
-        else:
-            why = f"{(error.strerror or str(error)).lower()} ({error.filename or 'no file named'})"
-        raise OutputError(f"{out} cannot be written: {why}.") from None

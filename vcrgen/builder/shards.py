@@ -34,22 +34,24 @@ import pyarrow.parquet as pq
 from PIL import features
 
 from vcrgen.builder.engines.base import Report
-from vcrgen.builder.pipeline import KEY_DTYPE, Pair, Pipeline
+from vcrgen.builder.keys import KEY_DTYPE
+from vcrgen.builder.pipeline import Pipeline
+from vcrgen.builder.records import Pair
 from vcrgen.builder.sources import Source, iter_items
 from vcrgen.builder.sources.base import Partition
 from vcrgen.config import BuildConfig
-from vcrgen.errors import OutputError
-from vcrgen.files import canonical_json, indented_json
+from vcrgen.files import canonical_json
 from vcrgen.records import Mode, Reject
+from vcrgen.signature import Signature
 from vcrgen.storage import Folder
 from vcrgen.tasks.vcr import VCR
+from vcrgen.work.folder import PLAN, WorkFolder
 
-PLAN = "plan.json"
 ROW_GROUP = 64  # rows held in memory at a time, and read together by whoever loads the dataset
 MAX_SHARD = 512  # pairs, about 100 MB a mode
 MIN_SHARD, SHARDS = 16, 32  # small sources are cut finer, so that several workers have something to do
 # Packages whose version may change the bytes of a dataset.
-BYTE_PACKAGES = ("vcrgen", "pillow", "numpy", "zlib-ng", "pyarrow", "spacy", "jieba")
+BYTE_PACKAGES = ("vcrgen", "pillow", "numpy", "zlib-ng", "pyarrow", "regex", "spacy", "jieba")
 
 T = TypeVar("T")
 
@@ -71,12 +73,14 @@ class Plan:
     Attributes:
         fingerprint: Hash of everything that decides the bytes of the parts.
         dataset_fingerprint: Hash of that and of what decides how parts become a dataset.
+        facts: What the fingerprint stands for, by name, to say what another plan differs in.
         shard_size: Pairs that a task reads, and rows that a file of the dataset holds, at most.
         tasks: In the order of the source.
     """
 
     fingerprint: str
     dataset_fingerprint: str
+    facts: dict[str, Any]
     shard_size: int
     tasks: tuple[Task, ...]
 
@@ -116,15 +120,18 @@ def make_plan(config: BuildConfig, partitions: list[Partition], *, signature: st
         signature: The dataset's, which holds the versions of fonts and pipelines.
     """
     size, tasks = cut_tasks(config, partitions)
-    facts = {
-        "config": config.part_hash(),
-        "signature": signature,
-        "partitions": [asdict(partition) for partition in partitions],
-        **environment(),
-    }
-    fingerprint = hashlib.sha256(canonical_json(facts).encode()).hexdigest()
+    inputs = [asdict(partition) for partition in partitions]
+    here = environment()
+    fingerprint = _hash({"config": config.part_hash(), "signature": signature, "partitions": inputs, **here})
     dataset = hashlib.sha256(f"{fingerprint} {config.splits}".encode()).hexdigest()
-    return Plan(fingerprint=fingerprint, dataset_fingerprint=dataset, shard_size=size, tasks=tasks)
+    facts = dict(Signature.parse(signature).facts) | config.published() | here["versions"] | here["codecs"]
+    facts |= {"freetype": here["freetype"], "machine": here["machine"], "files of the source": _hash(inputs)}
+    del facts["splits"]  # of which the parts know nothing
+    return Plan(fingerprint=fingerprint, dataset_fingerprint=dataset, facts=facts, shard_size=size, tasks=tasks)
+
+
+def _hash(value: Any) -> str:
+    return hashlib.sha256(canonical_json(value).encode()).hexdigest()
 
 
 def cut_tasks(config: BuildConfig, partitions: list[Partition]) -> tuple[int, tuple[Task, ...]]:
@@ -149,21 +156,15 @@ def environment() -> dict[str, Any]:
     }
 
 
-def freeze_plan(plan: Plan, work: Folder) -> None:
-    """Write the plan to the work folder, or check that the one there is the same; make the folders of its tasks.
+def freeze_plan(plan: Plan, work: WorkFolder) -> None:
+    """Write the plan to the work folder, or see that the one there is the same; make the folders of its tasks.
 
     Raises:
         OutputError: The folder holds the unfinished build of another plan.
     """
     for folder in ("parts", "keys", "rejects", "manifests"):
-        work.below(folder).make()
-    if work.create(PLAN, indented_json(asdict(plan))):
-        return
-    if json.loads(work.read_text(PLAN)).get("fingerprint") != plan.fingerprint:
-        raise OutputError(
-            f"{work} holds an unfinished build of another source, configuration or version of vcrgen or its libraries; "
-            "finish that one with its own command, or remove that folder."
-        )
+        work.folder.below(folder).make()
+    work.freeze(asdict(plan))
 
 
 class PartWriter:

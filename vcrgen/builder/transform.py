@@ -8,7 +8,8 @@ from typing import Any
 
 from PIL import Image
 
-from vcrgen.builder.pipeline import Pair, Pipeline
+from vcrgen.builder.pipeline import Pipeline
+from vcrgen.builder.records import Pair
 from vcrgen.config import BuildConfig, load_build_config
 from vcrgen.errors import ConfigError, VcrgenError
 from vcrgen.records import Item, Reject

@@ -1,4 +1,4 @@
-"""What works on this machine and what does not, with what to do about it. Nothing here raises."""
+"""``vcrgen doctor``: what works on this machine and what does not, with what to do about it. Nothing here raises."""
 
 from __future__ import annotations
 
@@ -10,14 +10,20 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import PackageNotFoundError, requires, version
+from itertools import groupby
 from typing import TYPE_CHECKING
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from vcrgen.cli import console
+from vcrgen.cli.root import app
 
 if TYPE_CHECKING:
     from vcrgen.typeset.fonts import FontEntry
 
 REINSTALL = "install vcrgen again: pip install --force-reinstall vcrgen"
-USUAL_PIPELINES = {"en": "en_core_web_sm", "zh": "zh_core_web_sm"}
-"""The trained pipelines that the published scorers use, too."""
 CODECS = {
     "jpg": "JPEG",
     "libjpeg_turbo": "JPEG: libjpeg-turbo",
@@ -117,12 +123,15 @@ def _segmenter(code: str) -> str:
 def _trained_pipelines(group: str) -> Iterator[Finding]:
     from spacy.util import get_installed_models
 
+    from vcrgen.text.languages import LANGUAGES
+
     installed = sorted(get_installed_models())
     for name in installed:
         hint = f"python -m spacy download {name}"
         yield _probe(group, name, partial(_trained_pipeline, name), hint=hint)
-    for code, name in USUAL_PIPELINES.items():
-        if not any(other.startswith(f"{code}_") for other in installed):
+    for language in LANGUAGES.values():
+        if not any(other.startswith(f"{language.code}_") for other in installed):
+            name = language.trained_pipeline
             hint = f"only for --spacy-model: python -m spacy download {name}"
             yield Finding(group=group, name=name, value="not installed", ok=None, hint=hint)
 
@@ -243,3 +252,19 @@ _CHECKS: dict[str, Callable[[str], Iterator[Finding]]] = {
     "machine": _machine,
     "extras": _extras,
 }
+
+
+@app.command()
+def doctor() -> None:
+    """Show what is installed: segmenters, pipelines, fonts, layout engines, image codecs; exit code 1 on a fault."""
+    findings = diagnose()
+    table = Table.grid(padding=(0, 2))
+    for group, members in groupby(findings, key=lambda finding: finding.group):
+        table.add_row(f"[bold]{escape(group)}[/]")
+        for finding in members:
+            mark = {True: "[green]ok[/]", False: "[red]fault[/]", None: "[dim]-[/]"}[finding.ok]
+            hint = f" [dim]({escape(finding.hint)})[/]" if finding.hint else ""
+            table.add_row(f"  {escape(finding.name)}", mark, escape(finding.value) + hint)
+    console.out.print(table)
+    if any(finding.ok is False for finding in findings):
+        raise typer.Exit(1)

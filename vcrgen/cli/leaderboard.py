@@ -1,4 +1,4 @@
-"""``vcrgen leaderboard``: parse, call, print. No logic."""
+"""``vcrgen leaderboard``: the commands of a board's maintainers."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
+
+from vcrgen.cli import console
+from vcrgen.cli.options import examples
+from vcrgen.cli.root import app
 
 if TYPE_CHECKING:
     from vcrgen.leaderboard.records import Submission
 
-_out = Console()
 _Board = Annotated[Path, typer.Argument(help="Folder of the board.")]
 _Data = Annotated[
     list[str] | None, typer.Option("--data", "-d", help="NAME:PATH of a dataset or of a hidden set's key; repeatable.")
@@ -26,17 +28,18 @@ _Database = Annotated[
 leaderboard = typer.Typer(
     no_args_is_help=True,
     help="Take submissions from strangers, score them, show them.",
-    epilog="Examples:\n\n"
-    "  vcrgen leaderboard init board --data public:data/my-vcr --data hidden-en:hidden-2026/key\n\n"
-    "  vcrgen leaderboard token board --team 'Team A'\n\n"
-    "  vcrgen leaderboard serve board\n\n"
-    "  vcrgen leaderboard add board preds.jsonl --model NAME --team 'Team A' --link https://example.org\n\n"
-    "  vcrgen leaderboard export board --to site --out site",
+    epilog=examples(
+        "vcrgen leaderboard init board --data public:data/my-vcr --data hidden-en:hidden-2026/key",
+        "vcrgen leaderboard token board --team 'Team A'",
+        "vcrgen leaderboard serve board",
+        "vcrgen leaderboard add board preds.jsonl --model NAME --team 'Team A' --link https://example.org",
+        "vcrgen leaderboard export board --to site --out site",
+    ),
 )
 
 
 @leaderboard.command(
-    epilog="Example:\n\n  vcrgen leaderboard init board --data public:data/my-vcr --data hidden-en:hidden-2026/key"
+    epilog=examples("vcrgen leaderboard init board --data public:data/my-vcr --data hidden-en:hidden-2026/key")
 )
 def init(
     board: _Board,
@@ -59,14 +62,17 @@ def init(
     for one in made.sets:
         kind = "hidden" if one.hidden else "public"
         table.add_row(one.name, one.language, f"{one.questions:,}", f"{one.spans:,}", kind)
-    _out.print(table)
-    _out.print(f"[bold]{escape(str(board))}[/] is a board; its settings are in {escape(str(board / 'board.yaml'))}.")
-    _out.print(f"Open it: vcrgen leaderboard serve {escape(str(board))}", highlight=False, soft_wrap=True)
+    console.out.print(table)
+    console.out.print(
+        f"[bold]{escape(str(board))}[/] is a board; its settings are in {escape(str(board / 'board.yaml'))}."
+    )
+    console.say(f"Open it: vcrgen leaderboard serve {escape(str(board))}", highlight=False)
 
 
 @leaderboard.command(
-    epilog="Examples:\n\n  vcrgen leaderboard serve board\n\n"
-    "  vcrgen leaderboard serve board --host 0.0.0.0 --port 8080 --proxy 10.0.0.1"
+    epilog=examples(
+        "vcrgen leaderboard serve board", "vcrgen leaderboard serve board --host 0.0.0.0 --port 8080 --proxy 10.0.0.1"
+    )
 )
 def serve(
     board: _Board,
@@ -91,8 +97,7 @@ def serve(
 
 
 @leaderboard.command(
-    epilog="Example:\n\n"
-    "  vcrgen leaderboard add board preds.jsonl --model 'My VLM' --team 'Team A' --size 7B --access open"
+    epilog=examples("vcrgen leaderboard add board preds.jsonl --model 'My VLM' --team 'Team A' --size 7B --access open")
 )
 def add(
     board: _Board,
@@ -116,9 +121,9 @@ def add(
     opened = open_board(board)
     submission = run(opened, predictions, facts, set_name=test_set)
     if submission.problems:
-        _out.print(f"[bold]{escape(str(predictions))}[/] is refused:", soft_wrap=True)
+        console.say(f"[bold]{escape(str(predictions))}[/] is refused:")
         for problem in submission.problems:
-            _out.print(f"  {escape(problem)}", soft_wrap=True, highlight=False)
+            console.say(f"  {escape(problem)}", highlight=False)
         raise typer.Exit(1)
     _print_scores(board, submission)
 
@@ -135,13 +140,14 @@ def _print_scores(board: Path, submission: Submission) -> None:
         figures = (f"{100 * cell.figures[metric].value:.2f}" for metric in ("exact", "jaccard"))
         rank = str(cell.rank) if cell.rank == cell.lowest else f"{cell.rank} ({cell.rank}-{cell.lowest})"
         table.add_row(submission.set, cell.track.mode, cell.track.view.label, *figures, rank, str(cell.models))
-    _out.print(table)
-    _out.print(f"Submission {submission.id} is on the board.", highlight=False)
+    console.out.print(table)
+    console.out.print(f"Submission {submission.id} is on the board.", highlight=False)
 
 
 @leaderboard.command(
-    epilog="Examples:\n\n  vcrgen leaderboard export board --to site --out site\n\n"
-    "  vcrgen leaderboard export board --to latex > table.tex"
+    epilog=examples(
+        "vcrgen leaderboard export board --to site --out site", "vcrgen leaderboard export board --to latex > table.tex"
+    )
 )
 def export(
     board: _Board,
@@ -151,8 +157,8 @@ def export(
     ] = None,
 ) -> None:
     """Write the board as a folder of pages for any web server, or as tables."""
-    from vcrgen.errors import LeaderboardError, OutputError
-    from vcrgen.files import write_text
+    from vcrgen.errors import LeaderboardError
+    from vcrgen.files import output_errors, write_text
     from vcrgen.leaderboard.board import open_board
     from vcrgen.leaderboard.export import KINDS, SITE, export_site, export_tables
 
@@ -162,20 +168,18 @@ def export(
     if to == SITE:
         folder = out or board.absolute().with_name(f"{board.absolute().name}-site")
         count = export_site(opened, folder)
-        _out.print(f"[bold]{escape(str(folder))}[/]: {count:,} files; open index.html.", soft_wrap=True)
+        console.say(f"[bold]{escape(str(folder))}[/]: {count:,} files; open index.html.")
         return
     text = export_tables(opened, to)
     if out is None:
         typer.echo(text, nl=False)
         return
-    try:
+    with output_errors(out):
         write_text(out.absolute(), text)
-    except OSError as problem:
-        raise OutputError(f"{out} cannot be written: {problem.strerror or problem}.") from None
-    _out.print(f"Written: {escape(str(out))}", soft_wrap=True)
+    console.say(f"Written: {escape(str(out))}")
 
 
-@leaderboard.command("import", epilog="Example:\n\n  vcrgen leaderboard import board published.csv")
+@leaderboard.command("import", epilog=examples("vcrgen leaderboard import board published.csv"))
 def import_(
     board: _Board,
     tables: Annotated[list[Path], typer.Argument(help="CSV files; docs/leaderboard.md names the columns.")],
@@ -185,12 +189,13 @@ def import_(
     from vcrgen.leaderboard.commands import quote
 
     count = quote(open_board(board), tables)
-    _out.print(f"{count:,} new rows.")
+    console.out.print(f"{count:,} new rows.")
 
 
 @leaderboard.command(
-    epilog="Examples:\n\n  vcrgen leaderboard token board --team 'Team A'\n\n"
-    "  vcrgen leaderboard token board --team 'Team A' --revoke"
+    epilog=examples(
+        "vcrgen leaderboard token board --team 'Team A'", "vcrgen leaderboard token board --team 'Team A' --revoke"
+    )
 )
 def token(
     board: _Board,
@@ -213,15 +218,15 @@ def token(
         with opened.reading() as connection:
             for name, count in all_teams(connection):
                 table.add_row(escape(name), str(count))
-        _out.print(table)
+        console.out.print(table)
     elif revoke:
-        _out.print(f"{run(opened, team)} tokens are void now.")
+        console.out.print(f"{run(opened, team)} tokens are void now.")
     else:
         typer.echo(give_token(opened, team, label))
-        Console(stderr=True).print("This is the only time it is shown; the board keeps a hash of it.")
+        console.err.print("This is the only time it is shown; the board keeps a hash of it.")
 
 
-@leaderboard.command("list", epilog="Example:\n\n  vcrgen leaderboard list board --state failed")
+@leaderboard.command("list", epilog=examples("vcrgen leaderboard list board --state failed"))
 def list_(
     board: _Board,
     state: Annotated[
@@ -241,12 +246,12 @@ def list_(
     for one in found:
         when = one.received.strftime("%Y-%m-%d %H:%M")
         line = f"{one.id[:12]}  {when}  {one.state:8}  {one.set}  {escape(one.facts.model)}, {escape(one.facts.team)}"
-        _out.print(line, soft_wrap=True, highlight=False)
+        console.say(line, highlight=False)
         for problem in one.problems:
-            _out.print(f"    {escape(problem)}", soft_wrap=True, highlight=False)
+            console.say(f"    {escape(problem)}", highlight=False)
 
 
-@leaderboard.command(epilog="Example:\n\n  vcrgen leaderboard remove board 5f2c81d0 --reason 'trained on the test set'")
+@leaderboard.command(epilog=examples("vcrgen leaderboard remove board 5f2c81d0 --reason 'trained on the test set'"))
 def remove(
     board: _Board,
     submission: Annotated[str, typer.Argument(help="Its id, or the beginning of it; see `vcrgen leaderboard list`.")],
@@ -257,21 +262,23 @@ def remove(
     from vcrgen.leaderboard.commands import remove as run
 
     removed = run(open_board(board), submission, reason)
-    _out.print(
+    console.out.print(
         f"{escape(removed.facts.model)} of {escape(removed.facts.team)}: {removed.id} is removed.", soft_wrap=True
     )
 
 
-@leaderboard.command(epilog="Example:\n\n  vcrgen leaderboard rescore board")
+@leaderboard.command(epilog=examples("vcrgen leaderboard rescore board"))
 def rescore(board: _Board) -> None:
     """Score everything once more, after an update of vcrgen or a changed set; the old scores stay in the database."""
     from vcrgen.leaderboard.board import open_board
     from vcrgen.leaderboard.commands import rescore as run
 
-    _out.print(f"{run(open_board(board)):,} submissions wait to be scored again, by `serve` or by the next `add`.")
+    console.out.print(
+        f"{run(open_board(board)):,} submissions wait to be scored again, by `serve` or by the next `add`."
+    )
 
 
-@leaderboard.command(epilog="Example:\n\n  vcrgen leaderboard log board")
+@leaderboard.command(epilog=examples("vcrgen leaderboard log board"))
 def log(board: _Board) -> None:
     """Print the log of everything that happened, and check that nothing in it was changed."""
     from vcrgen.leaderboard.board import open_board
@@ -283,22 +290,24 @@ def log(board: _Board) -> None:
             when = event.at.strftime("%Y-%m-%d %H:%M:%S")
             typer.echo(f"{event.number} {when} {event.actor}: {event.what} {event.subject} {facts}".rstrip())
         count = check_log(read_log(connection))
-    _out.print(f"{count:,} lines; the chain is whole.", style="dim")
+    console.out.print(f"{count:,} lines; the chain is whole.", style="dim")
 
 
-@leaderboard.command(epilog="Example:\n\n  vcrgen leaderboard backup board board-2026-11-21.tar.gz")
+@leaderboard.command(epilog=examples("vcrgen leaderboard backup board board-2026-11-21.tar.gz"))
 def backup(board: _Board, file: Annotated[Path, typer.Argument(help="A new file.")]) -> None:
     """Write the whole board into one file, also while it is served. Keep it private."""
     from vcrgen.leaderboard.backup import backup as run
     from vcrgen.leaderboard.board import open_board
 
     size = run(open_board(board), file)
-    _out.print(f"[bold]{escape(str(file))}[/]: {size / 1e6:,.1f} MB. Keep it private.", soft_wrap=True)
+    console.say(f"[bold]{escape(str(file))}[/]: {size / 1e6:,.1f} MB. Keep it private.")
 
 
 @leaderboard.command(
-    epilog="Examples:\n\n  vcrgen leaderboard restore board-2026-11-21.tar.gz board\n\n"
-    "  vcrgen leaderboard restore board.tar.gz board --database postgresql+psycopg://vcr@localhost/vcr"
+    epilog=examples(
+        "vcrgen leaderboard restore board-2026-11-21.tar.gz board",
+        "vcrgen leaderboard restore board.tar.gz board --database postgresql+psycopg://vcr@localhost/vcr",
+    )
 )
 def restore(
     file: Annotated[Path, typer.Argument(help="What `vcrgen leaderboard backup` wrote.")],
@@ -311,19 +320,17 @@ def restore(
 
     restored = run(file, board, database=database, data=data or [])
     names = ", ".join(one.name for one in restored.sets)
-    _out.print(f"[bold]{escape(str(board))}[/] is restored; sets: {escape(names)}.", soft_wrap=True)
+    console.say(f"[bold]{escape(str(board))}[/] is restored; sets: {escape(names)}.")
 
 
-@leaderboard.command(epilog="Example:\n\n  vcrgen leaderboard upgrade board")
+@leaderboard.command(epilog=examples("vcrgen leaderboard upgrade board"))
 def upgrade(board: _Board) -> None:
     """Bring the database of an older vcrgen to this version; make a backup first."""
     from vcrgen.leaderboard.board import open_board
     from vcrgen.leaderboard.store.migrate import upgrade as run
 
     run(open_board(board, checked=False).engine)
-    _out.print("The database is up to date.")
+    console.out.print("The database is up to date.")
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command to the command line."""
-    app.add_typer(leaderboard, name="leaderboard")
+app.add_typer(leaderboard, name="leaderboard")

@@ -7,14 +7,14 @@ from pathlib import Path
 
 from rich.console import Console
 
-from vcrgen.cli.progress_predict import ConsoleWatcher
+from vcrgen.cli.progress_build import ConsoleWatcher
 from vcrgen.dataset.key import is_key
 from vcrgen.dataset.pictures import Choice, Pictures, open_pictures
 from vcrgen.dataset.reader import open_dataset
 from vcrgen.dataset.views import View
 from vcrgen.errors import ConfigError
-from vcrgen.models.ocr import OcrEngine
-from vcrgen.predict.run import Result, run_baseline
+from vcrgen.models.ocr import OcrModel
+from vcrgen.predict.run import PredictResult, run_baseline
 from vcrgen.scorer.answers import SUBSETS
 from vcrgen.storage import remote_url
 from vcrgen.tasks.vcr import VCR
@@ -38,8 +38,8 @@ def ocr_command(
     choice = Choice(views=VIEWS[view], mode=mode, split=split, limit=limit)
     pictures = open_pictures(open_dataset(dataset, VCR), choice)
     target = out or default_out(dataset)
-    with ConsoleWatcher(Console(stderr=True)) as watcher:
-        result = run_baseline(pictures, choice, out=target, make_engine=OcrEngine, workers=workers, watcher=watcher)
+    with ConsoleWatcher(Console(stderr=True), doing="reading", unit="pictures", kept="read") as watcher:
+        result = run_baseline(pictures, choice, out=target, make_model=OcrModel, workers=workers, watcher=watcher)
     return _told(result, _score_command(result.path, pictures, choice))
 
 
@@ -64,7 +64,7 @@ def _score_command(file: Path, pictures: Pictures, choice: Choice) -> str:
     return shlex.join(words)
 
 
-def _told(result: Result, score: str) -> str:
+def _told(result: PredictResult, score: str) -> str:
     told = f"{result.path}: {result.outputs:,} outputs of {result.model}; next: {score}"
     if not result.aside:
         return told

@@ -1,16 +1,26 @@
-"""``vcrgen score`` and ``vcrgen validate``: parse, call, print. No logic."""
+"""``vcrgen score`` and ``vcrgen validate``."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from vcrgen.cli import console
+from vcrgen.cli.options import examples
+from vcrgen.cli.root import app
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 _DATA = Annotated[
     Path,
     typer.Option(
-        "--data", "-d", help="A dataset that vcrgen built, VCR-WIKI's Parquet (file or folder), or a JSONL key."
+        "--data",
+        "-d",
+        help="A dataset (vcrgen's, VCR-WIKI's Parquet, save_to_disk; or its URL), or a key (of a hidden set; JSONL).",
     ),
 ]
 _MODE = Annotated[str | None, typer.Option(help="easy or hard: only outputs of this mode.")]
@@ -20,16 +30,17 @@ _VIEW = Annotated[
 _SPLIT = Annotated[str | None, typer.Option(help="Split of the dataset, or all.", show_default="test, or the only one")]
 _SUBSET = Annotated[str | None, typer.Option(help="first100 or first500: the paper's subsets.")]
 _LANG = Annotated[str | None, typer.Option(help="Language, where the dataset does not say.")]
-_SCORE_EPILOG = (
-    "Examples:\n\n"
-    "  vcrgen score preds.jsonl --data data/my-vcr\n\n"
-    "  vcrgen score vlmevalkit_output.xlsx --data data/my-vcr --protocol vlmevalkit\n\n"
-    "  vcrgen score run_a.jsonl run_b.jsonl --data data/my-vcr --compare\n\n"
-    "  vcrgen score preds.jsonl --data data/my-vcr --spans spans.parquet --format html --out report.html\n\n"
-    "  vcrgen score preds.jsonl --data data/my-vcr --explain 5f2c81d09ab34e67"
+
+
+@app.command(
+    epilog=examples(
+        "vcrgen score preds.jsonl --data data/my-vcr",
+        "vcrgen score vlmevalkit_output.xlsx --data data/my-vcr --protocol vlmevalkit",
+        "vcrgen score run_a.jsonl run_b.jsonl --data data/my-vcr --compare",
+        "vcrgen score preds.jsonl --data data/my-vcr --spans spans.parquet --format html --out report.html",
+        "vcrgen score preds.jsonl --data data/my-vcr --explain 5f2c81d09ab34e67",
+    )
 )
-
-
 def score(
     predictions: Annotated[list[Path], typer.Argument(help="Files of model outputs; the format is recognised.")],
     data: _DATA,
@@ -88,6 +99,7 @@ def score(
     )
 
 
+@app.command(epilog=examples("vcrgen validate preds.jsonl --data data/my-vcr"))
 def validate(
     predictions: Annotated[list[Path], typer.Argument(help="Files of model outputs; the format is recognised.")],
     data: _DATA,
@@ -108,22 +120,7 @@ def validate(
         raise typer.Exit(1)
 
 
-def register(app: typer.Typer) -> None:
-    """Add the scorer's commands to the command line."""
-    app.command(epilog=_SCORE_EPILOG)(score)
-    app.command(epilog="Example:\n\n  vcrgen validate preds.jsonl --data data/my-vcr")(validate)
+def _print(parts: Iterable[RenderableType]) -> None:
+    from vcrgen.cli.terminal import print_parts
 
-
-def _print(parts: object) -> None:
-    """Print what a command gives: texts as they are, everything else through rich."""
-    from collections.abc import Iterable
-
-    from rich.console import Console
-
-    assert isinstance(parts, Iterable)
-    console = Console(soft_wrap=False)
-    for part in parts:
-        if isinstance(part, str):
-            typer.echo(part, nl=False)
-        else:
-            console.print(part)
+    print_parts(console.out, parts)

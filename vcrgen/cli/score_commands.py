@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vcrgen.errors import OutputError, ScoreError
-from vcrgen.files import write_json, write_text
+from vcrgen.cli.terminal import plain, print_parts, show_found, show_scores, show_signature, show_validation
+from vcrgen.errors import ScoreError
+from vcrgen.files import output_errors, write_json, write_text
 from vcrgen.scorer.comparison import Comparison, compare
 from vcrgen.scorer.evidence import write_evidence
-from vcrgen.scorer.report import FORMATS, render
-from vcrgen.scorer.report.terminal import plain, show_found, show_scores, show_validation
 from vcrgen.scorer.results import RunResult, with_own_titles
 from vcrgen.scorer.run import Options, Run, Session
+from vcrgen.scorer.tables import FORMATS, render
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -77,7 +77,7 @@ def explain_command(predictions: Sequence[Path], data: Path, options: Options, q
             "has no output in these files" if session.key.row_of(question_id) is not None else "is not in the dataset"
         )
         raise ScoreError(f"The question {question_id!r} {where}.")
-    yield plain(f"Signature: {session.signature}", "dim")
+    yield show_signature("", str(session.signature))
 
 
 def validate_command(predictions: Sequence[Path], data: Path, options: Options) -> tuple[Shown, bool]:
@@ -96,7 +96,7 @@ def _report(
     comparisons: Sequence[Comparison],
 ) -> str:
     if form == "html":
-        from vcrgen.scorer.report.html import as_html
+        from vcrgen.scorer.page import as_html
 
         return as_html(session, runs, results, comparisons)
     if form == "text":
@@ -105,7 +105,7 @@ def _report(
         from rich.console import Console
 
         page = io.StringIO()
-        Console(file=page, width=120).print(*show_scores(results, comparisons, groups=True), sep="\n")
+        print_parts(Console(file=page, width=120), show_scores(results, comparisons, groups=True))
         return page.getvalue()
     return render(results, form, comparisons)
 
@@ -123,15 +123,11 @@ def _result_file(file: Path) -> Path:
 
 def _write_result(file: Path, result: RunResult) -> Path:
     target = _result_file(file)
-    try:
+    with output_errors(target):
         write_json(target, result.as_json())
-    except OSError as problem:
-        raise OutputError(f"{target} cannot be written: {problem.strerror or problem}.") from None
     return target
 
 
 def _write(target: Path, text: str) -> None:
-    try:
+    with output_errors(target):
         write_text(target, text)
-    except OSError as problem:
-        raise OutputError(f"{target} cannot be written: {problem.strerror or problem}.") from None

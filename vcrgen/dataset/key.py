@@ -2,7 +2,7 @@
 
     key/key.json        what is in it, hashes of the files, and a seal made with the maintainer's secret
     key/answers.jsonl   one item a line
-    key/report.json     the mix of fonts, covers and places
+    key/report.json     the mix of what was drawn for the items
 
 The public part names a commitment: the SHA-256 of the key's description, which holds the hashes of all files and a
 random nonce. So the maintainer can prove later that the key was not changed, and nobody can try answers against it.
@@ -22,6 +22,7 @@ from vcrgen.files import canonical_json, sha256_file
 from vcrgen.signature import Signature
 
 VERSION = "vcrgen-hidden-1"
+HIDDEN_MODE = "mixed"  # of every question: which of the modes it is in, only the key says
 KEY_FILE, ANSWERS, REPORT = "key.json", "answers.jsonl", "report.json"
 MAX_KEY_BYTES = 1 << 20
 MAX_LINE_BYTES = 4 << 20

@@ -1,31 +1,28 @@
 """The pictures of a dataset that a model or a person is shown, one by one, from whatever kind of dataset.
 
-pictures = open_pictures(open_dataset("data/vcr-en", VCR), Choice(views=(View.STACKED, View.TEI), split="test"))
-for picture in pictures.stream():
-image = load_picture(picture)
+For example:
+
+    pictures = open_pictures(open_dataset("data/vcr-en", VCR), Choice(views=(View.STACKED, View.TEI), split="test"))
+    for picture in pictures.stream():
+        send(picture.data)
+
+What is in a picture is not looked at here: it may be no image at all.
 """
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from PIL import Image
-
 from vcrgen.dataset.reader import Dataset
-from vcrgen.dataset.tables import MAX_IMAGE_BYTES, image_bytes
+from vcrgen.dataset.tables import image_bytes
 from vcrgen.dataset.views import View
-from vcrgen.errors import DatasetError, ImageProblem
-from vcrgen.records import Mode, Reason
-from vcrgen.text.languages import LANGUAGES
-from vcrgen.text.script import guess_language
+from vcrgen.errors import DatasetError
+from vcrgen.records import Mode
+from vcrgen.text.languages import LANGUAGES, guess_language
 
-# The largest stacked image that a build makes: 4096 px wide and 16384 px high.
-MAX_PIXELS = 4096 * 16384
-FORMATS = ("PNG", "WEBP")
 _MEDIA_TYPES = ((b"\x89PNG\r\n\x1a\n", "image/png"), (b"\xff\xd8\xff", "image/jpeg"))
 _GUESSED_FROM = 100  # rows
 
@@ -121,36 +118,6 @@ def open_pictures(dataset: Dataset, choice: Choice) -> Pictures:
 
     total = sum(part.count(choice.limit) for part in parts) * len(choice.views)
     return Pictures(dataset=dataset, identity=dataset.identity, total=total, stream=stream)
-
-
-def load_picture(picture: Picture) -> Image.Image:
-    """Decode a picture.
-
-    Returns:
-        An image of mode RGB in its own size.
-
-    Raises:
-        ImageProblem: It is missing, too large, or not an image.
-    """
-    data = picture.data
-    if data is None:
-        raise ImageProblem(Reason.NO_IMAGE, picture.problem)
-    if len(data) > MAX_IMAGE_BYTES:
-        raise ImageProblem(Reason.OVERSIZED, f"larger than {MAX_IMAGE_BYTES >> 20} MiB")
-    try:
-        image = Image.open(io.BytesIO(data), formats=FORMATS)
-        # Judged from the header, before anything is decoded.
-        if image.width * image.height > MAX_PIXELS:
-            raise ImageProblem(
-                Reason.OVERSIZED, f"{image.width}x{image.height} pixels, more than {MAX_PIXELS:,} in all"
-            )
-        return image.convert("RGB")
-    except ImageProblem:
-        raise
-    except Image.DecompressionBombError:
-        raise ImageProblem(Reason.OVERSIZED, f"more than {MAX_PIXELS:,} pixels") from None
-    except Exception:  # decoders raise anything on hostile files
-        raise ImageProblem(Reason.UNDECODABLE, f"not a whole {' or '.join(FORMATS)} image") from None
 
 
 def media_type(data: bytes) -> str | None:

@@ -3,7 +3,8 @@
 Four things are datasets here:
 
 - a folder that ``vcrgen build`` finished: ``manifest.json`` and Parquet files in a folder a mode;
-- a Parquet file or a folder of them, such as those of VCR-WIKI on the Hub;
+- a Parquet file or a folder of them, such as those of VCR-WIKI on the Hub; where all of them are in folders called
+  ``easy`` or ``hard``, these are their modes;
 - a folder that `datasets` wrote by ``save_to_disk``;
 - the public part of a hidden test set: ``metadata.jsonl`` and image files.
 
@@ -29,6 +30,7 @@ from vcrgen.dataset.manifest import MANIFEST, Manifest, read_manifest
 from vcrgen.dataset.schema import DatasetKind
 from vcrgen.dataset.tables import METADATA, Damaged, Table, TableFile, fits, narrowed, open_table
 from vcrgen.errors import ConfigError, DatasetError
+from vcrgen.records import Mode
 from vcrgen.storage import Folder, StorageError, open_folder, remote_url
 
 T = TypeVar("T")
@@ -130,8 +132,8 @@ class Dataset:
         """Stream rows in the order of the files; only a few are in memory at a time.
 
         Args:
-            columns: Columns of the dataset's kind that have to be there; all of them if not given. ``spans.text`` asks
-                for one field of the records in ``spans``.
+            columns: Columns of the dataset's kind that have to be there; all of them if not given. ``parts.name``
+                asks for one field of the records in ``parts``.
             optional: Columns that are left out where a file does not have them.
             positions: Only these rows, counted from 0; given in order, whatever their order here. Row groups without
                 one of them are not read.
@@ -248,7 +250,7 @@ def open_dataset(place: str | Path | Folder, kind: DatasetKind) -> Dataset:
         elif {_SPLITS, _SAVED} & there:
             files = tuple(_saved_files(folder, there))
         else:
-            files = tuple(_table_file(name) for name in _visible(folder.glob("**/*.parquet")))
+            files = _table_files(_visible(folder.glob("**/*.parquet")))
     except StorageError as error:
         raise DatasetError(f"The dataset cannot be read: {error}.") from None
     except OSError as error:
@@ -284,6 +286,15 @@ def _table_file(path: str) -> TableFile:
     return TableFile(path=path, split=shard[1] if shard else None)
 
 
+def _table_files(paths: Sequence[str]) -> tuple[TableFile, ...]:
+    """Files of which only the names are known; modes are the names of folders if they can be nothing else."""
+    modes = [PurePosixPath(path).parent.name for path in paths]
+    known = set(modes) <= set(Mode)
+    return tuple(
+        replace(_table_file(path), mode=mode if known else None) for path, mode in zip(paths, modes, strict=True)
+    )
+
+
 def _visible(names: Sequence[str]) -> list[str]:
     """Names without those of hidden files and folders, in the order of folders."""
     paths = sorted(PurePosixPath(name).parts for name in names)
@@ -316,12 +327,14 @@ def _texts(folder: Folder, index: str, names: Any) -> list[str]:
 
 
 def _read_index(folder: Folder, name: str) -> dict[str, Any]:
-    with folder.open(name, ahead=True) as handle:
-        data = handle.read(MAX_INDEX_BYTES + 1)
     try:
+        with folder.open(name, ahead=True) as handle:
+            data = handle.read(MAX_INDEX_BYTES + 1)
         value = json.loads(data) if len(data) <= MAX_INDEX_BYTES else None
-    except (ValueError, RecursionError):
+    except StorageError:
+        raise
+    except (OSError, ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):
-        raise DatasetError(f"{folder}/{name} is damaged; save the dataset again.")
+        raise DatasetError(f"{folder}/{name} is missing or damaged; save the dataset again.")
     return value

@@ -77,7 +77,7 @@ class Table(ABC):
         """Rows in order.
 
         Args:
-            columns: Names of columns that are there; ``spans.text`` is the field ``text`` of the records in ``spans``,
+            columns: Names of columns that are there; ``parts.name`` is the field ``name`` of the records in ``parts``,
                 and other fields may be given too.
             wanted: Numbers of rows; all if None.
         """
@@ -224,7 +224,7 @@ class _Parquet(Table):
             start = stop
 
     def _paths(self, columns: Sequence[str]) -> list[str]:
-        """The leaves of columns: ``spans.list.element.text`` for ``spans.text``; other writers have other middles."""
+        """The leaves of columns: ``parts.list.element.name`` for ``parts.name``; other writers have other middles."""
         leaves = [self._parquet.schema.column(number).path for number in range(len(self._parquet.schema))]
         plain = {leaf: re.sub(r"\.(list\.(element|item)|bag\.array_element)\b", "", leaf) for leaf in leaves}
         return [leaf for leaf in leaves if any(f"{plain[leaf]}.".startswith(f"{column}.") for column in columns)]

@@ -5,26 +5,21 @@ from __future__ import annotations
 import io
 
 import numpy as np
-import numpy.typing as npt
 from PIL import Image
 
 from vcrgen.builder.images import ImageLimits, load_image
 from vcrgen.builder.sources import Source, check_columns, iter_items
 from vcrgen.config import BuildConfig
 from vcrgen.errors import ImageProblem, SourceError
+from vcrgen.hidden.near import Bits, NearIndex
 from vcrgen.text.normalise import normalise_caption
 
 # A difference hash compares neighbouring cells of a picture shrunk to this many rows: it survives resizing and JPEG.
 HASH_ROWS = 16
 # Of 255: JPEG and resizing change the brightness of cells that are as good as equal by less.
 MARGIN = 3
-# Bits of 256 that may differ; other pictures differ in about half.
-NEAR = 32
 # Letters and digits of a caption that count, so that a caption cut after five lines is still the same.
 CAPTION_START = 40
-
-_BITS = np.array([bin(value).count("1") for value in range(256)], dtype=np.uint8)
-Hashes = npt.NDArray[np.uint8]
 
 
 class Reference:
@@ -38,7 +33,7 @@ class Reference:
         self._limits = ImageLimits(max_pixels=max_pixels, min_side=1, max_height=1 << 20)
         self._captions: set[str] = set()
         self._pictures: list[bytes] = []
-        self._stacked: Hashes = np.empty((0, HASH_ROWS * HASH_ROWS // 8), np.uint8)
+        self._index: NearIndex | None = None  # made when it is first asked, anew after other pictures were taken in
 
     def __len__(self) -> int:
         return len(self._captions)
@@ -65,20 +60,19 @@ class Reference:
             self._captions.add(start)
         if image is not None and (picture := self._hash(image)) is not None:
             self._pictures.append(picture.tobytes())
+            self._index = None
 
     def match(self, image: bytes, caption: str) -> str | None:
         """Why a pair is known: ``caption`` or ``picture``; None if it is not."""
         if caption_start(caption) in self._captions:
             return "caption"
-        if len(self._stacked) != len(self._pictures):
-            self._stacked = np.frombuffer(b"".join(self._pictures), np.uint8).reshape(len(self._pictures), -1)
-        picture = self._hash(image)
-        if picture is None or not len(self._stacked):
+        if not self._pictures or (picture := self._hash(image)) is None:
             return None
-        distances = _BITS[self._stacked ^ picture].sum(axis=1, dtype=np.int64)
-        return "picture" if int(distances.min()) <= NEAR else None
+        if self._index is None:
+            self._index = NearIndex(self._pictures)
+        return "picture" if self._index.has_near(picture) else None
 
-    def _hash(self, image: bytes) -> Hashes | None:
+    def _hash(self, image: bytes) -> Bits | None:
         try:
             width = min(256, Image.open(io.BytesIO(image)).width)
             picture = load_image(image, width=max(1, width), limits=self._limits)
@@ -93,7 +87,7 @@ def caption_start(caption: str) -> str:
     return "".join(filter(str.isalnum, folded))[:CAPTION_START]
 
 
-def difference_hash(picture: Image.Image) -> Hashes:
+def difference_hash(picture: Image.Image) -> Bits:
     """256 bits: whether each cell of a picture is clearly brighter than the one on its left."""
     gray = picture.convert("L").resize((HASH_ROWS + 1, HASH_ROWS), Image.Resampling.BOX)
     cells = np.asarray(gray, dtype=np.int16)

@@ -2,8 +2,8 @@
 
 While it is made, everything lies in ``OUT/.vcrgen-hidden``, which only its owner may enter:
 
-    plan.json               the fingerprint of source, options, versions and secret
-    decisions/000012.json   what became of one pair of the source
+    plan.json           the fingerprint of source, options, versions and secret
+    decisions.jsonl     what became of each pair of the source, in the secret order
     form-1/public, form-1/key
 """
 
@@ -12,36 +12,36 @@ from __future__ import annotations
 import hashlib
 import importlib.metadata
 import json
-import shutil
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock, Timeout
-
-from vcrgen.builder.run import Watcher, readable_disk_errors
 from vcrgen.builder.shards import BYTE_PACKAGES
-from vcrgen.builder.sources import Source, check_columns, iter_items, open_source
+from vcrgen.builder.sources import check_columns, iter_items, open_source
 from vcrgen.config import BuildConfig, load_build_config
 from vcrgen.dataset.key import ANSWERS, KEY_FILE, REPORT, VERSION, KeyManifest, is_key, read_key
 from vcrgen.errors import HiddenSetError, NoPairsError, OutputError, SourceError
-from vcrgen.files import atomic_path, canonical_json, sha256_file, write_json, write_text
+from vcrgen.files import atomic_path, canonical_json, output_errors, sha256_file, write_json, write_text
+from vcrgen.hidden.forms import FormMaker
 from vcrgen.hidden.public import VIEWS, content_digest, public_manifest, stamp, write_description, write_questions
 from vcrgen.hidden.reference import Reference
 from vcrgen.hidden.report import mix_report, overlap_report
-from vcrgen.hidden.secret import Secret, load_secret
-from vcrgen.hidden.studio import Studio
+from vcrgen.hidden.secret import load_secret
 from vcrgen.records import Item, Reason, Reject
 from vcrgen.signature import Signature
+from vcrgen.storage import DiskFolder
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.text.normalise import NORMALISATION
 from vcrgen.typeset.fonts import Face, font_register, resolve_font, text_faces
+from vcrgen.work.folder import WorkFolder
+from vcrgen.work.ledger import Ledger
+from vcrgen.work.watcher import Watcher
 
 WORK = ".vcrgen-hidden"
+DECISIONS = "decisions.jsonl"
 MAX_VARIANTS = 20
 
 
@@ -92,6 +92,34 @@ class _Decision:
     reason: str = ""
 
 
+class _Taken:
+    """The pairs that are in the set so far.
+
+    Args:
+        forms: Number of forms.
+
+    Attributes:
+        decisions: One a pair, in the secret order.
+        spans: For each form the number of spans.
+    """
+
+    def __init__(self, forms: int) -> None:
+        self.decisions: list[_Decision] = []
+        self.spans = [0] * forms
+        self._known: set[tuple[str, str]] = set()
+
+    def add(self, decision: _Decision) -> None:
+        """Take in a pair."""
+        self.decisions.append(decision)
+        for form, answer in enumerate(decision.answers):
+            self.spans[form] += len(answer["spans"])
+        self._known.update(decision.keys.items())
+
+    def has(self, keys: Mapping[str, str]) -> bool:
+        """Whether a pair with the same picture, or with the same caption, is in the set."""
+        return not self._known.isdisjoint(keys.items())
+
+
 def make_hidden(
     options: HiddenOptions, *, out: Path, secret_file: Path, watcher: Watcher | None = None
 ) -> HiddenResult:
@@ -110,18 +138,8 @@ def make_hidden(
     """
     if options.items < 1 or not 1 <= options.variants <= MAX_VARIANTS:
         raise HiddenSetError(f"A hidden set has at least 1 item and 1 to {MAX_VARIANTS} variants.")
-    if out.exists() and not out.is_dir():
-        raise OutputError(f"{out} is a file; choose a folder for --out.")
-    if secret_file.resolve().is_relative_to(out.resolve()):
-        raise HiddenSetError(f"The secret file {secret_file} lies inside {out}; keep it away from what is published.")
-    with readable_disk_errors(out):
-        source = open_source(options.config)
-        check_columns(source, options.config)
-        fonts = options.fonts or default_fonts(options.config.lang)
-        font_hashes = [_font_hash(font) for font in fonts]
-        secret, made = load_secret(secret_file, create=not (out.is_dir() and any(out.iterdir())))
-        run = _Run(options, source, secret, fonts, font_hashes, out, watcher or Watcher())
-        return run.finish(made)
+    with output_errors(out):
+        return _Run(options, out, secret_file, watcher or Watcher()).finish()
 
 
 def default_fonts(lang: str) -> tuple[str, ...]:
@@ -134,136 +152,108 @@ def _font_hash(font: str) -> str:
     return f"{Face(path, 20, index).sha256}#{index}"
 
 
-def _open_reference(name: str, lang: str) -> tuple[Source, BuildConfig]:
-    config = load_build_config(None, {"source": name, "lang": lang})
-    source = open_source(config)
-    check_columns(source, config)
-    return source, config
-
-
 class _Run:
     """One set on its way."""
 
-    def __init__(
-        self,
-        options: HiddenOptions,
-        source: Source,
-        secret: Secret,
-        fonts: Sequence[str],
-        font_hashes: Sequence[str],
-        out: Path,
-        watcher: Watcher,
-    ) -> None:
+    def __init__(self, options: HiddenOptions, out: Path, secret_file: Path, watcher: Watcher) -> None:
         self._options, self._config = options, options.config
-        self._source, self._secret, self._fonts = source, secret, fonts
         self._out, self._work, self._watcher = out, out / WORK, watcher
-        self._partitions = source.partitions()
-        self._references = [_open_reference(name, options.config.lang) for name in options.not_in]
-        self._targets = self._make_targets()
+        self._place = WorkFolder(DiskFolder(out), WORK, making="hidden set", private=True)
+        if secret_file.resolve().is_relative_to(out.resolve()):
+            raise HiddenSetError(
+                f"The secret file {secret_file} lies inside {out}; keep it away from what is published."
+            )
+        self._source = open_source(self._config)
+        check_columns(self._source, self._config)
+        self._fonts = [(font, _font_hash(font)) for font in options.fonts or default_fonts(self._config.lang)]
+        self._secret, self._made_secret = load_secret(secret_file, create=not (out.is_dir() and any(out.iterdir())))
+        self._partitions = self._source.partitions()
+        known = [load_build_config(None, {"source": name, "lang": self._config.lang}) for name in options.not_in]
+        self._references = [(open_source(config), config) for config in known]
+        self._forms = range(options.variants)
+        self._targets = [out] if len(self._forms) == 1 else [out / f"form-{form + 1}" for form in self._forms]
         watcher.stage("loading fonts and text pipeline")
-        self._studio = Studio(options.config, secret, fonts, options.variants)
-        self._signature = self._make_signature(font_hashes)
-        self._fingerprint = self._make_fingerprint(font_hashes)
+        self._maker = FormMaker(self._config, self._secret, [font for font, _ in self._fonts], options.variants)
+        self._signature = self._make_signature()
+        self._facts = self._make_facts()
+        self._fingerprint = self._seal(self._facts)
 
-    def finish(self, made_secret: bool) -> HiddenResult:
+    def finish(self) -> HiddenResult:
         """Do what is not done yet, and give the set."""
-        was_complete = self._check_out()
+        was_complete = self._is_complete()
         if not was_complete:
-            with self._locked():
-                self._freeze()
-                self._remove_halves()
-                decisions, drops = self._decide()
-                self._write_parts(decisions, drops)
-                self._move_out()
+            self._place.check_out()
+            try:
+                with self._place.locked():
+                    self._place.freeze(self._plan())
+                    self._make()
+            except SourceError as error:
+                if isinstance(error, NoPairsError) or not (self._work / DECISIONS).exists():
+                    self._place.clear()
+                raise
+        self._place.folder.remove()
         if self._work.exists():
-            shutil.rmtree(self._work)
+            raise OutputError(f"{self._work} holds answers and cannot be removed; remove it before you go on.")
         report = json.loads((self._targets[0] / "key" / REPORT).read_text("utf-8"))
         return HiddenResult(
             public=tuple(target / "public" for target in self._targets),
             keys=tuple(target / "key" for target in self._targets),
             report=report,
             was_complete=was_complete,
-            made_secret=made_secret,
+            made_secret=self._made_secret,
         )
 
-    def _make_targets(self) -> list[Path]:
-        """The folder of each form."""
-        count = self._options.variants
-        return [self._out] if count == 1 else [self._out / f"form-{form + 1}" for form in range(count)]
+    def _is_complete(self) -> bool:
+        """Whether the set is there already.
 
-    def _check_out(self) -> bool:
-        """Whether the set is there already; a folder with anything else in it is refused."""
-        there = all(is_key(target / "key") and (target / "public").is_dir() for target in self._targets)
-        if there and all(read_key(target / "key").fingerprint == self._fingerprint for target in self._targets):
-            return True
-        if not self._work.is_dir() and self._out.exists() and any(self._out.iterdir()):
+        Raises:
+            OutputError: Another finished set is.
+        """
+        if not all(is_key(target / "key") and (target / "public").is_dir() for target in self._targets):
+            return False
+        if any(read_key(target / "key").fingerprint != self._fingerprint for target in self._targets):
             raise OutputError(
-                f"{self._out} is not empty: it holds another hidden set (other source, options, versions or secret) "
-                "or other files; choose another --out."
+                f"{self._out} holds another hidden set (other source, options, versions or secret); choose another "
+                "--out."
             )
-        return False
+        return True
 
-    @contextmanager
-    def _locked(self) -> Iterator[None]:
-        self._work.mkdir(parents=True, exist_ok=True)
-        self._work.chmod(0o700)
-        try:
-            with FileLock(self._work / "lock").acquire(timeout=0):
-                yield
-        except Timeout:
-            raise OutputError(f"Another process is writing to {self._out}; wait for it.") from None
-        except SourceError as error:
-            if isinstance(error, NoPairsError) or not any((self._work / "decisions").iterdir()):
-                shutil.rmtree(self._work)
-                if not any(self._out.iterdir()):
-                    self._out.rmdir()
-            raise
-
-    def _freeze(self) -> None:
-        file = self._work / "plan.json"
-        if not file.exists():
-            write_json(file, {"fingerprint": self._fingerprint})
-        elif json.loads(file.read_text("utf-8")).get("fingerprint") != self._fingerprint:
-            raise OutputError(
-                f"{self._out} holds an unfinished set of another source, secret, other options or versions; finish "
-                "that one with its own command, or remove the folder."
-            )
-
-    def _remove_halves(self) -> None:
-        """Files that a killed run was writing; they must not come into the set."""
-        for half in self._work.rglob("*.tmp"):
-            half.unlink()
-
-    def _decide(self) -> tuple[list[_Decision], Counter[str]]:
-        """Take pairs in the secret order until there are enough; what an earlier run has decided is read."""
-        (self._work / "decisions").mkdir(exist_ok=True)
+    def _make(self) -> None:
+        """Decide which pairs come in, and write and move the parts; each step knows what an earlier run has done."""
         for form in self._unmoved:
             for view in VIEWS:
                 (self._part(form, "public") / view).mkdir(parents=True, exist_ok=True)
+        with Ledger(self._work / DECISIONS) as ledger:
+            decisions, drops = self._decide(ledger)
+        self._write_parts(decisions, drops)
+        self._move_out()
+
+    def _decide(self, ledger: Ledger) -> tuple[list[_Decision], Counter[str]]:
+        """Take pairs in the secret order until there are enough; what an earlier run has decided is in the ledger."""
         reference = self._read_reference()
-        wanted, taken, drops = self._options.items, list[_Decision](), Counter[str]()
+        wanted, taken, drops = self._options.items, _Taken(self._options.variants), Counter[str]()
         self._watcher.stage("")
         self._watcher.begin(wanted, 0)
-        for candidate in self._candidates():
-            decision = self._read_decision(candidate)
-            if decision is None:
-                item = next(iter(iter_items(self._source, self._config, *candidate, candidate[1] + 1)), None)
+        for partition, row in self._candidates():
+            key = f"{partition}/{row}"
+            if key not in ledger:
+                item = next(iter(iter_items(self._source, self._config, partition, row, row + 1)), None)
                 if item is None:
                     continue  # a row that does not meet the conditions
-                decision = self._judge(item, taken, reference)
-                write_json(self._decision_file(candidate), asdict(decision))
+                ledger.add(key, asdict(self._judge(item, taken, reference)))
+            decision = _Decision(**ledger[key])
             if decision.answers:
-                taken.append(decision)
+                taken.add(decision)
                 self._watcher.advance(1, 1, Counter())
             else:
                 drops[decision.reason] += 1
                 self._watcher.advance(0, 0, Counter([decision.reason]))
-            if len(taken) == wanted:
-                return taken, drops
+            if len(taken.decisions) == wanted:
+                return taken.decisions, drops
         most = ", ".join(f"{reason} {count}" for reason, count in drops.most_common(3))
         raise NoPairsError(
-            f"The source {self._source.description} has {len(taken)} usable pairs, and {wanted} are asked for with "
-            f"--items (set aside: {most or 'none'})."
+            f"The source {self._source.description} has {len(taken.decisions)} usable pairs, and {wanted} are asked "
+            f"for with --items (set aside: {most or 'none'})."
         )
 
     def _candidates(self) -> list[tuple[int, int]]:
@@ -271,16 +261,15 @@ class _Run:
         rows = [(number, row) for number, part in enumerate(self._partitions) for row in range(part.rows)]
         return sorted(rows, key=lambda row: self._secret.token("order", f"{row[0]}/{row[1]}"))
 
-    def _judge(self, item: Item, taken: Sequence[_Decision], reference: Reference | None) -> _Decision:
+    def _judge(self, item: Item, taken: _Taken, reference: Reference) -> _Decision:
         """Whether a pair comes into the set, and its images, if so, on the disk."""
-        if reference and item.image is not None and reference.match(item.image, item.caption or ""):
+        if item.image is not None and reference.match(item.image, item.caption or ""):
             return _Decision([], {}, str(Reason.IN_REFERENCE))
-        before = [sum(len(decision.answers[form]["spans"]) for decision in taken) for form in self._forms]
-        forms = self._studio.forms(item, len(taken), before)
+        forms = self._maker.forms(item, len(taken.decisions), taken.spans)
         if isinstance(forms, Reject):
             return _Decision([], {}, str(forms.reason))
         keys = forms[0].keys
-        if any(known.keys[name] == keys[name] for known in taken for name in ("image", "caption")):
+        if taken.has(keys):
             return _Decision([], {}, str(Reason.DUPLICATE))
         for number, form in enumerate(forms):
             for view, data in zip(VIEWS, (form.stacked, form.only_it), strict=True):
@@ -288,25 +277,12 @@ class _Run:
                     temporary.write_bytes(data)
         return _Decision([form.answer for form in forms], keys)
 
-    def _read_decision(self, candidate: tuple[int, int]) -> _Decision | None:
-        file = self._decision_file(candidate)
-        return _Decision(**json.loads(file.read_text("utf-8"))) if file.exists() else None
-
-    def _decision_file(self, candidate: tuple[int, int]) -> Path:
-        return self._work / "decisions" / f"{candidate[0]}-{candidate[1]}.json"
-
-    def _read_reference(self) -> Reference | None:
-        if not self._references:
-            return None
+    def _read_reference(self) -> Reference:
         reference = Reference(self._config.max_pixels)
         for source, config in self._references:
             self._watcher.stage(f"reading {config.source}")
             reference.add_source(source, config)
         return reference
-
-    @property
-    def _forms(self) -> range:
-        return range(self._options.variants)
 
     @property
     def _unmoved(self) -> list[int]:
@@ -324,7 +300,7 @@ class _Run:
             public, key = self._part(form, "public"), self._part(form, "key")
             key.mkdir(exist_ok=True)
             answers = sorted((d.answers[form] for d in decisions), key=lambda answer: str(answer["question_id"]))
-            canary = self._studio.canary(form)
+            canary = self._maker.canary(form)
             write_questions(public, [a["question_id"] for a in answers], language=language, canary=canary)
             write_text(key / ANSWERS, "".join(canonical_json(answer) + "\n" for answer in answers))
             report = mix_report(answers, language=language, drops=dict(sorted(drops.items())))
@@ -360,10 +336,11 @@ class _Run:
                 stamp(public)
                 public.replace(target / "public")
 
-    def _make_signature(self, font_hashes: Sequence[str]) -> Signature:
+    def _make_signature(self) -> Signature:
         """What scores against the key can be compared with; the secret is no part of it."""
-        config, text = self._config, self._studio.pipeline.text
+        config, text = self._config, self._maker.pipeline.text
         covers = (f"{mode}={cover.visible:g}" for mode, cover in LANGUAGES[config.lang].covers.items())
+        fonts = canonical_json([digest for _, digest in self._fonts])
         return Signature(
             {
                 "vcrgen": version("vcrgen"),
@@ -375,22 +352,32 @@ class _Run:
                 "seg": text.segmenter,
                 "elig": text.eligibility,
                 "cover": ",".join(covers),
-                "fonts": hashlib.sha256(canonical_json(list(font_hashes)).encode()).hexdigest()[:12],
+                "fonts": hashlib.sha256(fonts.encode()).hexdigest()[:12],
                 "lines": str(config.max_lines),
             }
         )
 
-    def _make_fingerprint(self, font_hashes: Sequence[str]) -> str:
-        """Stands for all that decides the bytes; sealed, so that it tells nothing of the source."""
-        facts = {
+    def _make_facts(self) -> dict[str, Any]:
+        """All that decides the bytes, by name, but for the secret."""
+        return {
             "config": self._config.published(),
             "signature": str(self._signature),
-            "censor": self._studio.pipeline.censor.digest,
+            "censor": self._maker.pipeline.censor.digest,
             "partitions": [asdict(partition) for partition in self._partitions],
             "items": self._options.items,
             "variants": self._options.variants,
-            "fonts": list(zip(self._fonts, font_hashes, strict=True)),
+            "fonts": self._fonts,
             "not_in": [[asdict(partition) for partition in source.partitions()] for source, _ in self._references],
             "versions": {name: importlib.metadata.version(name) for name in BYTE_PACKAGES},
         }
-        return self._secret.seal(canonical_json(facts).encode())[:32]
+
+    def _plan(self) -> dict[str, Any]:
+        """What another run's plan is compared with; of the source it says nothing that can be read."""
+        facts = {name: self._facts[name] for name in ("items", "variants", "fonts", "censor")}
+        inputs = {"source or secret": self._seal([self._facts["partitions"], self._facts["not_in"]])}
+        facts |= inputs | self._facts["config"] | self._facts["versions"] | dict(self._signature.facts)
+        return {"fingerprint": self._fingerprint, "facts": facts}
+
+    def _seal(self, value: Any) -> str:
+        """Stands for a value, and tells nothing of it to whoever lacks the secret."""
+        return self._secret.seal(canonical_json(value).encode())[:32]

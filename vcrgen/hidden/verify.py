@@ -19,6 +19,7 @@ import numpy.typing as npt
 from PIL import Image
 
 from vcrgen.builder.encode import PNG_SIGNATURE
+from vcrgen.builder.rows import read_covers
 from vcrgen.dataset.key import VERSION, is_key, read_answers, read_key
 from vcrgen.dataset.tables import METADATA
 from vcrgen.errors import HiddenSetError
@@ -38,6 +39,7 @@ from vcrgen.hidden.public import (
 )
 from vcrgen.hidden.secret import Secret
 from vcrgen.text.languages import LANGUAGES
+from vcrgen.typeset.cover import is_covered
 
 MAX_FILE_BYTES = 64 << 20
 MAX_PIXELS = 64_000_000
@@ -284,7 +286,7 @@ def _check_texts(public: Path, key_folder: Path) -> None:
 
 
 def _check_covers(public: Path, key_folder: Path) -> None:
-    """The strip is the same in both views, the rest of TEI is white, and so is every box of the key."""
+    """The strip is the same in both views, the rest of TEI is white, and every cover of the key is on the strip."""
     for item in read_answers(key_folder):
         stacked, only_it = (_pixels(public / image_name(view, item["question_id"])) for view in VIEWS)
         height, y, alone = item["strip_height"], item["strip_y"], item["only_it_strip_y"]
@@ -295,10 +297,10 @@ def _check_covers(public: Path, key_folder: Path) -> None:
         rest = np.concatenate([only_it[:alone], only_it[alone + height :]])
         _fail_if((rest != 255).any(), f"{place}: TEI shows more than the strip")
         for number, span in enumerate(item["spans"], start=1):
-            _fail_if(not span["boxes"], f"{place}: span {number} has no cover")
-            for box in span["boxes"]:
-                covered = strip[box["y0"] : box["y1"], box["x0"] : box["x1"]]
-                _fail_if(not covered.size or (covered != 255).any(), f"{place}: span {number} is not covered")
+            covers = list(read_covers(span))
+            _fail_if(not covers, f"{place}: span {number} has no cover")
+            hidden = all(is_covered(strip, cover) for cover in covers)
+            _fail_if(not hidden, f"{place}: span {number} is not covered")
 
 
 def _pixels(file: Path) -> Pixels:

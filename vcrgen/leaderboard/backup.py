@@ -19,7 +19,7 @@ from pydantic import ValidationError
 from sqlalchemy import Connection, Date, DateTime, LargeBinary, Table, func, insert, select, text
 
 from vcrgen.errors import LeaderboardError, OutputError
-from vcrgen.files import atomic_path, canonical_json
+from vcrgen.files import atomic_path, canonical_json, output_errors
 from vcrgen.leaderboard.board import Board, describe_set, maintainer, named_sets
 from vcrgen.leaderboard.settings import Settings, write_settings
 from vcrgen.leaderboard.store.engine import open_engine
@@ -48,7 +48,7 @@ def backup(board: Board, target: Path) -> int:
     """
     if target.exists():
         raise OutputError(f"{target} is there already; name a new file.")
-    try:
+    with output_errors(target):
         with board.reading() as connection, atomic_path(target) as temporary:
             temporary.touch(mode=0o600)
             with tarfile.open(temporary, "w:gz", format=tarfile.PAX_FORMAT, compresslevel=3) as archive:
@@ -60,8 +60,6 @@ def backup(board: Board, target: Path) -> int:
                 for digest in connection.execute(select(submissions.c.file).distinct().order_by("file")).scalars():
                     archive.add(board.vault.path(digest), f"files/{digest}", recursive=False)
         return target.stat().st_size
-    except OSError as problem:
-        raise OutputError(f"{target} cannot be written: {problem.strerror or problem}.") from None
 
 
 def restore(source: Path, folder: Path, *, database: str, data: Sequence[str]) -> Board:

@@ -12,7 +12,6 @@ from pathlib import Path
 from sqlalchemy import Connection, Engine
 
 from vcrgen.errors import LeaderboardError, OutputError, VcrgenError
-from vcrgen.leaderboard.quoted import published, read_quoted
 from vcrgen.leaderboard.records import TestSet
 from vcrgen.leaderboard.settings import FILE, Settings, read_settings, write_settings
 from vcrgen.leaderboard.store import quotes
@@ -21,6 +20,7 @@ from vcrgen.leaderboard.store.log import record
 from vcrgen.leaderboard.store.migrate import check, upgrade
 from vcrgen.leaderboard.store.sets import add_set, all_sets
 from vcrgen.leaderboard.vault import Vault
+from vcrgen.published.quoted import published, read_quoted
 from vcrgen.scorer.run import Options, Session
 
 _SET_NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?")

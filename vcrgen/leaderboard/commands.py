@@ -8,14 +8,15 @@ from pathlib import Path
 
 from vcrgen.errors import LeaderboardError, PredictionError
 from vcrgen.leaderboard.board import Board, maintainer, open_session
-from vcrgen.leaderboard.facts import ModelFacts, check_name
+from vcrgen.leaderboard.facts import ModelFacts
 from vcrgen.leaderboard.intake import accept
-from vcrgen.leaderboard.quoted import read_quoted
 from vcrgen.leaderboard.records import State, Submission
 from vcrgen.leaderboard.store import quotes, submissions
 from vcrgen.leaderboard.store.log import record
 from vcrgen.leaderboard.store.teams import make_token, revoke_tokens
 from vcrgen.leaderboard.worker import POLL_SECONDS, Worker, show_latest
+from vcrgen.published.facts import check_name
+from vcrgen.published.quoted import read_quoted
 
 MAX_REASON = 300
 

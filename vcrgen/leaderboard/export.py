@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
-from uuid import uuid4
 
-from vcrgen.errors import LeaderboardError, OutputError
+from vcrgen.errors import LeaderboardError
 from vcrgen.files import write_text
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.pagemap import page_of
@@ -14,6 +12,7 @@ from vcrgen.leaderboard.site import names
 from vcrgen.leaderboard.site.render import Pages
 from vcrgen.leaderboard.tables import FORMATS
 from vcrgen.leaderboard.views import Views
+from vcrgen.work.folder import new_folder
 
 SITE = "site"
 KINDS = (SITE, *FORMATS)
@@ -39,25 +38,8 @@ def export_site(board: Board, folder: Path) -> int:
     Raises:
         OutputError: The folder holds something else, or cannot be written.
     """
-    folder = folder.absolute()  # also . has a name then
-    if folder.exists() and (not folder.is_dir() or (any(folder.iterdir()) and not (folder / MARK).is_file())):
-        raise OutputError(f"{folder} is there and holds something else than an exported board; name a new folder.")
-    temporary = folder.with_name(f".{folder.name}.{uuid4().hex}.tmp")
-    try:
-        temporary.mkdir(parents=True)
-        count = _write(board, temporary)
-        if folder.exists():
-            old = folder.with_name(f".{folder.name}.{uuid4().hex}.old")
-            folder.replace(old)
-            temporary.replace(folder)
-            shutil.rmtree(old)
-        else:
-            temporary.replace(folder)
-        return count
-    except OSError as problem:
-        raise OutputError(f"{folder} cannot be written: {problem.strerror or problem}.") from None
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+    with new_folder(folder, mark=MARK) as temporary:
+        return _write(board, temporary)
 
 
 def _write(board: Board, folder: Path) -> int:

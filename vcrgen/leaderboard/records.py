@@ -13,7 +13,7 @@ from enum import StrEnum
 
 from vcrgen.dataset.views import View
 from vcrgen.leaderboard.facts import ModelFacts
-from vcrgen.leaderboard.quoted import Quoted
+from vcrgen.published.quoted import Quoted
 
 SHOWN_METRICS = ("exact", "jaccard")
 
@@ -198,6 +198,17 @@ class BoardTable:
     track: Track
     rankings: tuple[Ranking, ...]
     quoted: tuple[Quoted, ...] = ()
+
+    @property
+    def views(self) -> list[View]:
+        """The view that ranks, then the others that some model has scores for."""
+        present = {view for ranking in self.rankings for row in ranking.rows for view in row.scores}
+        return [self.track.view, *(view for view in View if view in present and view != self.track.view)]
+
+    @property
+    def has_differences(self) -> bool:
+        """Whether some model has scores for both views."""
+        return any(row.difference for ranking in self.rankings for row in ranking.rows)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

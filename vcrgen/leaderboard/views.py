@@ -13,7 +13,6 @@ from sqlalchemy import Connection
 from vcrgen.dataset.views import View
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.disclosure import disclose, disclose_difference, step_of
-from vcrgen.leaderboard.quoted import Quoted
 from vcrgen.leaderboard.records import (
     SHOWN_METRICS,
     BoardTable,
@@ -41,6 +40,7 @@ from vcrgen.leaderboard.store.log import last_event, read_log
 from vcrgen.leaderboard.store.schema import AnyRow
 from vcrgen.leaderboard.store.sets import all_sets
 from vcrgen.leaderboard.store.submissions import as_facts
+from vcrgen.published.quoted import Quoted
 from vcrgen.scorer.comparison import conclude
 from vcrgen.scorer.records import UNSTATED
 from vcrgen.scorer.results import Estimate
@@ -239,7 +239,7 @@ class Views:
         track = self._track(one, cell.mode, View(cell.view))
         models = sum(other.short == cell.short for other in self._cells[cell.set, cell.mode, cell.view])
         rank, lowest = rank_range(cell.better, cell.worse, models)
-        detail = {} if one.hidden else details.get((UNSTATED if cell.mode == NO_MODE else cell.mode, cell.view), {})
+        detail = {} if one.hidden else details.get(_scored_as(cell), {})
         return ModelCell(
             track=track,
             rank=rank,
@@ -271,12 +271,11 @@ class Views:
                 track=track, a=ours, b=theirs, difference=difference, p=None, only_a=None, only_b=None,
                 conclusion=sentence,
             )  # fmt: skip
-        hits_a, hits_b = (
-            np.unpackbits(np.frombuffer(cell.hits, np.uint8), count=one.spans).astype(bool) for cell in (a, b)
-        )
+        # Both runs have one signature, so their bits stand for the same spans, whatever the set holds today.
+        hits_a, hits_b = (np.unpackbits(np.frombuffer(cell.hits, np.uint8)).astype(bool) for cell in (a, b))
         only_a, only_b = discordant(hits_a, hits_b)
         p = mcnemar(only_a, only_b)
-        sentence = conclude(title_a, title_b, paired["exact"], only_a + only_b, p, one.questions)
+        sentence = conclude(title_a, title_b, paired["exact"], only_a + only_b, p, _images(a, key))
         return Versus(
             track=track, a=ours, b=theirs, difference=difference, p=p, only_a=only_a, only_b=only_b,
             conclusion=sentence,
@@ -291,6 +290,17 @@ class Views:
             on_public=_figures(public.figures, on.step)["exact"],
             on_hidden=_figures(secret.figures, off.step)["exact"],
         )
+
+
+def _images(cell: AnyRow, key: results.CellKey) -> int:
+    """How many images were resampled for a score: what its run says, as the set may have been changed since."""
+    scores = cell.result["scores"]
+    return int(next(score["images"] for score in scores if (score["mode"], score["view"]) == _scored_as(key)))
+
+
+def _scored_as(cell: AnyRow | results.CellKey) -> tuple[str, str]:
+    """The mode and the view of a cell as the scorer names them."""
+    return UNSTATED if cell.mode == NO_MODE else cell.mode, cell.view
 
 
 def _without_repeats(rows: Iterable[Quoted]) -> tuple[Quoted, ...]:

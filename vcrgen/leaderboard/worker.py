@@ -6,7 +6,6 @@ once, whatever is killed: what was being scored waits again when the next worker
 
 from __future__ import annotations
 
-import json
 import multiprocessing as mp
 import os
 import signal
@@ -33,6 +32,7 @@ from vcrgen.leaderboard.store import results, submissions
 from vcrgen.leaderboard.store.log import record
 from vcrgen.leaderboard.store.sets import all_sets, change_set
 from vcrgen.scorer.run import Session
+from vcrgen.web.log import log_line
 
 LOCK = ".worker.lock"
 ATTEMPTS = 3
@@ -46,13 +46,6 @@ Say = Callable[..., None]
 
 # Read once by the worker; processes that are forked from it find them here.
 _sessions: dict[str, Session] = {}
-
-
-def log_line(what: str, **facts: Any) -> None:
-    """One JSON line on standard error; of a submission the beginning of its id, never its content."""
-    line = {"at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "what": what, **facts}
-    sys.stderr.write(json.dumps(line, ensure_ascii=True) + "\n")
-    sys.stderr.flush()
 
 
 class Stopped(Exception):

@@ -1,1 +1,1 @@
-"""What reads pictures: models behind one interface."""
+"""Models behind one interface: a request goes in, a reply comes out, and a killed run goes on where it was."""

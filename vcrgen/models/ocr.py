@@ -1,4 +1,4 @@
-"""Text in pictures, read by RapidOCR: an engine that runs offline and knows English and Chinese."""
+"""Text in pictures, read by RapidOCR: a model that runs offline and knows English and Chinese."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from typing import Any
 
 from PIL import Image
 
-from vcrgen.errors import ImageProblem, PipelineError
+from vcrgen.errors import PipelineError
+from vcrgen.models.base import Reply, Request, RequestProblem
+from vcrgen.models.pictures import decode_image
 from vcrgen.records import Reason
 from vcrgen.text.languages import LANGUAGES
 
@@ -29,7 +31,7 @@ SETTINGS: Mapping[str, Any] = MappingProxyType(
         "inter_op_num_threads": 1,
         # Lines of one batch are padded to one width, which costs time and changes what is read.
         "rec_batch_num": 1,
-        # Captions are upright.
+        # The texts are upright.
         "use_cls": False,
         # Pictures are brought to size by `enlarged`; the engine's own ways make a thin one a thousand times as large.
         "max_side_len": MAX_SIDE,
@@ -37,7 +39,7 @@ SETTINGS: Mapping[str, Any] = MappingProxyType(
         "width_height_ratio": -1,
         "det_limit_type": "min",
         "det_limit_side_len": 1,
-        # A line with a cover in it is a doubtful line to the engine, which would drop all its text (default 0.5).
+        # A line that is hidden in part is a doubtful line to the engine, which would drop all its text (default 0.5).
         "det_box_thresh": 0.3,
         "text_score": 0.3,
         # Boxes that are cut close lose the spaces between words (default 1.6).
@@ -58,15 +60,16 @@ class Fragment:
     confidence: float
 
 
-def reading_order(fragments: Iterable[Fragment], joiner: str) -> str:
-    """Text of fragments, line by line from the top, each line from the left.
+def reading_order(fragments: Iterable[Fragment], joiner: str, direction: str = "ltr") -> str:
+    """Text of fragments, line by line from the top, each line from the left or the right.
 
     A fragment stands in a line if it and the line's tallest fragment overlap in at least half of the lower one's
-    height: of a covered text the engine sees the upper and the lower edge as two low fragments of one line.
+    height: of a text whose middle is hidden the engine sees the two edges as two low fragments of one line.
 
     Args:
         fragments: In any order.
         joiner: Put between two fragments of a line and between two lines.
+        direction: ``"ltr"`` where lines begin at the left, ``"rtl"`` where they begin at the right.
     """
     lines: list[list[Fragment]] = []
     for fragment in sorted(fragments, key=lambda f: (f.y0 + f.y1, f.x0)):
@@ -75,7 +78,11 @@ def reading_order(fragments: Iterable[Fragment], joiner: str) -> str:
             lines.append([fragment])
         else:
             line.append(fragment)
-    ordered = (fragment for line in lines for fragment in sorted(line, key=lambda f: (f.x0, f.y0)))
+
+    def place(fragment: Fragment) -> tuple[float, float]:
+        return (fragment.x0 if direction == "ltr" else -fragment.x1, fragment.y0)
+
+    ordered = (fragment for line in lines for fragment in sorted(line, key=place))
     return joiner.join(text for fragment in ordered if (text := fragment.text.strip()))
 
 
@@ -93,11 +100,11 @@ def enlarged(image: Image.Image) -> Image.Image:
     return image.resize(size, Image.Resampling.LANCZOS)
 
 
-class OcrEngine:
-    """Reads pictures, one at a time; the same picture gives the same text.
+class OcrModel:
+    """Replies with the text in a request's images. The same images give the same text; a prompt changes nothing.
 
     Attributes:
-        model: Name and version, for the file of outputs.
+        name: Name and version, for the file of outputs.
         facts: What the text depends on.
 
     Raises:
@@ -117,9 +124,9 @@ class OcrEngine:
         except ImportError as error:  # a system's library that is not there, such as libGL
             raise PipelineError(f"{PACKAGE} is installed, but cannot be loaded: {error}.") from None
         self._engine = RapidOCR(**SETTINGS)
-        self.model = f"{PACKAGE}-{version(PACKAGE)}"
+        self.name = f"{PACKAGE}-{version(PACKAGE)}"
         self.facts: Mapping[str, Any] = {
-            "model": self.model,
+            "model": self.name,
             "onnxruntime": onnxruntime.__version__,
             "opencv": cv2.__version__,
             "pillow": version("pillow"),
@@ -131,22 +138,27 @@ class OcrEngine:
         """Everything the engine reads, in its own order; boxes are those of the enlarged image.
 
         Raises:
-            ImageProblem: The engine fails on the picture.
+            RequestProblem: The engine fails on the picture.
         """
         try:
             found, _ = self._engine(enlarged(image))
         except Exception as error:  # of OpenCV, ONNX Runtime or the engine, on pictures of odd shapes
             reason = (str(error).strip() or type(error).__name__).splitlines()[0]
-            raise ImageProblem(Reason.UNDECODABLE, f"the OCR engine fails on it: {reason[:200]}") from None
+            raise RequestProblem(Reason.UNDECODABLE, f"the OCR engine fails on it: {reason[:200]}") from None
         return [_fragment(box, text, confidence) for box, text, confidence in found or ()]
 
-    def read(self, image: Image.Image, lang: str) -> str:
-        """The text of an image of mode RGB in reading order; empty where there is none.
+    def reply(self, request: Request) -> Reply:
+        """The text of the images in reading order; empty where there is none.
 
         Raises:
-            ImageProblem: The engine fails on the picture.
+            RequestProblem: An image is none, the engine fails on it, or likelihoods are asked for.
         """
-        return reading_order(self.fragments(image), LANGUAGES[lang].joiner)
+        if request.candidates:
+            raise RequestProblem("no_likelihoods", f"{self.name} reads images, and gives no likelihoods of texts")
+        language = LANGUAGES[request.language]
+        read = (self.fragments(decode_image(image)) for image in request.images)
+        text = language.joiner.join(reading_order(found, language.joiner, language.direction) for found in read)
+        return Reply(text=text, model=self.name, finish_reason="stop")
 
 
 def _fragment(corners: list[list[float]], text: str, confidence: float) -> Fragment:

@@ -1,63 +1,36 @@
-"""A whole run: pictures -> reader -> a file of outputs, which a killed run goes on with."""
+"""A whole run: the pictures of a dataset -> a model -> a file of outputs. A killed run goes on where it was."""
 
 from __future__ import annotations
 
-import glob
 import hashlib
 import json
 import warnings
-from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from queue import SimpleQueue
-from typing import Any, Protocol
 
-from filelock import FileLock, Timeout
 from PIL import Image
 
-from vcrgen.dataset.pictures import Choice, Picture, Pictures, load_picture
-from vcrgen.errors import DatasetError, ImageProblem, OutputError
-from vcrgen.files import canonical_json, fsync
-
-Key = tuple[str, str, str | None]
-"""Question id, view and mode: what an output is of."""
-
-
-class Engine(Protocol):
-    """What reads pictures, one at a time; the same picture gives the same text.
-
-    Attributes:
-        model: Name and version, for the file of outputs.
-        facts: What the text depends on, as JSON's values.
-    """
-
-    model: str
-    facts: Mapping[str, Any]
-
-    def read(self, image: Image.Image, lang: str) -> str:
-        """The text of an image; raises :class:`ImageProblem` where it cannot be read."""
+from vcrgen.dataset.pictures import Choice, Picture, Pictures
+from vcrgen.errors import DatasetError, OutputError
+from vcrgen.files import atomic_path, canonical_json, output_errors
+from vcrgen.models.base import Model, Request, RequestProblem
+from vcrgen.models.run import read_reply, send
+from vcrgen.records import Reason
+from vcrgen.work.ledger import Ledger
+from vcrgen.work.lock import locked
+from vcrgen.work.watcher import Watcher
 
 
-class Watcher:
-    """Told how a run goes on; this one keeps silent."""
-
-    def begin(self, total: int, done: int) -> None:
-        """Called once with pictures to read and pictures that an earlier run has read."""
-
-    def advance(self, aside: int) -> None:
-        """Called after every picture with the number of those that were set aside so far."""
-
-
-@dataclass(slots=True, kw_only=True)
-class Result:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PredictResult:
     """What became of a run.
 
     Attributes:
         path: The file of outputs.
-        model: Name and version of what read the pictures.
+        model: Name and version of the model.
         outputs: Lines in the file.
         aside: Pictures set aside, by reason.
         example: The first picture that was set aside, and why; for people.
@@ -65,14 +38,9 @@ class Result:
 
     path: Path
     model: str
-    outputs: int = 0
-    aside: Counter[str] = field(default_factory=Counter)
-    example: str = ""
-
-    def set_aside(self, picture: Picture, problem: ImageProblem) -> None:
-        """Count a picture that cannot be read."""
-        self.aside[problem.reason.value] += 1
-        self.example = self.example or f"{picture.question_id}, {picture.view.label}: {problem.detail}"
+    outputs: int
+    aside: Counter[str]
+    example: str
 
 
 def run_baseline(
@@ -80,175 +48,118 @@ def run_baseline(
     choice: Choice,
     *,
     out: Path,
-    make_engine: Callable[[], Engine],
+    make_model: Callable[[], Model],
     workers: int = 1,
     watcher: Watcher | None = None,
-) -> Result:
-    """Read pictures and write what was read, in the scorer's form; the file appears whole or not at all.
+) -> PredictResult:
+    """Send pictures to a model and write what it replied, in the scorer's form; the file appears whole or not at all.
 
-    Outputs are kept in a hidden file beside ``out`` as they are made. After a kill the same call goes on with it; the
-    outputs are the same for any number of workers.
+    Replies are kept in a hidden folder beside ``out`` as they come. After a kill the same call goes on with them; the
+    file has the same bytes for any number of workers.
 
     Args:
-        pictures: What to read.
+        pictures: What the model is shown.
         choice: What they were chosen by.
         out: A new file, JSON Lines.
-        make_engine: Makes a reader; called once a worker.
-        workers: Pictures read at a time, each by a thread with a reader of its own.
+        make_model: Makes the model; called once a worker.
+        workers: Requests at a time.
         watcher: Told of the progress.
 
     Raises:
         DatasetError: The dataset is damaged, or not one of its pictures can be read.
         OutputError: The file is there already, or cannot be written.
-        PipelineError: The reader is not installed.
+        PipelineError: The model is not installed.
     """
-    watcher = watcher or Watcher()
-    if out.exists():
-        raise OutputError(f"{out} is there already; choose another --out, or remove it.")
-    engines: SimpleQueue[Engine] = SimpleQueue()
-    first = make_engine()
-    for engine in (first, *(make_engine() for _ in range(workers - 1))):
-        engines.put(engine)
-
-    def read(picture: Picture) -> str:
-        image = load_picture(picture)
-        engine = engines.get()
-        try:
-            return engine.read(image, picture.lang)
-        finally:
-            engines.put(engine)
-
-    result = Result(path=out, model=first.model)
-    identity = [pictures.identity, asdict(choice), first.facts]
-    with _readable_disk_errors(out), _locked(out), _unfinished(out, identity) as partial, warnings.catch_warnings():
-        warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # too many pixels are judged by load_picture
-        done = _recover(partial)
-        result.outputs = done.total()
-        watcher.begin(pictures.total, result.outputs)
-        with (
-            partial.open("a", encoding="utf-8", newline="\n", buffering=1) as lines,
-            ThreadPoolExecutor(workers) as pool,
-        ):
-            for picture, future in _submit(pool, read, _without(pictures.stream(), done), ahead=workers):
-                try:
-                    output = future.result()
-                except ImageProblem as problem:
-                    result.set_aside(picture, problem)
-                else:
-                    lines.write(_line(picture, first.model, output))
-                    result.outputs += 1
-                watcher.advance(result.aside.total())
-        _finish(partial, result, str(pictures.dataset))
+    _check_new(out)
+    models = [make_model() for _ in range(workers)]
+    identity = canonical_json([pictures.identity, asdict(choice), models[0].facts])
+    key = hashlib.sha256(identity.encode("utf-8")).hexdigest()[:16]
+    with output_errors(out), _replies_folder(out) as folder, warnings.catch_warnings():
+        _check_new(out)  # a run that has just ended may have written it
+        warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # a model judges what is too large for it
+        with Ledger(folder / f"{key}.jsonl") as ledger:
+            run = _Run(pictures, ledger)
+            run.ask(models, watcher or Watcher())
+            result = run.write(out, models[0].name)
+        # Those of runs with other options, too: they will not go on any more.
+        for file in folder.glob("*.jsonl"):
+            file.unlink()
     return result
 
 
-def _submit(
-    pool: ThreadPoolExecutor, read: Callable[[Picture], str], pictures: Iterable[Picture], *, ahead: int
-) -> Iterator[tuple[Picture, Future[str]]]:
-    """Pictures with their outputs to come, in order; only a few pictures are in memory at a time."""
-    waiting: deque[tuple[Picture, Future[str]]] = deque()
-    for picture in pictures:
-        waiting.append((picture, pool.submit(read, picture)))
-        if len(waiting) > ahead:
-            yield waiting.popleft()
-    yield from waiting
-
-
-def _line(picture: Picture, model: str, output: str) -> str:
-    row = {"question_id": picture.question_id, "view": picture.view.value}
-    if picture.mode is not None:
-        row["mode"] = picture.mode
-    return json.dumps(row | {"model": model, "output": output}, ensure_ascii=False) + "\n"
+def _check_new(out: Path) -> None:
+    if out.exists():
+        raise OutputError(f"{out} is there already; choose another --out, or remove it.")
 
 
 @contextmanager
-def _unfinished(out: Path, identity: list[Any]) -> Iterator[Path]:
-    """The file of an unfinished run; the name says of what, so that no run goes on with another's outputs."""
-    key = hashlib.sha256(canonical_json(identity).encode("utf-8")).hexdigest()[:16]
-    partial = out.with_name(f".{out.name}.{key}.partial")
-    partial.touch()
+def _replies_folder(out: Path) -> Iterator[Path]:
+    """The folder beside a file of outputs in which unfinished runs keep their replies; gone when there are none."""
+    folder = out.with_name(f".{out.name}.unfinished")
+    busy = OutputError(f"Another run is writing to {out}; wait for it or choose another --out.")
     try:
-        yield partial
+        with locked(folder / "lock", busy):
+            yield folder
     finally:
-        if partial.exists() and not partial.stat().st_size:
-            partial.unlink()  # nothing to go on with
+        with suppress(OSError):
+            folder.rmdir()
 
 
-def _recover(partial: Path) -> Counter[Key]:
-    """What an earlier run has made, after everything from the first torn line on has been cut off."""
-    done: Counter[Key] = Counter()
-    with partial.open("r+b") as lines:
-        end = 0
-        for line in lines:
-            key = _key(line)
-            if key is None:
-                break
-            done[key] += 1
-            end += len(line)
-        lines.truncate(end)
-    return done
+class _Run:
+    """The pictures of one run, in the dataset's order, and what became of each.
 
+    Args:
+        pictures: What the model is shown.
+        ledger: The replies.
+    """
 
-def _key(line: bytes) -> Key | None:
-    """What a line is of, or None where it is torn: it has no end, or (after a crash of the machine) no content."""
-    if not line.endswith(b"\n"):
-        return None
-    try:
-        row = json.loads(line)
-        question_id, view, mode, output = row["question_id"], row["view"], row.get("mode"), row["output"]
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return None
-    whole = all(isinstance(text, str) for text in (question_id, view, mode or "", output))
-    return (question_id, view, mode) if whole else None
+    def __init__(self, pictures: Pictures, ledger: Ledger) -> None:
+        self._pictures = pictures
+        self._ledger = ledger
+        self._lines: list[dict[str, str]] = []  # what a line of the outputs begins with
+        # By number of the line:
+        self._keys: dict[int, str] = {}  # of the reply in the ledger
+        self._aside: dict[int, tuple[str, str]] = {}  # reason, and the words for people
 
+    def ask(self, models: Sequence[Model], watcher: Watcher) -> None:
+        """Bring the ledger to hold a reply for every picture, but for those that are set aside."""
+        earlier = len(self._ledger)
+        watcher.begin(self._pictures.total, earlier)
+        for (number, picture), outcome in send(self._requests(watcher), models, self._ledger):
+            if isinstance(outcome, RequestProblem):
+                self._set_aside(number, picture, outcome, watcher)
+                continue
+            self._keys[number] = outcome
+            if len(self._keys) > earlier:
+                watcher.advance(1, 1, Counter())
 
-def _without(pictures: Iterable[Picture], done: Counter[Key]) -> Iterator[Picture]:
-    """Pictures that have no output yet."""
-    for picture in pictures:
-        key: Key = (picture.question_id, picture.view.value, picture.mode)
-        if done[key]:
-            done[key] -= 1
-        else:
-            yield picture
+    def _requests(self, watcher: Watcher) -> Iterator[tuple[tuple[int, Picture], Request]]:
+        for number, picture in enumerate(self._pictures.stream()):
+            line = {"question_id": picture.question_id, "view": picture.view.value}
+            self._lines.append(line if picture.mode is None else line | {"mode": picture.mode})
+            if picture.data is None:
+                self._set_aside(number, picture, RequestProblem(Reason.NO_IMAGE, picture.problem), watcher)
+            else:
+                yield (number, picture), Request(images=(picture.data,), language=picture.lang)
 
+    def _set_aside(self, number: int, picture: Picture, problem: RequestProblem, watcher: Watcher) -> None:
+        self._aside[number] = problem.reason, f"{picture.question_id}, {picture.view.label}: {problem.detail}"
+        watcher.advance(1, 0, Counter([problem.reason]))
 
-def _finish(partial: Path, result: Result, dataset: str) -> None:
-    """Make the unfinished file the finished one."""
-    out = result.path
-    if not result.outputs:
-        why = f"the first: {result.example}" if result.example else "there is none"
-        raise DatasetError(f"Not one picture of {dataset} can be read ({why}); copy or build the dataset again.")
-    fsync(partial)
-    partial.replace(out)
-    fsync(out.parent)
-    # Runs with other options into this file will not go on any more.
-    for other in out.parent.glob(f".{glob.escape(out.name)}.*.partial"):
-        other.unlink()
+    def write(self, out: Path, model: str) -> PredictResult:
+        """Write the outputs in the dataset's order.
 
-
-@contextmanager
-def _locked(out: Path) -> Iterator[None]:
-    """Only one run at a time writes to a file."""
-    out.parent.mkdir(parents=True, exist_ok=True)
-    file = out.with_name(f".{out.name}.lock")
-    file.touch()  # in a folder that cannot be written, the lock itself would look like one that is taken
-    try:
-        with FileLock(file).acquire(timeout=0):
-            try:
-                yield
-            finally:
-                file.unlink(missing_ok=True)
-    except Timeout:
-        raise OutputError(f"Another run is writing to {out}; wait for it or choose another --out.") from None
-
-
-@contextmanager
-def _readable_disk_errors(out: Path) -> Iterator[None]:
-    """A full disk or a folder without permission is the user's to mend, and said in a sentence."""
-    try:
-        yield
-    except OSError as error:
-        why = (error.strerror or str(error)).lower()
-        raise OutputError(
-            f"{out} cannot be written: {why}; mend that and run the same command again to go on."
-        ) from None
+        Raises:
+            DatasetError: There is none.
+        """
+        example = self._aside[min(self._aside)][1] if self._aside else ""
+        if not self._keys:
+            why = f"the first: {example}" if example else "there is none"
+            dataset = self._pictures.dataset
+            raise DatasetError(f"Not one picture of {dataset} can be read ({why}); copy or build the dataset again.")
+        with atomic_path(out) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as file:
+            for number, key in sorted(self._keys.items()):
+                row = self._lines[number] | {"model": model, "output": read_reply(self._ledger, key).text}
+                file.write(json.dumps(row, ensure_ascii=False) + "\n")
+        aside = Counter(reason for reason, _ in self._aside.values())
+        return PredictResult(path=out, model=model, outputs=len(self._keys), aside=aside, example=example)

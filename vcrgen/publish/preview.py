@@ -1,21 +1,17 @@
 """One HTML file that shows what is in some datasets, for a browser that is offline.
 
-``preview.html`` is the page, ``preview.css`` its look and ``preview.js`` what it does. Here the pairs are chosen and
-checked and put into the page as JSON; the script sets them as text and as ``data:`` URIs and nothing else, and the
-page's content security policy allows no other script, no other style and no network.
+In the folder ``templates``, ``preview.html`` is the page, ``preview.css`` its look and ``preview.js`` what it does.
+Here the pairs are chosen and checked and put into the page as JSON; the script sets them as text and as ``data:`` URIs
+and nothing else. What the page may load is said in :mod:`vcrgen.report.pages`.
 """
 
 from __future__ import annotations
 
 import base64
-import hashlib
 import io
-import json
-import re
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +19,10 @@ from PIL import Image
 
 from vcrgen.dataset.reader import Dataset, open_dataset
 from vcrgen.errors import ConfigError, DatasetError, OutputError
-from vcrgen.files import write_text
+from vcrgen.files import output_errors, write_text
 from vcrgen.records import Mode
+from vcrgen.report.escape import script_json
+from vcrgen.report.pages import Templates
 from vcrgen.storage import open_folder
 from vcrgen.tasks.vcr import VCR, vcr_statistics
 
@@ -36,11 +34,6 @@ MAX_IMAGE_BYTES = 32 << 20
 MAX_SIDE = 1 << 15
 MAX_CHARACTERS = 1 << 18
 MAX_BOXES = 1 << 12
-
-POLICY = (
-    "default-src 'none'; img-src data:; style-src 'sha256-{style}'; script-src 'sha256-{script}'; "
-    "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
-)
 
 Json = dict[str, Any]
 
@@ -66,32 +59,16 @@ def write_preview(datasets: Sequence[Path], out: Path, *, limit: int = 48, overw
     if out.is_dir() or (out.exists() and not overwrite):
         raise OutputError(f"{out} exists; choose another file{'' if out.is_dir() else ' or allow to overwrite it'}.")
     shown = [_describe(dataset, limit) for dataset in datasets]
-    try:
+    with output_errors(out):
         out.parent.mkdir(parents=True, exist_ok=True)
         write_text(out, page(shown))
-    except OSError as error:
-        raise OutputError(f"{out} cannot be written: {(error.strerror or str(error)).lower()}.") from None
     return sum(len(dataset["pairs"]) for dataset in shown)
 
 
 def page(datasets: Sequence[Json]) -> str:
     """The page's HTML, with everything it needs inside."""
-    files = resources.files("vcrgen.publish")
-    parts = {name: files.joinpath(f"preview.{name}").read_text("utf-8") for name in ("html", "css", "js")}
-    policy = POLICY.format(style=_csp_hash(parts["css"]), script=_csp_hash(parts["js"]))
-    values = {"policy": policy, "style": parts["css"], "script": parts["js"], "data": script_json(datasets)}
-    # In one pass, so that a caption with a placeholder in it stays a caption.
-    return re.sub(r"\{\{(\w+)\}\}", lambda match: values[match[1]], parts["html"])
-
-
-def script_json(value: Any) -> str:
-    """JSON that stays text inside ``<script>``: ASCII only, and no character that HTML gives a meaning."""
-    text = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
-    return re.sub(r"[<>&]", lambda match: f"\\u{ord(match[0]):04x}", text)
-
-
-def _csp_hash(text: str) -> str:
-    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+    templates = Templates("vcrgen.publish", style="preview.css", script="preview.js")
+    return templates.render("preview.html", title="Visual Caption Restoration", data=datasets)
 
 
 def _describe(dataset: Path, limit: int) -> Json:

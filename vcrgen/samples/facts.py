@@ -2,14 +2,24 @@
 
 A record holds everything a caption may mention and nothing about how it is drawn. The drawing must show
 what the record says; the captions see nothing else.
+
+Beside each fact stands how it is sampled. Facts are sampled in the order in which they are listed, so that one may
+depend on those before it:
+
+    class Harbour(Facts):
+        daytime: Daytime = among(*DAYTIMES)
+        gulls: int = sampled(lambda rng, f: 0 if f.daytime == "night" else rng.randint(0, 4))
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cache
+from itertools import pairwise
 from random import Random
-from typing import Literal, Self, TypeAlias
+from types import SimpleNamespace
+from typing import Any, ClassVar, Literal, Self, TypeAlias, TypeVar, dataclass_transform, get_args
 
 Tint: TypeAlias = Literal["red", "orange", "yellow", "green", "teal", "blue", "purple", "pink", "white"]
 Daytime: TypeAlias = Literal["dawn", "day", "dusk", "night"]
@@ -21,513 +31,376 @@ Coat: TypeAlias = Literal["ginger", "black", "grey", "white"]
 Outside: TypeAlias = Literal["sun", "rain", "snow"]
 Branch: TypeAlias = Literal["blossom", "berries", "snow", "leaves"]
 Basket: TypeAlias = Literal["flowers", "bread", "empty"]
+Trend: TypeAlias = Literal["rising", "falling", "mixed"]
 
-TINTS: tuple[Tint, ...] = ("red", "orange", "yellow", "green", "teal", "blue", "purple", "pink", "white")
+TINTS: tuple[Tint, ...] = get_args(Tint)
 BRIGHT: tuple[Tint, ...] = TINTS[:-1]
-DAYTIMES: tuple[Daytime, ...] = ("dawn", "day", "dusk", "night")
-PHASES: tuple[Phase, ...] = ("full", "half", "crescent")
-SEASONS: tuple[Season, ...] = ("spring", "summer", "autumn", "winter")
+DAYTIMES: tuple[Daytime, ...] = get_args(Daytime)
+SUNLIT: tuple[Daytime, ...] = DAYTIMES[:-1]
+SEASONS: tuple[Season, ...] = get_args(Season)
+PHASES: tuple[Phase, ...] = get_args(Phase)
+FRUITS: tuple[Fruit, ...] = get_args(Fruit)
+COATS: tuple[Coat, ...] = get_args(Coat)
+
+T = TypeVar("T")
 
 
-def _tints(rng: Random, low: int, high: int, among: Sequence[Tint] = BRIGHT) -> tuple[Tint, ...]:
-    """Sample the colours of low..high things: all alike, or all different where the colours suffice."""
-    count = rng.randint(low, high)
-    if rng.random() < 0.35:
-        return (rng.choice(among),) * count
-    return tuple(rng.sample(among, count))
+def sampled(sample: Callable[[Random, Any], T]) -> T:
+    """Declare a fact that a function samples from a generator and the facts that are listed before it."""
+    return field(metadata={"sample": sample})  # type: ignore[no-any-return]
 
 
-def _different(rng: Random, count: int, among: Sequence[Tint]) -> list[Tint]:
-    """Sample colours that can be told apart."""
-    return rng.sample(among, count)
+def among(*values: T) -> T:
+    """Declare a fact with one of some values."""
+    return sampled(lambda rng, f: rng.choice(values))
 
 
-def _maybe(rng: Random, share: float = 0.5) -> bool:
-    return rng.random() < share
+def between(low: int, high: int) -> int:
+    """Declare a number from low to high."""
+    return sampled(lambda rng, f: rng.randint(low, high))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Harbour:
+def chance(share: float = 0.5) -> bool:
+    """Declare a fact that is true with a chance of `share`."""
+    return sampled(lambda rng, f: rng.random() < share)
+
+
+def tints(low: int, high: int, values: Sequence[Tint] = BRIGHT) -> tuple[Tint, ...]:
+    """Declare the colours of low..high things: all alike, or all different."""
+
+    def sample(rng: Random, f: Any) -> tuple[Tint, ...]:
+        count = rng.randint(low, high)
+        return (rng.choice(values),) * count if rng.random() < 0.35 else tuple(rng.sample(values, count))
+
+    return sampled(sample)
+
+
+def first_of(count: int, *values: Tint) -> Tint:
+    """Declare the first of some colours that can be told apart; each other one is `another()`."""
+
+    def sample(rng: Random, f: Any) -> Tint:
+        first, *f.others = rng.sample(values, count)
+        return first
+
+    return sampled(sample)
+
+
+def another() -> Tint:
+    """Declare a colour that differs from that of `first_of` before it."""
+    return sampled(lambda rng, f: f.others.pop(0))
+
+
+@dataclass_transform(
+    kw_only_default=True,
+    frozen_default=True,
+    field_specifiers=(sampled, among, between, chance, tints, first_of, another),
+)
+class Facts:
+    """What is in one picture.
+
+    Some kinds have two facts more, which follow from the kind or from its other facts: `season`, when such a picture
+    is taken, and `earliest`, the year before which what it shows was not invented.
+    """
+
+    def __init_subclass__(cls) -> None:
+        """Make the kind a dataclass."""
+        dataclass(frozen=True, kw_only=True)(cls)
+
+    @classmethod
+    @cache
+    def names(cls) -> list[str]:
+        """Return the names of all facts, also of those that follow from others."""
+        others = [name for name in dir(cls) if not name.startswith("_") and not callable(getattr(cls, name))]
+        return [fact.name for fact in fields(cls)] + others  # type: ignore[arg-type]
+
+    @classmethod
+    def sample(cls, rng: Random) -> Self:
+        """Sample the facts of one picture."""
+        known, facts = SimpleNamespace(), fields(cls)  # type: ignore[arg-type]
+        for fact in facts:
+            setattr(known, fact.name, fact.metadata["sample"](rng, known))
+        return cls(**{fact.name: getattr(known, fact.name) for fact in facts})
+
+
+class Harbour(Facts):
     """Fishing boats before a striped lighthouse; its beam is on at night."""
 
-    daytime: Daytime
-    boats: tuple[Tint, ...]
-    stripe: Tint
-    gulls: int
-
-    @classmethod
-    def sample(cls, rng: Random) -> Self:
-        """Sample the facts of one picture."""
-        daytime = rng.choice(DAYTIMES)
-        return cls(
-            daytime=daytime,
-            boats=_tints(rng, 1, 4),
-            stripe=rng.choice(("red", "blue", "green")),
-            gulls=0 if daytime == "night" else rng.randint(0, 4),
-        )
+    daytime: Daytime = among(*DAYTIMES)
+    boats: tuple[Tint, ...] = tints(1, 4)
+    stripe: Tint = among("red", "blue", "green")
+    gulls: int = sampled(lambda rng, f: 0 if f.daytime == "night" else rng.randint(0, 4))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MountainLake:
+class MountainLake(Facts):
     """Snow-capped peaks mirrored in a lake with fir trees, or golden ones in autumn, and maybe a canoe."""
 
-    daytime: Daytime
-    peaks: int
-    autumn: bool
-    canoe: Tint | None
+    daytime: Daytime = among(*SUNLIT)
+    peaks: int = between(2, 4)
+    autumn: bool = chance()
+    canoe: Tint | None = sampled(
+        lambda rng, f: rng.choice(("red", "yellow", "orange", "white")) if rng.random() < 0.65 else None
+    )
 
-    @classmethod
-    def sample(cls, rng: Random) -> Self:
-        """Sample the facts of one picture."""
-        return cls(
-            daytime=rng.choice(("dawn", "day", "dusk")),
-            peaks=rng.randint(2, 4),
-            autumn=_maybe(rng),
-            canoe=rng.choice(("red", "yellow", "orange", "white")) if _maybe(rng, 0.65) else None,
-        )
+    @property
+    def season(self) -> Season | None:
+        """Autumn, where the trees say so."""
+        return "autumn" if self.autumn else None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Regatta:
+class Regatta(Facts):
     """Yachts with coloured sails racing past a buoy."""
 
-    sails: tuple[Tint, ...]
-    buoy: Tint
-    cloudy: bool
-
-    @classmethod
-    def sample(cls, rng: Random) -> Self:
-        """Sample the facts of one picture."""
-        return cls(sails=_tints(rng, 3, 6, TINTS), buoy=rng.choice(("red", "orange", "yellow")), cloudy=_maybe(rng))
+    season: ClassVar[Season] = "summer"
+    sails: tuple[Tint, ...] = tints(3, 6, TINTS)
+    buoy: Tint = among("red", "orange", "yellow")
+    cloudy: bool = chance()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Beach:
+class Beach(Facts):
     """Umbrellas on the sand, maybe with a ball, a palm and a sail far out."""
 
-    daytime: Daytime
-    umbrellas: tuple[Tint, ...]
-    ball: bool
-    palm: bool
-    sail: bool
-
-    @classmethod
-    def sample(cls, rng: Random) -> Self:
-        """Sample the facts of one picture."""
-        return cls(
-            daytime=rng.choice(("day", "day", "dusk")),
-            umbrellas=_tints(rng, 2, 4),
-            ball=_maybe(rng),
-            palm=_maybe(rng),
-            sail=_maybe(rng),
-        )
+    season: ClassVar[Season] = "summer"
+    daytime: Daytime = among("day", "day", "dusk")
+    umbrellas: tuple[Tint, ...] = tints(2, 4)
+    ball: bool = chance()
+    palm: bool = chance()
+    sail: bool = chance()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Aquarium:
+class Aquarium(Facts):
     """Two shoals of fish of different colours, weeds, and maybe a turtle or jellyfish."""
 
-    big: Tint
-    big_count: int
-    small: Tint
-    small_count: int
-    turtle: bool
-    jellyfish: int
-
-    @classmethod
-    def sample(cls, rng: Random) -> Self:
-        """Sample the facts of one picture."""
-        big, small = _different(rng, 2, ("red", "orange", "yellow", "pink", "white"))
-        turtle = _maybe(rng, 0.4)
-        return cls(
-            big=big,
-            big_count=rng.randint(1, 3),
-            small=small,
-            small_count=rng.randint(4, 8),
-            turtle=turtle,
-            jellyfish=0 if turtle else rng.randint(0, 3),
-        )
+    big: Tint = first_of(2, "red", "orange", "yellow", "pink", "white")
+    small: Tint = another()
+    turtle: bool = chance(0.4)
+    big_count: int = between(1, 3)
+    small_count: int = between(4, 8)
+    jellyfish: int = sampled(lambda rng, f: 0 if f.turtle else rng.randint(0, 3))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WaterTown:
+class WaterTown(Facts):
     """A canal at nightfall between white houses: lanterns over it, a stone bridge, maybe a small boat."""
 
-    lanterns: int
-    arches: int
-    boat: bool
-    phase: Phase
-
-    @classmethod
-    def sample(cls, rng: Random) -> Self:
-        """Sample the facts of one picture."""
-        return cls(
-            lanterns=rng.randint(3, 8), arches=rng.choice((1, 3)), boat=_maybe(rng, 0.7), phase=rng.choice(PHASES)
-        )
+    lanterns: int = between(3, 8)
+    arches: int = among(1, 3)
+    boat: bool = chance(0.7)
+    phase: Phase = among(*PHASES)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Viaduct:
+class Viaduct(Facts):
     """A train on a stone viaduct in one of three seasons."""
 
-    season: Season
-    arches: int
-    coaches: int
-    train: Tint
-    steam: bool
-
-    @classmethod
-    def sample(cls, rng: Random) -> Self:
-        """Sample the facts of one picture."""
-        return cls(
-            season=rng.choice(("summer", "autumn", "winter")),
-            arches=rng.randint(4, 8),
-            coaches=rng.randint(2, 4),
-            train=rng.choice(("red", "green", "blue", "yellow")),
-            steam=_maybe(rng),
-        )
+    season: Season = among("summer", "autumn", "winter")
+    arches: int = between(4, 8)
+    coaches: int = between(2, 4)
+    train: Tint = among("red", "green", "blue", "yellow")
+    steam: bool = chance()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SnowyVillage:
+class SnowyVillage(Facts):
     """Painted houses under snow, maybe with a church, a snowman and falling flakes."""
 
-    daytime: Daytime
-    houses: tuple[Tint, ...]
-    church: bool
-    snowing: bool
-    snowman: bool
-
-    @classmethod
-    def sample(cls, rng: Random) -> Self:
-        """Sample the facts of one picture."""
-        return cls(
-            daytime=rng.choice(DAYTIMES),
-            houses=_tints(rng, 3, 5),
-            church=_maybe(rng),
-            snowing=_maybe(rng),
-            snowman=_maybe(rng),
-        )
+    season: ClassVar[Season] = "winter"
+    daytime: Daytime = among(*DAYTIMES)
+    houses: tuple[Tint, ...] = tints(3, 5)
+    church: bool = chance()
+    snowing: bool = chance()
+    snowman: bool = chance()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Castle:
+class Castle(Facts):
     """A castle on a hill with flags on its towers."""
 
-    daytime: Daytime
-    season: Season
-    towers: int
-    flag: Tint
-
-    @classmethod
-    def sample(cls, rng: Random) -> Self:
-        """Sample the facts of one picture."""
-        return cls(
-            daytime=rng.choice(DAYTIMES),
-            season=rng.choice(SEASONS),
-            towers=rng.randint(2, 5),
-            flag=rng.choice(("red", "blue", "yellow", "purple", "green")),
-        )
+    daytime: Daytime = among(*DAYTIMES)
+    season: Season = among(*SEASONS)
+    towers: int = between(2, 5)
+    flag: Tint = among("red", "blue", "yellow", "purple", "green")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WindFarm:
+class WindFarm(Facts):
     """Wind turbines over a field, maybe with sheep."""
 
-    daytime: Daytime
-    turbines: int
-    crop: Crop
-    sheep: int
-
-    @classmethod
-    def sample(cls, rng: Random) -> Self:
-        """Sample the facts of one picture."""
-        crop: Crop = rng.choice(("rapeseed", "wheat", "grass", "lavender"))
-        return cls(
-            daytime=rng.choice(("dawn", "day", "dusk")),
-            turbines=rng.randint(3, 7),
-            crop=crop,
-            sheep=rng.randint(2, 6) if crop == "grass" else 0,
-        )
+    season: ClassVar[Season] = "summer"
+    earliest: ClassVar[int] = 1995
+    crop: Crop = among("rapeseed", "wheat", "grass", "lavender")
+    daytime: Daytime = among(*SUNLIT)
+    turbines: int = between(3, 7)
+    sheep: int = sampled(lambda rng, f: rng.randint(2, 6) if f.crop == "grass" else 0)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Balloons:
+class Balloons(Facts):
     """Hot-air balloons over a valley, maybe with a river."""
 
-    daytime: Daytime
-    balloons: tuple[Tint, ...]
-    striped: bool
-    river: bool
-
-    @classmethod
-    def sample(cls, rng: Random) -> Self:
-        """Sample the facts of one picture."""
-        return cls(
-            daytime=rng.choice(("dawn", "day", "dusk")),
-            balloons=_tints(rng, 2, 6),
-            striped=_maybe(rng),
-            river=_maybe(rng),
-        )
+    season: ClassVar[Season] = "summer"
+    daytime: Daytime = among(*SUNLIT)
+    balloons: tuple[Tint, ...] = tints(2, 6)
+    striped: bool = chance()
+    river: bool = chance()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Desert:
+class Desert(Facts):
     """Dunes under a starry sky with the moon or the Plough, maybe with camels; otherwise with cacti."""
 
-    phase: Phase | None
-    camels: int
-    cacti: int
-    tent: bool
-
-    @classmethod
-    def sample(cls, rng: Random) -> Self:
-        """Sample the facts of one picture."""
-        camels = rng.choice((0, 2, 3, 4, 5))
-        return cls(
-            phase=rng.choice(PHASES) if _maybe(rng, 0.6) else None,
-            camels=camels,
-            cacti=0 if camels else rng.randint(2, 5),
-            tent=_maybe(rng) if camels else False,
-        )
+    camels: int = among(0, 2, 3, 4, 5)
+    phase: Phase | None = sampled(lambda rng, f: rng.choice(PHASES) if rng.random() < 0.6 else None)
+    cacti: int = sampled(lambda rng, f: 0 if f.camels else rng.randint(2, 5))
+    tent: bool = sampled(lambda rng, f: rng.random() < 0.5 if f.camels else False)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Campsite:
+class Campsite(Facts):
     """Tents at the edge of a forest by night, maybe around a fire."""
 
-    tents: tuple[Tint, ...]
-    fire: bool
-    phase: Phase
-    lake: bool
-
-    @classmethod
-    def sample(cls, rng: Random) -> Self:
-        """Sample the facts of one picture."""
-        return cls(tents=_tints(rng, 1, 3), fire=_maybe(rng, 0.7), phase=rng.choice(PHASES), lake=_maybe(rng))
+    season: ClassVar[Season] = "summer"
+    tents: tuple[Tint, ...] = tints(1, 3)
+    fire: bool = chance(0.7)
+    phase: Phase = among(*PHASES)
+    lake: bool = chance()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sunflowers:
+class Sunflowers(Facts):
     """Sunflowers in front of a farmhouse, under a blue or a clouded sky, maybe with a scarecrow."""
 
-    flowers: int
-    farmhouse: Tint
-    cloudy: bool
-    scarecrow: bool
-
-    @classmethod
-    def sample(cls, rng: Random) -> Self:
-        """Sample the facts of one picture."""
-        return cls(
-            flowers=rng.randint(3, 7),
-            farmhouse=rng.choice(("red", "white", "blue", "green")),
-            cloudy=_maybe(rng),
-            scarecrow=_maybe(rng),
-        )
+    season: ClassVar[Season] = "summer"
+    flowers: int = between(3, 7)
+    farmhouse: Tint = among("red", "white", "blue", "green")
+    cloudy: bool = chance()
+    scarecrow: bool = chance()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CityNight:
+class CityNight(Facts):
     """A street at night: lit towers, street lamps, a taxi, rain or the moon."""
 
-    taxi: Tint
-    lamps: int
-    raining: bool
-    phase: Phase | None
-
-    @classmethod
-    def sample(cls, rng: Random) -> Self:
-        """Sample the facts of one picture."""
-        raining = _maybe(rng)
-        return cls(
-            taxi=rng.choice(("yellow", "red", "green", "white", "blue")),
-            lamps=rng.randint(2, 4),
-            raining=raining,
-            phase=None if raining else rng.choice(PHASES),
-        )
+    raining: bool = chance()
+    taxi: Tint = among("yellow", "red", "green", "white", "blue")
+    lamps: int = between(2, 4)
+    phase: Phase | None = sampled(lambda rng, f: None if f.raining else rng.choice(PHASES))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Market:
+class Market(Facts):
     """A stall with a striped awning and crates of fruit."""
 
-    awning: Tint
-    crates: tuple[Fruit, ...]
-    scales: bool
-    bulbs: int
-
-    @classmethod
-    def sample(cls, rng: Random) -> Self:
-        """Sample the facts of one picture."""
-        fruit: tuple[Fruit, ...] = ("apple", "orange", "lemon", "pear", "watermelon", "grape", "aubergine")
-        return cls(
-            awning=rng.choice(BRIGHT),
-            crates=tuple(rng.sample(fruit, rng.randint(3, 5))),
-            scales=_maybe(rng),
-            bulbs=rng.choice((0, 3, 4, 5)),
-        )
+    awning: Tint = among(*BRIGHT)
+    crates: tuple[Fruit, ...] = sampled(lambda rng, f: tuple(rng.sample(FRUITS, rng.randint(3, 5))))
+    scales: bool = chance()
+    bulbs: int = among(0, 3, 4, 5)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClockTower:
+class ClockTower(Facts):
     """A tower whose clock shows a time (24 hours) that fits the light, and pigeons."""
 
-    hour: int
-    minute: int
-    daytime: Daytime
-    roof: Tint
-    pigeons: int
+    hour: int = among(5, *range(9, 17), 19, 21, 22, 23)
+    minute: int = among(*range(0, 60, 5))
+    daytime: Daytime = sampled(
+        lambda rng, f: "dawn" if f.hour == 5 else "day" if f.hour < 17 else "dusk" if f.hour == 19 else "night"
+    )
+    roof: Tint = among("red", "green", "blue", "teal")
+    pigeons: int = between(0, 5)
 
-    @classmethod
-    def sample(cls, rng: Random) -> Self:
-        """Sample the facts of one picture."""
-        hour = rng.choice((5, *range(9, 17), 19, 21, 22, 23))
-        daytime: Daytime = "dawn" if hour == 5 else "day" if hour < 17 else "dusk" if hour == 19 else "night"
-        return cls(
-            hour=hour,
-            minute=rng.randrange(0, 60, 5),
-            daytime=daytime,
-            roof=rng.choice(("red", "green", "blue", "teal")),
-            pigeons=rng.randint(0, 5),
-        )
+    @property
+    def twelve(self) -> int:
+        """The hour as the dial shows it, 1 to 12."""
+        return self.hour % 12 or 12
+
+    @property
+    def following(self) -> int:
+        """The next hour on the dial."""
+        return self.hour % 12 + 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Airport:
+class Airport(Facts):
     """Airliners parked before a control tower, maybe with one more in the air."""
 
-    daytime: Daytime
-    tails: tuple[Tint, ...]
-    takeoff: bool
-
-    @classmethod
-    def sample(cls, rng: Random) -> Self:
-        """Sample the facts of one picture."""
-        return cls(daytime=rng.choice(DAYTIMES), tails=_tints(rng, 1, 3), takeoff=_maybe(rng))
+    daytime: Daytime = among(*DAYTIMES)
+    tails: tuple[Tint, ...] = tints(1, 3)
+    takeoff: bool = chance()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Football:
+class Football(Facts):
     """Two teams in front of a goal, by day or under floodlights."""
 
-    attackers: Tint
-    attacker_count: int
-    defenders: Tint
-    defender_count: int
-    floodlit: bool
-
-    @classmethod
-    def sample(cls, rng: Random) -> Self:
-        """Sample the facts of one picture."""
-        attackers, defenders = _different(rng, 2, ("red", "blue", "yellow", "white", "purple", "orange"))
-        return cls(
-            attackers=attackers,
-            attacker_count=rng.randint(2, 4),
-            defenders=defenders,
-            defender_count=rng.randint(2, 4),
-            floodlit=_maybe(rng),
-        )
+    attackers: Tint = first_of(2, "red", "blue", "yellow", "white", "purple", "orange")
+    defenders: Tint = another()
+    attacker_count: int = between(2, 4)
+    defender_count: int = between(2, 4)
+    floodlit: bool = chance()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bicycle:
+class Bicycle(Facts):
     """A bicycle leaning against a painted wall beside a door."""
 
-    frame: Tint
-    wall: Tint
-    door: Tint
-    basket: Basket
-
-    @classmethod
-    def sample(cls, rng: Random) -> Self:
-        """Sample the facts of one picture."""
-        wall, frame, door = _different(rng, 3, ("white", "yellow", "blue", "pink", "green", "red"))
-        return cls(frame=frame, wall=wall, door=door, basket=rng.choice(("flowers", "bread", "empty")))
+    wall: Tint = first_of(3, "white", "yellow", "blue", "pink", "green", "red")
+    frame: Tint = another()
+    door: Tint = another()
+    basket: Basket = among("flowers", "bread", "empty")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StillLife:
+class StillLife(Facts):
     """A bowl of fruit, a teapot and cups on a kitchen table by a window."""
 
-    fruit: Fruit
-    fruit_count: int
-    teapot: Tint
-    cups: int
-    outside: Daytime
-
-    @classmethod
-    def sample(cls, rng: Random) -> Self:
-        """Sample the facts of one picture."""
-        return cls(
-            fruit=rng.choice(("apple", "orange", "lemon", "pear")),
-            fruit_count=rng.randint(3, 6),
-            teapot=rng.choice(BRIGHT),
-            cups=rng.randint(1, 3),
-            outside=rng.choice(DAYTIMES),
-        )
+    fruit: Fruit = among("apple", "orange", "lemon", "pear")
+    fruit_count: int = between(3, 6)
+    teapot: Tint = among(*BRIGHT)
+    cups: int = between(1, 3)
+    outside: Daytime = among(*DAYTIMES)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Library:
+class Library(Facts):
     """Shelves of books with a ladder, a reading lamp or a globe, and sometimes a sleeping cat."""
 
-    shelves: int
-    ladder: bool
-    lamp: Tint
-    globe: bool
-    cat: Coat | None
-
-    @classmethod
-    def sample(cls, rng: Random) -> Self:
-        """Sample the facts of one picture."""
-        return cls(
-            shelves=rng.randint(3, 5),
-            ladder=_maybe(rng),
-            lamp=rng.choice(("green", "red", "yellow", "blue")),
-            globe=_maybe(rng),
-            cat=rng.choice(("ginger", "black", "grey", "white")) if _maybe(rng) else None,
-        )
+    shelves: int = between(3, 5)
+    ladder: bool = chance()
+    lamp: Tint = among("green", "red", "yellow", "blue")
+    globe: bool = chance()
+    cat: Coat | None = sampled(lambda rng, f: rng.choice(COATS) if rng.random() < 0.5 else None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WindowCat:
+class WindowCat(Facts):
     """A cat on a windowsill between flower pots and curtains."""
 
-    coat: Coat
-    curtains: Tint
-    pots: int
-    bloom: Tint
-    outside: Outside
+    coat: Coat = among(*COATS)
+    curtains: Tint = among(*BRIGHT)
+    pots: int = between(1, 3)
+    bloom: Tint = among("red", "pink", "yellow", "purple")
+    outside: Outside = among("sun", "rain", "snow")
 
-    @classmethod
-    def sample(cls, rng: Random) -> Self:
-        """Sample the facts of one picture."""
-        return cls(
-            coat=rng.choice(("ginger", "black", "grey", "white")),
-            curtains=rng.choice(BRIGHT),
-            pots=rng.randint(1, 3),
-            bloom=rng.choice(("red", "pink", "yellow", "purple")),
-            outside=rng.choice(("sun", "rain", "snow")),
-        )
+    @property
+    def season(self) -> Season | None:
+        """When the weather is like that; rain falls all the year round."""
+        seasons: dict[Outside, Season] = {"sun": "summer", "snow": "winter"}
+        return seasons.get(self.outside)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Birds:
+class Birds(Facts):
     """Small birds on a branch that bears blossom, berries, snow or leaves."""
 
-    breasts: tuple[Tint, ...]
-    branch: Branch
+    breasts: tuple[Tint, ...] = sampled(
+        lambda rng, f: (rng.choice(("red", "orange", "yellow", "blue")),) * rng.randint(1, 3)
+    )
+    branch: Branch = among("blossom", "berries", "snow", "leaves")
 
-    @classmethod
-    def sample(cls, rng: Random) -> Self:
-        """Sample the facts of one picture."""
-        breast: Tint = rng.choice(("red", "orange", "yellow", "blue"))
-        return cls(breasts=(breast,) * rng.randint(1, 3), branch=rng.choice(("blossom", "berries", "snow", "leaves")))
+    @property
+    def season(self) -> Season:
+        """When a branch looks like that."""
+        seasons: dict[Branch, Season] = {
+            "blossom": "spring",
+            "leaves": "summer",
+            "berries": "autumn",
+            "snow": "winter",
+        }
+        return seasons[self.branch]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Chart:
+def _heights(rng: Random, f: Any) -> tuple[int, ...]:
+    heights = sorted(rng.sample(range(5, 20), rng.randint(4, 7)))
+    trend = rng.choice(("rising", "falling", "mixed"))
+    if trend == "falling":
+        heights.reverse()
+    elif trend == "mixed":
+        rng.shuffle(heights)
+    return tuple(heights)
+
+
+class Chart(Facts):
     """A bar chart on an easel.
 
     Attributes:
@@ -536,21 +409,22 @@ class Chart:
         plant: Whether a potted plant stands beside the easel.
     """
 
-    bars: tuple[int, ...]
-    tint: Tint
-    plant: bool
+    bars: tuple[int, ...] = sampled(_heights)
+    tint: Tint = among("red", "orange", "green", "teal", "blue", "purple")
+    plant: bool = chance()
 
-    @classmethod
-    def sample(cls, rng: Random) -> Self:
-        """Sample the facts of one picture."""
-        heights = sorted(rng.sample(range(5, 20), rng.randint(4, 7)))
-        order = rng.choice(("rising", "falling", "mixed"))
-        if order == "falling":
-            heights.reverse()
-        elif order == "mixed":
-            rng.shuffle(heights)
-        return cls(
-            bars=tuple(heights),
-            tint=rng.choice(("red", "orange", "green", "teal", "blue", "purple")),
-            plant=_maybe(rng),
-        )
+    @property
+    def tallest(self) -> int:
+        """The place of the tallest bar, counted from 1 at the left."""
+        return self.bars.index(max(self.bars)) + 1
+
+    @property
+    def shortest(self) -> int:
+        """The place of the shortest bar, likewise."""
+        return self.bars.index(min(self.bars)) + 1
+
+    @property
+    def trend(self) -> Trend:
+        """Where the bars go from left to right."""
+        rises = {a < b for a, b in pairwise(self.bars)}
+        return "mixed" if len(rises) > 1 else "rising" if True in rises else "falling"

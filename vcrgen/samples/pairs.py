@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from hashlib import blake2b
+from importlib.resources import files
 from io import BytesIO
 from random import Random
 from typing import Any
 
 from PIL import Image
 
-from vcrgen.samples.captions.en.words import English
-from vcrgen.samples.captions.zh.words import Chinese
-from vcrgen.samples.draw import Canvas
+from vcrgen.samples.captions import Captions
+from vcrgen.samples.facts import Facts
+from vcrgen.samples.scenery import Picture
 from vcrgen.samples.table import SCENES, Scene
 
 BUILTIN_COUNT = 4 * len(SCENES)
 """Size of the built-in corpus per language: every kind of scene four times."""
-
-_CAPTIONS: dict[str, Callable[[Scene[Any], Any, Random, int], str]] = {
-    "en": lambda scene, facts, rng, turn: scene.en(facts, English(rng, turn)),
-    "zh": lambda scene, facts, rng, turn: scene.zh(facts, Chinese(rng, turn)),
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +42,7 @@ def sample_pair(lang: str, index: int) -> SamplePair:
     The pairs of one index show the same picture in every language.
 
     Args:
-        lang: "en" or "zh".
+        lang: A language with a file of captions, such as "en".
         index: Any number from 0.
 
     Raises:
@@ -57,7 +52,7 @@ def sample_pair(lang: str, index: int) -> SamplePair:
     return SamplePair(id=f"{lang}-{index:06d}", caption=caption(lang, index), image=_image(scene, facts, index))
 
 
-def scene_and_facts(index: int) -> tuple[Scene[Any], Any]:
+def scene_and_facts(index: int) -> tuple[Scene[Any], Facts]:
     """Return which scene pair number `index` shows, and its facts.
 
     Raises:
@@ -67,7 +62,7 @@ def scene_and_facts(index: int) -> tuple[Scene[Any], Any]:
         raise ValueError(f"the index of a sample pair must be at least 0, not {index}")
     turn, place = divmod(index, len(SCENES))
     scene = SCENES[_order(turn)[place]]
-    return scene, scene.sample(_random(f"facts/{index}"))
+    return scene, scene.facts.sample(_random(f"facts/{index}"))
 
 
 def caption(lang: str, index: int) -> str:
@@ -76,20 +71,33 @@ def caption(lang: str, index: int) -> str:
     Raises:
         ValueError: For an unknown language or a negative index.
     """
-    if lang not in _CAPTIONS:
-        raise ValueError(f"no sample pairs in language {lang!r}; there are: {', '.join(_CAPTIONS)}")
     scene, facts = scene_and_facts(index)
-    return _CAPTIONS[lang](scene, facts, _random(f"{lang}/{index}"), index // len(SCENES))
+    return captions(lang).tell(scene.kind, facts, _random(f"{lang}/{index}"), index // len(SCENES))
 
 
-def _image(scene: Scene[Any], facts: Any, index: int) -> bytes:
+@cache
+def captions(lang: str) -> Captions:
+    """Return the captions of a language.
+
+    Raises:
+        ValueError: For an unknown language.
+    """
+    texts = {folder.name: folder / "captions.txt" for folder in files("vcrgen.text").iterdir() if folder.is_dir()}
+    texts = {code: file for code, file in sorted(texts.items()) if file.is_file()}
+    if lang not in texts:
+        raise ValueError(f"no sample pairs in language {lang!r}; there are: {', '.join(texts)}")
+    kinds = {scene.kind: scene.facts for scene in SCENES}
+    return Captions(texts[lang].read_text(encoding="utf-8"), kinds, file=f"vcrgen/text/{lang}/captions.txt")
+
+
+def _image(scene: Scene[Any], facts: Facts, index: int) -> bytes:
     rng = _random(f"image/{index}")
     width, height = rng.choice(scene.sizes)
     # PNG is slow for large pictures, and the sources of real datasets mix both.
     as_png = rng.random() < (0.5 if width * height < 110_000 else 0.15)
-    canvas = Canvas(width, height, rng)
-    scene.draw(canvas, facts)
-    return _encode(canvas.finish(), as_png=as_png)
+    picture = Picture(width, height, rng)
+    scene.draw(picture, facts)
+    return _encode(picture.finish(), as_png=as_png)
 
 
 def _encode(picture: Image.Image, *, as_png: bool) -> bytes:

@@ -1,42 +1,27 @@
-"""What scenes share: light, sky, weather, water, land, trees, buildings, people, fruit."""
+"""What scenes share: light, sky, weather, water, land, trees, buildings, people, fruit.
+
+What stands somewhere is drawn at a place of its own, `picture.at(x, y, size)`: it stands on (0, 0) and is 1 high,
+or wide where that is said.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from vcrgen.samples.draw import RGB, WHITE, Canvas, Point, clear, darker, lighter, mix
-from vcrgen.samples.facts import Coat, Daytime, Fruit, Phase, Tint
+from vcrgen.samples.draw import RGB, WHITE, Canvas, Point, clear, colours, darker, lighter, mix, numbers
+from vcrgen.samples.facts import COATS, FRUITS, TINTS, Coat, Daytime, Fruit, Phase, Tint
 
-PAINT: dict[Tint, RGB] = {
-    "red": (206, 62, 54),
-    "orange": (238, 136, 52),
-    "yellow": (247, 203, 70),
-    "green": (84, 154, 92),
-    "teal": (44, 146, 146),
-    "blue": (58, 112, 184),
-    "purple": (130, 88, 166),
-    "pink": (236, 138, 164),
-    "white": (248, 245, 238),
-}
-COATS: dict[Coat, RGB] = {
-    "ginger": (224, 138, 66),
-    "black": (48, 46, 56),
-    "grey": (136, 140, 150),
-    "white": (244, 240, 232),
-}
-WINDOW_LIGHT: RGB = (255, 216, 124)
-SNOW: RGB = (240, 245, 252)
-STONE: RGB = (190, 178, 160)
-WOOD: RGB = (150, 104, 68)
-SAND: RGB = (240, 216, 164)
-LEAF: RGB = (84, 142, 84)
-AUTUMN: tuple[RGB, ...] = ((226, 140, 54), (206, 92, 50), (236, 182, 72))
+_TINTS = colours("ce3e36 ee8834 f7cb46 549a5c 2c9292 3a70b8 8258a6 ec8aa4 f8f5ee")
+PAINT: dict[Tint, RGB] = dict(zip(TINTS, _TINTS, strict=True))
+FUR: dict[Coat, RGB] = dict(zip(COATS, colours("e08a42 302e38 888c96 f4f0e8"), strict=True))
+_FRUIT: dict[Fruit, RGB] = dict(zip(FRUITS, colours("d03a34 f49230 f8d448 acbe4e 40824a 7a529e 54366e"), strict=True))
+WINDOW_LIGHT, SNOW, STONE, WOOD, SAND, LEAF, BRASS = colours("ffd87c f0f5fc beb2a0 966844 f0d8a4 548e54 d6ac54")
+AUTUMN = colours("e28c36 ce5c32 ecb648")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Light:
     """How a time of day colours a scene.
 
@@ -51,11 +36,7 @@ class Light:
     lamp: RGB
     tone: RGB
     share: float
-    dark: bool
-
-    def on(self, colour: RGB) -> RGB:
-        """Return a colour as it looks in this light."""
-        return mix(colour, self.tone, self.share)
+    dark: bool = False
 
     @property
     def horizon(self) -> RGB:
@@ -64,157 +45,12 @@ class Light:
 
 
 LIGHTS: dict[Daytime, Light] = {
-    "dawn": Light(
-        sky=((112, 150, 206), (190, 192, 216), (252, 206, 180), (255, 232, 196)),
-        lamp=(255, 246, 214),
-        tone=(255, 206, 186),
-        share=0.16,
-        dark=False,
-    ),
-    "day": Light(
-        sky=((82, 158, 222), (144, 204, 240), (212, 238, 248)),
-        lamp=(255, 246, 204),
-        tone=(255, 255, 255),
-        share=0.0,
-        dark=False,
-    ),
-    "dusk": Light(
-        sky=((58, 58, 122), (146, 84, 136), (232, 120, 100), (255, 190, 112)),
-        lamp=(255, 226, 160),
-        tone=(124, 58, 98),
-        share=0.26,
-        dark=True,
-    ),
-    "night": Light(
-        sky=((12, 18, 50), (28, 42, 92), (62, 84, 140)), lamp=(250, 246, 224), tone=(18, 28, 72), share=0.45, dark=True
-    ),
+    "dawn": Light(colours("7096ce bec0d8 fcceb4 ffe8c4"), (255, 246, 214), (255, 206, 186), 0.16),
+    "day": Light(colours("529ede 90ccf0 d4eef8"), (255, 246, 204), (255, 255, 255), 0.0),
+    "dusk": Light(colours("3a3a7a 925488 e87864 ffbe70"), (255, 226, 160), (124, 58, 98), 0.26, dark=True),
+    "night": Light(colours("0c1232 1c2a5c 3e548c"), (250, 246, 224), (18, 28, 72), 0.45, dark=True),
 }
-OVERCAST = Light(
-    sky=((132, 150, 168), (176, 190, 202), (216, 224, 228)),
-    lamp=(255, 255, 250),
-    tone=(150, 164, 178),
-    share=0.16,
-    dark=False,
-)
-
-
-def sky(c: Canvas, light: Light, horizon: float, *, sun: Point | None = None, phase: Phase = "full") -> None:
-    """Paint the sky, with stars at night, down to `horizon` px.
-
-    `sun` is where the sun or moon stands, in shares of width and height.
-    """
-    c.wash(0, horizon, *light.sky)
-    # Land that rolls leaves dips below the horizon.
-    c.rect(0, horizon - 1, c.w, c.h - horizon + 1, light.horizon)
-    night = light is LIGHTS["night"]
-    if night:
-        stars(c, horizon * 0.9, 70)
-    if sun is None:
-        return
-    x, y, radius = sun[0] * c.w, sun[1] * c.h, 7 * c.u
-    c.glow(x, y, radius * (4 if night else 6), light.lamp, 0.45 if night else 0.75)
-    if night:
-        moon(c, x, y, radius, phase, light.lamp)
-    else:
-        c.disc(x, y, radius, light.lamp)
-
-
-def stars(c: Canvas, depth: float, count: int) -> None:
-    """Scatter stars over the uppermost `depth` px."""
-    for _ in range(count):
-        size = c.u * c.rng.choice((0.22, 0.3, 0.3, 0.5))
-        c.disc(c.rng.uniform(0, c.w), c.rng.uniform(0, depth), size, clear(WHITE, c.rng.uniform(0.4, 1.0)))
-
-
-def moon(c: Canvas, x: float, y: float, radius: float, phase: Phase, colour: RGB) -> None:
-    """Draw the moon in one of its phases, waxing."""
-    if phase == "full":
-        c.disc(x, y, radius, colour)
-        for dx, dy, size in ((-0.35, -0.2, 0.2), (0.25, 0.3, 0.26), (0.3, -0.4, 0.13), (-0.2, 0.45, 0.12)):
-            c.disc(x + dx * radius, y + dy * radius, size * radius, darker(colour, 0.1))
-        return
-    c.disc(x, y, radius, (34, 46, 92, 150))
-    # The lit side is half the rim; the terminator is an ellipse, flat at half moon, bulging before that.
-    bulge = 0.0 if phase == "half" else 0.62
-    angles = [math.radians(a) for a in range(-90, 91, 9)]
-    rim = [(x + radius * math.cos(a), y + radius * math.sin(a)) for a in angles]
-    terminator = [(x + bulge * radius * math.cos(a), y + radius * math.sin(a)) for a in reversed(angles)]
-    c.poly(rim + terminator, colour)
-
-
-def cloud(c: Canvas, x: float, y: float, size: float, colour: RGB) -> None:
-    """Draw a flat-bottomed cloud `size` px wide around (x, y)."""
-    for shade, drop in ((darker(colour, 0.09), 0.03 * size), (colour, 0.0)):
-        for dx, dy, r in ((-0.28, 0.0, 0.15), (-0.07, -0.09, 0.21), (0.16, -0.04, 0.17), (0.33, 0.02, 0.11)):
-            c.disc(x + dx * size, y + dy * size + drop, r * size, shade)
-        c.rect(x - 0.42 * size, y + drop, 0.86 * size, 0.15 * size, shade, corner=0.075 * size)
-
-
-def clouds(c: Canvas, light: Light, depth: float, count: int) -> None:
-    """Spread clouds over the uppermost `depth` px."""
-    for i in range(count):
-        x = (i + c.rng.uniform(0.2, 0.8)) * c.w / count
-        colour = mix(light.on(WHITE), light.sky[1], 0.12 if light.share < 0.2 else 0.45)
-        cloud(c, x, c.rng.uniform(0.25, 0.8) * depth, c.rng.uniform(22, 38) * c.u, colour)
-
-
-def rain(c: Canvas, count: int = 90) -> None:
-    """Let it rain over the whole picture."""
-    for _ in range(count):
-        x, y, length = c.rng.uniform(0, c.w * 1.1), c.rng.uniform(-5, c.h), c.rng.uniform(4, 8) * c.u
-        c.stroke([(x, y), (x - 0.28 * length, y + length)], (214, 228, 250, 105), 0.35 * c.u)
-
-
-def snowfall(c: Canvas, count: int = 110) -> None:
-    """Let it snow over the whole picture."""
-    for _ in range(count):
-        c.disc(c.rng.uniform(0, c.w), c.rng.uniform(0, c.h), c.u * c.rng.uniform(0.4, 0.95), clear(WHITE, 0.85))
-
-
-def water(
-    c: Canvas, light: Light, top: float, bottom: float, colour: RGB = (52, 128, 172), *, mirror: float = 0.0
-) -> None:
-    """Paint water between two heights; `mirror` (0..1) is how much of what stands above it shows in it."""
-    near, far = darker(light.on(colour), 0.2), mix(light.on(colour), light.horizon, 0.45)
-    c.wash(top, bottom, far, light.on(colour), near)
-    if mirror:
-        c.mirror(top, bottom - top, mix(far, near, 0.5), 1 - mirror)
-    for _ in range(46):
-        share = c.rng.random() ** 1.4
-        y, length = top + (0.03 + 0.95 * share) * (bottom - top), (2 + 9 * share) * c.u
-        x = c.rng.uniform(-0.05, 1.0) * c.w
-        c.rect(x, y, length, (0.25 + 0.5 * share) * c.u, clear(lighter(light.horizon, 0.3), 0.32), corner=c.u)
-
-
-def glitter(c: Canvas, x: float, top: float, bottom: float, colour: RGB, width: float) -> None:
-    """Lay the path of light that the sun, the moon or a lamp at `x` leaves on water."""
-    steps = max(4, int((bottom - top) / (2.2 * c.u)))
-    for i in range(steps):
-        half = width * c.rng.uniform(0.3, 1.0) * (0.5 + 0.5 * i / steps)
-        y = top + (i + 0.5) * (bottom - top) / steps
-        c.rect(x - half + c.rng.uniform(-1, 1) * c.u, y, 2 * half, 0.75 * c.u, clear(colour, 0.6), corner=c.u)
-
-
-def ridge(c: Canvas, base: float, height: float, waves: float = 1.6) -> list[Point]:
-    """Return a rolling skyline across the picture around `base`, `height` px from its dips to its tops."""
-    phase, other = c.rng.uniform(0, 6.28), c.rng.uniform(0, 6.28)
-    steps = 40
-    return [
-        (
-            i * c.w / steps,
-            base
-            - height
-            * (0.36 * math.sin(phase + waves * 6.28 * i / steps) + 0.14 * math.sin(other + waves * 16 * i / steps)),
-        )
-        for i in range(steps + 1)
-    ]
-
-
-def hills(c: Canvas, base: float, height: float, top: RGB, bottom: RGB, waves: float = 1.6) -> list[Point]:
-    """Paint rolling land from its skyline down to the bottom of the picture; return the skyline."""
-    line = ridge(c, base, height, waves)
-    c.shaded([*line, (c.w, c.h), (0, c.h)], top, bottom)
-    return line
+OVERCAST = Light(colours("8496a8 b0beca d8e0e4"), (255, 255, 250), (150, 164, 178), 0.16)
 
 
 def height_at(line: list[Point], x: float) -> float:
@@ -225,185 +61,227 @@ def height_at(line: list[Point], x: float) -> float:
     return line[-1][1]
 
 
-def mountain(c: Canvas, x: float, base: float, width: float, height: float, rock: RGB, snow: RGB) -> None:
-    """Draw a peak with a shaded side and a cap of snow."""
-    top = base - height
-    left, right, foot = x - width / 2, x + width / 2, x + 0.1 * width
-    c.poly([(x, top), (right, base), (left, base)], rock)
-    c.poly(
-        [
-            (x, top),
-            (right, base),
-            (foot, base),
-            (x + 0.04 * width, base - 0.42 * height),
-            (x - 0.03 * width, base - 0.66 * height),
-        ],
-        darker(rock, 0.24),
-    )
-    cap = 0.36
-    at = [
-        (x - cap * width / 2, top + cap * height),
-        (x - 0.09 * width, top + 0.27 * height),
-        (x - 0.03 * width, top + 0.37 * height),
-        (x + 0.05 * width, top + 0.25 * height),
-        (x + 0.1 * width, top + 0.34 * height),
-        (x + cap * width / 2, top + cap * height),
-    ]
-    c.poly([(x, top), *reversed(at)], snow)
-    c.poly([(x, top), at[-1], at[-2], at[-3], (x - 0.01 * width, top + 0.14 * height)], darker(snow, 0.16))
+class Picture(Canvas):
+    """A canvas in some light, with what scenes share.
 
+    Attributes:
+        light: Of the scene; what is drawn is coloured for it by `on`.
+    """
 
-def fir(c: Canvas, x: float, base: float, height: float, colour: RGB, *, snow: RGB | None = None) -> None:
-    """Draw a fir, shaded on its right; with snow on its boughs if a colour for it is given."""
-    c.rect(x - 0.035 * height, base - 0.14 * height, 0.07 * height, 0.14 * height, darker(mix(WOOD, colour, 0.6), 0.35))
-    for level, half in ((0.1, 0.27), (0.36, 0.21), (0.6, 0.14)):
-        foot, tip = base - level * height, base - min(1.0, level + 0.46) * height
-        c.poly([(x, tip), (x + half * height, foot), (x - half * height, foot)], colour)
-        c.poly([(x, tip), (x + half * height, foot), (x + 0.04 * height, foot)], darker(colour, 0.2))
+    light = LIGHTS["day"]
+
+    def on(self, colour: RGB) -> RGB:
+        """Return a colour as it looks in this light."""
+        return mix(colour, self.light.tone, self.light.share)
+
+    def glass(self, colour: RGB) -> RGB:
+        """Return the colour of a window: lit from inside, or of that colour by day."""
+        return WINDOW_LIGHT if self.light.dark else self.on(colour)
+
+    def hazy(self, colour: RGB, share: float) -> RGB:
+        """Return a colour as it looks from far away, `share` of the way to the horizon's."""
+        return mix(self.on(colour), self.light.horizon, share)
+
+    def sky(
+        self,
+        horizon: float,
+        *,
+        sun: Point | None = None,
+        phase: Phase | None = "full",
+        clouds: int = 0,
+        depth: float = 0,
+    ) -> None:
+        """Paint the sky, with stars at night.
+
+        Args:
+            horizon: Where it ends, in px.
+            sun: Where the sun or moon stands, in shares of width and height; None for neither.
+            phase: Of the moon; None for a sky without it.
+            clouds: How many there are.
+            depth: How far down they go, in px.
+        """
+        self.wash(0, horizon, *self.light.sky)
+        # Land that rolls leaves dips below the horizon.
+        self.rect(0, horizon - 1, self.w, self.h - horizon + 1, self.light.horizon)
+        night = self.light is LIGHTS["night"]
+        if night:
+            self.stars(horizon * 0.9, 70)
+        if sun and phase:
+            place = self.at(sun[0] * self.w, sun[1] * self.h, 7 * self.u)
+            place.glow(0, 0, 4 if night else 6, self.light.lamp, 0.45 if night else 0.75)
+            place.moon(phase) if night else place.disc(0, 0, 1, self.light.lamp)
+        colour = mix(self.on(WHITE), self.light.sky[1], 0.12 if self.light.share < 0.2 else 0.45)
+        for i in range(clouds):
+            x = (i + self.rng.uniform(0.2, 0.8)) * self.w / clouds
+            self.at(x, self.rng.uniform(0.25, 0.8) * depth, self.rng.uniform(22, 38) * self.u).cloud(colour)
+
+    def stars(self, depth: float, count: int) -> None:
+        """Scatter stars over the uppermost `depth` px."""
+        for _ in range(count):
+            size = self.u * self.rng.choice((0.22, 0.3, 0.3, 0.5))
+            x, y = self.rng.uniform(0, self.w), self.rng.uniform(0, depth)
+            self.disc(x, y, size, clear(WHITE, self.rng.uniform(0.4, 1.0)))
+
+    def moon(self, phase: Phase) -> None:
+        """Draw the moon of radius 1 in one of its phases, waxing."""
+        if phase == "full":
+            self.disc(0, 0, 1, self.light.lamp)
+            self.discs("-.35,-.2,.2 .25,.3,.26 .3,-.4,.13 -.2,.45,.12", darker(self.light.lamp, 0.1))
+            return
+        self.disc(0, 0, 1, (34, 46, 92, 150))
+        # The lit side is half the rim; the terminator is an ellipse, flat at half moon, bulging before that.
+        bulge = 0.0 if phase == "half" else 0.62
+        rim = [(math.cos(a), math.sin(a)) for a in map(math.radians, range(-90, 91, 9))]
+        self.poly(rim + [(bulge * x, y) for x, y in reversed(rim)], self.light.lamp)
+
+    def cloud(self, colour: RGB) -> None:
+        """Draw a flat-bottomed cloud 1 wide around (0, 0)."""
+        for shade, drop in ((darker(colour, 0.09), 0.03), (colour, 0.0)):
+            part = self.at(0, drop, 1)
+            part.discs("-.28,0,.15 -.07,-.09,.21 .16,-.04,.17 .33,.02,.11", shade)
+            part.rect(-0.42, 0, 0.86, 0.15, shade, corner=0.075)
+
+    def rain(self, count: int = 90) -> None:
+        """Let it rain over the whole picture."""
+        for _ in range(count):
+            x, y = self.rng.uniform(0, self.w * 1.1), self.rng.uniform(-5, self.h)
+            drop = self.at(x, y, self.rng.uniform(4, 8) * self.u)
+            drop.stroke("0,0 -.28,1", (214, 228, 250, 105), 0.35 * drop.u)
+
+    def snowfall(self, count: int = 110) -> None:
+        """Let it snow over the whole picture."""
+        for _ in range(count):
+            x, y = self.rng.uniform(0, self.w), self.rng.uniform(0, self.h)
+            self.disc(x, y, self.u * self.rng.uniform(0.4, 0.95), clear(WHITE, 0.85))
+
+    def water(self, top: float, bottom: float, colour: RGB = (52, 128, 172), *, mirror: float = 0.0) -> None:
+        """Paint water between two heights; `mirror` (0..1) is how much of what stands above it shows in it."""
+        near, far = darker(self.on(colour), 0.2), self.hazy(colour, 0.45)
+        self.wash(top, bottom, far, self.on(colour), near)
+        if mirror:
+            self.mirror(top, bottom - top, mix(far, near, 0.5), 1 - mirror)
+        wave = clear(lighter(self.light.horizon, 0.3), 0.32)
+        for _ in range(46):
+            share = self.rng.random() ** 1.4
+            y, length = top + (0.03 + 0.95 * share) * (bottom - top), (2 + 9 * share) * self.u
+            x = self.rng.uniform(-0.05, 1.0) * self.w
+            self.rect(x, y, length, (0.25 + 0.5 * share) * self.u, wave, corner=self.u)
+
+    def glitter(self, x: float, top: float, bottom: float, width: float) -> None:
+        """Lay the path of light that the sun or the moon at `x` leaves on water."""
+        steps = max(4, int((bottom - top) / (2.2 * self.u)))
+        for i in range(steps):
+            half = width * self.rng.uniform(0.3, 1.0) * (0.5 + 0.5 * i / steps)
+            left, y = x - half + self.rng.uniform(-1, 1) * self.u, top + (i + 0.5) * (bottom - top) / steps
+            self.rect(left, y, 2 * half, 0.75 * self.u, clear(self.light.lamp, 0.6), corner=self.u)
+
+    def hills(self, base: float, height: float, top: RGB, bottom: RGB, waves: float = 1.6) -> list[Point]:
+        """Paint rolling land down to the bottom of the picture.
+
+        Args:
+            base: The height that its skyline lies around.
+            height: From the dips to the tops of the skyline.
+            top: Its colour at the skyline.
+            bottom: Its colour at the bottom.
+            waves: How many tops there are.
+
+        Returns:
+            The skyline.
+        """
+        first, second, line = self.rng.uniform(0, 6.28), self.rng.uniform(0, 6.28), []
+        for i in range(41):
+            rise = 0.36 * math.sin(first + waves * 6.28 * i / 40) + 0.14 * math.sin(second + waves * 16 * i / 40)
+            line.append((i * self.w / 40, base - height * rise))
+        self.shaded([*line, (self.w, self.h), (0, self.h)], top, bottom)
+        return line
+
+    def mountain(self, rock: RGB) -> None:
+        """Draw a peak, 1 wide and 1 high, with a shaded side and a cap of snow."""
+        snow = self.on(SNOW)
+        self.poly("0,-1 .5,0 -.5,0", rock)
+        self.poly("0,-1 .5,0 .1,0 .04,-.42 -.03,-.66", darker(rock, 0.24))
+        self.poly("0,-1 .18,-.64 .1,-.66 .05,-.75 -.03,-.63 -.09,-.73 -.18,-.64", snow)
+        self.poly("0,-1 .18,-.64 .1,-.66 .05,-.75 -.01,-.86", darker(snow, 0.16))
+
+    def fir(self, colour: RGB, *, snow: bool = False) -> None:
+        """Draw a fir, shaded on its right, maybe with snow on its boughs."""
+        self.rect(-0.035, -0.14, 0.07, 0.14, darker(mix(WOOD, colour, 0.6), 0.35))
+        for level, half in ((0.1, 0.27), (0.36, 0.21), (0.6, 0.14)):
+            foot, tip = -level, -min(1.0, level + 0.46)
+            self.poly([(0, tip), (half, foot), (-half, foot)], colour)
+            self.poly([(0, tip), (half, foot), (0.04, foot)], darker(colour, 0.2))
+            if snow:
+                edge = tip + 0.42 * (foot - tip)
+                self.poly([(0, tip), (0.42 * half, edge), (0, edge - 0.04), (-0.42 * half, edge)], self.on(SNOW))
+
+    def round_tree(self, colour: RGB) -> None:
+        """Draw a broad-leaved tree with a lit side."""
+        self.rect(-0.04, -0.42, 0.08, 0.42, darker(WOOD, 0.2))
+        self.discs("0,-.62,.3 .17,-.52,.2", darker(colour, 0.16))
+        self.discs("-.17,-.52,.2 -.04,-.7,.22", colour)
+        self.disc(-0.1, -0.74, 0.12, lighter(colour, 0.16))
+
+    def window(self, tall: float, *, lit: bool, frame: RGB, glass: RGB) -> None:
+        """Draw a window 1 wide with its bars, lit from inside or not; (0, 0) is its top left corner."""
+        self.rect(-0.13, -0.13, 1.26, tall + 0.26, frame)
+        self.rect(0, 0, 1, tall, WINDOW_LIGHT if lit else glass)
+        if not lit:
+            self.poly([(0, 0.7 * tall), (0, 0), (0.8, 0)], lighter(glass, 0.25))
+        self.rect(0.45, 0, 0.1, tall, frame)
+        self.rect(0, 0.45 * tall, 1, 0.1, frame)
+
+    def house(self, eaves: float, wall: RGB, *, snow: bool = False) -> None:
+        """Draw a gabled house 1 wide with a door and two windows.
+
+        Args:
+            eaves: Its height at the sides; (0, 0) is its left corner.
+            wall: Its colour.
+            snow: Whether there is snow on the roof.
+        """
+        paint, roof, top = self.on(wall), self.on(SNOW if snow else (150, 74, 62)), -eaves - 0.5
+        self.rect(0.68, top, 0.13, 0.42, self.on((136, 84, 74)))
         if snow:
-            edge = tip + 0.42 * (foot - tip)
-            c.poly(
-                [
-                    (x, tip),
-                    (x + 0.42 * half * height, edge),
-                    (x, edge - 0.04 * height),
-                    (x - 0.42 * half * height, edge),
-                ],
-                snow,
-            )
+            self.rect(0.66, top - 0.05, 0.17, 0.07, roof, corner=0.03)
+        self.poly([(0, 0), (0, -eaves), (0.5, top), (1, -eaves), (1, 0)], paint)
+        self.poly([(0.8, 0), (1, 0), (1, -eaves), (0.8, -eaves - 0.2)], darker(paint, 0.12))
+        self.stroke([(-0.09, -eaves + 0.09), (0.5, top), (1.09, -eaves + 0.09)], roof, 0.12)
+        for x in (0.16, 0.62):
+            pane = self.at(x, -0.84 * eaves, 0.2)
+            pane.window(1.3 * eaves, lit=self.light.dark, frame=self.on(WHITE), glass=self.on((126, 162, 188)))
+        self.rect(0.38, -0.42 * eaves, 0.22, 0.42 * eaves, self.on(darker(WOOD, 0.2)), corner=0.02)
+        self.disc(0.56, -0.2 * eaves, 0.02, self.on((236, 200, 110)))
 
+    def figure(self, shirt: RGB, trousers: RGB, *, stride: float = 0.0) -> None:
+        """Draw a person; `stride` (-1..1) opens the legs as in running."""
+        for side in (-1, 1):
+            self.stroke([(0.05 * side, -0.44), ((0.07 + 0.2 * abs(stride)) * side, 0)], trousers, 0.1)
+            hand = ((0.2 + 0.1 * stride * side) * side, -0.45 - 0.1 * stride * side)
+            self.stroke([(0.1 * side, -0.72), hand], shirt, 0.08)
+        self.rect(-0.13, -0.78, 0.26, 0.38, shirt, corner=0.09)
+        self.disc(0, -0.9, 0.1, (232, 186, 152))
+        self.pie(0, -0.91, 0.105, 180, 360, (72, 50, 42))
 
-def round_tree(c: Canvas, x: float, base: float, height: float, colour: RGB) -> None:
-    """Draw a broad-leaved tree with a lit side."""
-    c.rect(x - 0.04 * height, base - 0.42 * height, 0.08 * height, 0.42 * height, darker(WOOD, 0.2))
-    for dx, dy, r, shade in (
-        (0.0, 0.62, 0.3, darker(colour, 0.16)),
-        (0.17, 0.52, 0.2, darker(colour, 0.16)),
-        (-0.17, 0.52, 0.2, colour),
-        (-0.04, 0.7, 0.22, colour),
-        (-0.1, 0.74, 0.12, lighter(colour, 0.16)),
-    ):
-        c.disc(x + dx * height, base - dy * height, r * height, shade)
+    def shadow(self, x: float, y: float, rx: float, opacity: float = 0.2) -> None:
+        """Put a flat shadow under a thing that stands at (x, y)."""
+        self.disc(x, y, rx, clear((24, 24, 52), opacity), ry=max(0.22 * rx, 0.6 * self.u))
 
-
-def palm(c: Canvas, x: float, base: float, height: float, light: Light) -> None:
-    """Draw a leaning palm."""
-    crown = (x + 0.2 * height, base - height)
-    trunk = [(x + 0.2 * height * (i / 8) ** 2, base - height * i / 8) for i in range(9)]
-    c.stroke(trunk, light.on(darker(WOOD, 0.1)), 0.06 * height)
-    for angle in (200, 165, 235, -60, 15, -20):
-        dx, dy = math.cos(math.radians(angle)), math.sin(math.radians(angle))
-        end = (crown[0] + 0.46 * height * dx, crown[1] + (0.3 * dy + 0.14) * height)
-        middle = (crown[0] + 0.26 * height * dx, crown[1] + (0.34 * dy - 0.06) * height)
-        under = (middle[0], middle[1] + 0.09 * height)
-        c.poly([crown, middle, end, under], light.on((62, 138, 84) if angle % 2 else (48, 116, 74)))
-
-
-def window(c: Canvas, x: float, y: float, w: float, h: float, *, lit: bool, frame: RGB, glass: RGB) -> None:
-    """Draw a window with its bars, lit from inside or not; (x, y) is its top left corner."""
-    rim = 0.13 * w
-    c.rect(x - rim, y - rim, w + 2 * rim, h + 2 * rim, frame)
-    c.rect(x, y, w, h, WINDOW_LIGHT if lit else glass)
-    if not lit:
-        c.poly([(x, y + 0.7 * h), (x, y), (x + 0.8 * w, y)], lighter(glass, 0.25))
-    c.rect(x + 0.45 * w, y, 0.1 * w, h, frame)
-    c.rect(x, y + 0.45 * h, w, 0.1 * w, frame)
-
-
-def house(c: Canvas, x: float, base: float, w: float, h: float, wall: RGB, light: Light, *, snow: bool = False) -> None:
-    """Draw a gabled house with a door and two windows; x is its left side, h its height to the eaves."""
-    paint, roof = light.on(wall), light.on(SNOW if snow else (150, 74, 62))
-    eaves, top = base - h, base - h - 0.5 * w
-    c.rect(x + 0.68 * w, top, 0.13 * w, 0.42 * w, light.on((136, 84, 74)))
-    if snow:
-        c.rect(x + 0.66 * w, top - 0.05 * w, 0.17 * w, 0.07 * w, roof, corner=0.03 * w)
-    c.poly([(x, base), (x, eaves), (x + w / 2, top), (x + w, eaves), (x + w, base)], paint)
-    c.poly([(x + 0.8 * w, base), (x + w, base), (x + w, eaves), (x + 0.8 * w, eaves - 0.2 * w)], darker(paint, 0.12))
-    c.stroke([(x - 0.09 * w, eaves + 0.09 * w), (x + w / 2, top), (x + 1.09 * w, eaves + 0.09 * w)], roof, 0.12 * w)
-    frame, glass = light.on(WHITE), light.on((126, 162, 188))
-    for share in (0.16, 0.62):
-        window(c, x + share * w, eaves + 0.16 * h, 0.2 * w, 0.26 * h, lit=light.dark, frame=frame, glass=glass)
-    c.rect(x + 0.38 * w, base - 0.42 * h, 0.22 * w, 0.42 * h, light.on(darker(WOOD, 0.2)), corner=0.02 * w)
-    c.disc(x + 0.56 * w, base - 0.2 * h, 0.02 * w, light.on((236, 200, 110)))
-
-
-def flag(c: Canvas, x: float, base: float, height: float, cloth: RGB) -> None:
-    """Draw a pennant on a pole."""
-    c.rect(x - 0.03 * height, base - height, 0.06 * height, height, (84, 74, 72))
-    c.poly([(x, base - height), (x + 0.75 * height, base - 0.78 * height), (x, base - 0.56 * height)], cloth)
-
-
-def figure(c: Canvas, x: float, base: float, height: float, shirt: RGB, trousers: RGB, *, stride: float = 0.0) -> None:
-    """Draw a person; `stride` (-1..1) opens the legs as in running."""
-    skin, hip = (232, 186, 152), base - 0.44 * height
-    for side in (-1, 1):
-        c.stroke(
-            [(x + 0.05 * side * height, hip), (x + (0.07 + 0.2 * abs(stride)) * side * height, base)],
-            trousers,
-            0.1 * height,
-        )
-        hand = (x + (0.2 + 0.1 * stride * side) * side * height, base - (0.45 + 0.1 * stride * side) * height)
-        c.stroke([(x + 0.1 * side * height, base - 0.72 * height), hand], shirt, 0.08 * height)
-    c.rect(x - 0.13 * height, base - 0.78 * height, 0.26 * height, 0.38 * height, shirt, corner=0.09 * height)
-    c.disc(x, base - 0.9 * height, 0.1 * height, skin)
-    c.pie(x, base - 0.91 * height, 0.105 * height, 180, 360, (72, 50, 42))
-
-
-def gull(c: Canvas, x: float, y: float, span: float, colour: RGB) -> None:
-    """Draw a bird on the wing, as two strokes."""
-    c.stroke(
-        [
-            (x - span / 2, y - 0.1 * span),
-            (x - 0.22 * span, y - 0.24 * span),
-            (x, y),
-            (x + 0.22 * span, y - 0.24 * span),
-            (x + span / 2, y - 0.1 * span),
-        ],
-        colour,
-        0.08 * span,
-    )
-
-
-def shadow(c: Canvas, x: float, y: float, rx: float, opacity: float = 0.2) -> None:
-    """Put a flat shadow under a thing that stands at (x, y)."""
-    c.disc(x, y, rx, clear((24, 24, 52), opacity), ry=max(0.22 * rx, 0.6 * c.u))
-
-
-def spread(c: Canvas, count: int, left: float, right: float, jitter: float = 0.25) -> Iterator[float]:
-    """Yield `count` places between two x, evenly but not stiffly; `jitter` in shares of the spacing."""
-    for i in range(count):
-        yield left + (i + 0.5 + c.rng.uniform(-jitter, jitter)) * (right - left) / count
-
-
-_FRUIT: dict[Fruit, RGB] = {
-    "apple": (208, 58, 52),
-    "orange": (244, 146, 48),
-    "lemon": (248, 212, 72),
-    "pear": (172, 190, 78),
-    "watermelon": (64, 130, 74),
-    "grape": (122, 82, 158),
-    "aubergine": (84, 54, 110),
-}
-
-
-def fruit(c: Canvas, kind: Fruit, x: float, y: float, r: float) -> None:
-    """Draw one fruit of about radius r; bunches and long fruits stay within it."""
-    skin = _FRUIT[kind]
-    if kind == "grape":
-        for dx, dy in ((-0.5, -0.4), (0.0, -0.5), (0.5, -0.4), (-0.25, 0.0), (0.25, 0.0), (0.0, 0.45)):
-            c.disc(x + dx * r, y + dy * r, 0.36 * r, darker(skin, 0.1))
-            c.disc(x + (dx - 0.08) * r, y + (dy - 0.08) * r, 0.24 * r, lighter(skin, 0.15))
-        return
-    if kind == "pear":
-        c.disc(x, y - 0.45 * r, 0.5 * r, skin, ry=0.65 * r)
-    rx, ry = {"lemon": (1.05, 0.76), "aubergine": (0.62, 1.05), "watermelon": (1.15, 1.0)}.get(kind, (0.95, 0.92))
-    c.disc(x, y, rx * r, darker(skin, 0.16), ry=ry * r)
-    c.disc(x - 0.08 * r, y - 0.08 * r, 0.86 * rx * r, skin, ry=0.86 * ry * r)
-    if kind == "watermelon":
-        for half in (0.2, 0.65):
-            c.arc(x, y, half * rx * r, 0, 360, darker(skin, 0.4), 0.12 * r, ry=0.94 * r)
-    c.disc(x - 0.3 * r, y - 0.34 * r, 0.2 * r, clear(WHITE, 0.4))
-    if kind in ("apple", "pear", "aubergine"):
-        top = y - (1.08 if kind == "pear" else 0.85) * r
-        c.stroke([(x, top + 0.12 * r), (x + 0.1 * r, top - 0.25 * r)], darker(WOOD, 0.4), 0.13 * r)
-        c.poly([(x + 0.05 * r, top), (x + 0.35 * r, top - 0.3 * r), (x + 0.6 * r, top - 0.05 * r)], LEAF)
+    def fruit(self, kind: Fruit) -> None:
+        """Draw one fruit of about radius 1 around (0, 0); bunches and long fruits stay within it."""
+        skin = _FRUIT[kind]
+        if kind == "grape":
+            for x, y in numbers("-.5,-.4 0,-.5 .5,-.4 -.25,0 .25,0 0,.45"):
+                self.disc(x, y, 0.36, darker(skin, 0.1))
+                self.disc(x - 0.08, y - 0.08, 0.24, lighter(skin, 0.15))
+            return
+        if kind == "pear":
+            self.disc(0, -0.45, 0.5, skin, ry=0.65)
+        rx, ry = {"lemon": (1.05, 0.76), "aubergine": (0.62, 1.05), "watermelon": (1.15, 1.0)}.get(kind, (0.95, 0.92))
+        self.disc(0, 0, rx, darker(skin, 0.16), ry=ry)
+        self.disc(-0.08, -0.08, 0.86 * rx, skin, ry=0.86 * ry)
+        for half in (0.2, 0.65) if kind == "watermelon" else ():
+            self.arc(0, 0, half * rx, 0, 360, darker(skin, 0.4), 0.12, ry=0.94)
+        self.disc(-0.3, -0.34, 0.2, clear(WHITE, 0.4))
+        if kind in ("apple", "pear", "aubergine"):
+            stem = self.at(0, -1.08 if kind == "pear" else -0.85, 1)
+            stem.stroke("0,.12 .1,-.25", darker(WOOD, 0.4), 0.13)
+            stem.poly(".05,0 .35,-.3 .6,-.05", LEAF)

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from vcrgen.scorer.api import match_span, match_spans
     from vcrgen.scorer.comparison import Comparison, compare
     from vcrgen.scorer.records import METRICS, Outcome, SpanMatch
-    from vcrgen.scorer.report import render
     from vcrgen.scorer.results import RunResult
     from vcrgen.scorer.run import Options, Session, Validation, score
     from vcrgen.scorer.scorer import Scorer, make_scorer
+    from vcrgen.scorer.tables import render
 
 _HOMES = {
     "METRICS": "vcrgen.scorer.records",
@@ -35,7 +35,7 @@ _HOMES = {
     "make_scorer": "vcrgen.scorer.scorer",
     "match_span": "vcrgen.scorer.api",
     "match_spans": "vcrgen.scorer.api",
-    "render": "vcrgen.scorer.report",
+    "render": "vcrgen.scorer.tables",
     "score": "vcrgen.scorer.run",
 }
 __all__ = [

@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from vcrgen.dataset.key import is_key, read_answers, read_key
+from vcrgen.dataset.key import HIDDEN_MODE, is_key, read_answers, read_key
 from vcrgen.dataset.reader import Dataset, open_dataset
 from vcrgen.errors import AnswerError, ConfigError
 from vcrgen.reading import SURROGATE, as_id, as_texts, iter_json_lines
@@ -20,10 +20,8 @@ from vcrgen.scorer.records import AnswerSpan, Question
 from vcrgen.signature import Signature
 from vcrgen.storage import remote_url
 from vcrgen.tasks.vcr import VCR
-from vcrgen.text.languages import LANGUAGES
-from vcrgen.text.script import guess_language
+from vcrgen.text.languages import LANGUAGES, guess_language
 
-HIDDEN_MODE = "mixed"  # easy or hard for each span
 SUBSETS = {"first100": 100, "first500": 500}
 _GUESSED_FROM = 1000  # questions
 
@@ -122,36 +120,35 @@ def _question(place: str, row: Mapping[str, Any], mode: str | None = None) -> Qu
 def _dataset(name: str, data: Dataset, mode: str | None, split: str | None, limit: int | None) -> AnswerKey:
     if data.is_hidden:
         raise AnswerError(f"{data} is the public part of a hidden test set, which has no answers; score with its key.")
-    if data.manifest is None:
-        data = _choose_split(data, split)
-        languages = set[str]()
-        questions = _collect(lambda: _questions(data, None, languages), limit)
-        return _plain(name, questions, languages, data)
-    modes = data.modes if mode is None else (mode,)
+    modes = data.modes if mode is None or not data.modes else (mode,)
     if not set(modes) <= set(data.modes):
         raise AnswerError(f"{data} has no mode {mode!r}; it has {', '.join(data.modes)}.")
     data = _choose_split(data, split)
-    facts = data.built.signature.facts
-    return AnswerKey(
-        name=name,
-        lang=facts.get("lang", ""),
-        questions=_collect(lambda: _in_all_modes(data, modes), limit),
-        modes=modes,
-        segmenter=facts.get("seg"),
-        facts={"data": data.built.signature.short, "split": "+".join(data.splits)},
-        images=data,
+    languages = set[str]()
+    questions = _collect(lambda: _in_all_modes(data, modes, languages), limit)
+    key = replace(_plain(name, questions, languages), modes=modes, images=data)
+    if data.manifest is None:
+        return key
+    signature = data.manifest.signature
+    return replace(
+        key,
+        lang=signature.facts.get("lang", ""),
+        segmenter=signature.facts.get("seg"),
+        facts={"data": signature.short, "split": "+".join(data.splits)},
     )
 
 
-def _in_all_modes(data: Dataset, modes: Sequence[str]) -> Rows:
+def _in_all_modes(data: Dataset, modes: Sequence[str], languages: set[str]) -> Rows:
     """The questions of a dataset whose rows are in the same order in all modes; spans have the visible ink of each.
+
+    The languages that the rows name are added to ``languages``.
 
     Raises:
         AnswerError: The rows of two modes are not those of the same questions.
     """
-    first, *others = modes
-    readers = [_questions(data.select(mode=mode), mode, set()) for mode in others]
-    for place, question in _questions(data.select(mode=first), first, set()):
+    first, *others = modes or (None,)
+    readers = [_questions(data.select(mode=mode), mode, languages) for mode in others]
+    for place, question in _questions(data.select(mode=first), first, languages):
         spans = question.spans
         for mode, reader in zip(others, readers, strict=True):
             _, other = next(reader, ("", None))
@@ -168,7 +165,7 @@ def _in_all_modes(data: Dataset, modes: Sequence[str]) -> Rows:
 
 
 def _questions(data: Dataset, mode: str | None, languages: set[str]) -> Rows:
-    """The questions of a dataset; the languages that its rows name are added to ``languages``."""
+    """The questions of one mode of a dataset, or of a dataset that names no modes."""
     optional = ("language", "spans.tokens", "spans.visible_ink")
     for place, row in data.rows(("question_id", "crossed_text"), optional=optional):
         if isinstance(row.get("language"), str):
@@ -235,14 +232,14 @@ def _jsonl(data: Path, limit: int | None) -> AnswerKey:
             place = f"{data}, line {number}"
             yield place, _question(place, row)
 
-    return _plain(data.name, _collect(questions, limit), languages, None)
+    return _plain(data.name, _collect(questions, limit), languages)
 
 
-def _plain(name: str, questions: Questions, languages: set[str], images: Dataset | None) -> AnswerKey:
+def _plain(name: str, questions: Questions, languages: set[str]) -> AnswerKey:
     """A key of which nothing is known but what the rows say."""
     if len(languages) > 1:
         raise AnswerError(f"{name} mixes the languages {', '.join(sorted(languages))}; score them apart.")
-    return AnswerKey(name=name, lang=next(iter(languages), ""), questions=questions, images=images)
+    return AnswerKey(name=name, lang=next(iter(languages), ""), questions=questions)
 
 
 def _spans(answers: Sequence[str], details: Any, mode: str | None) -> tuple[AnswerSpan, ...]:

@@ -8,6 +8,7 @@ from itertools import combinations
 
 from vcrgen.dataset.views import View
 from vcrgen.errors import ScoreError
+from vcrgen.report.table import MINUS, percent
 from vcrgen.scorer.results import CellResult, Estimate, RunResult, require_one_signature
 from vcrgen.scorer.statistics import difference_of_means
 from vcrgen.stats.paired import discordant, mcnemar
@@ -92,8 +93,8 @@ def conclude(a: str, b: str, exact: Estimate, discordant: int, p: float, images:
         p: McNemar's p-value of those.
         images: How many were resampled.
     """
-    span = f"{100 * exact.low:+.2f} to {100 * exact.high:+.2f}"
-    gap = f"{100 * exact.value:+.2f} points of exact match (95 % interval {span}, {images} images resampled)"
+    value, low, high = (percent(x, sign=True).replace(MINUS, "-") for x in (exact.value, exact.low, exact.high))
+    gap = f"{value} points of exact match (95 % interval {low} to {high}, {images} images resampled)"
     if discordant == 0:
         return f"{a} and {b} restored exactly the same spans; nothing tells them apart here."
     if exact.low > 0 or exact.high < 0:

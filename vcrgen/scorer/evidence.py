@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from vcrgen.dataset.views import View
-from vcrgen.errors import OutputError, ScoreError
-from vcrgen.files import atomic_path
+from vcrgen.errors import ScoreError
+from vcrgen.files import atomic_path, output_errors
 from vcrgen.scorer.records import METRICS, SpanMatch
 
 SUFFIXES = (".parquet", ".jsonl")
@@ -110,13 +110,10 @@ def write_evidence(file: Path | None) -> Iterator[EvidenceWriter]:
         return
     if file.suffix not in SUFFIXES:
         raise ScoreError(f"{file}: evidence is written as {' or '.join(SUFFIXES)}; choose such a name.")
-    try:
-        with atomic_path(file) as temporary:
-            writer = _Parquet(temporary) if file.suffix == ".parquet" else _JsonLines(temporary)
-            try:
-                yield writer
-                writer._flush()
-            finally:
-                writer.close()
-    except OSError as problem:
-        raise OutputError(f"{file} cannot be written: {problem.strerror or problem}.") from None
+    with output_errors(file), atomic_path(file) as temporary:
+        writer = _Parquet(temporary) if file.suffix == ".parquet" else _JsonLines(temporary)
+        try:
+            yield writer
+            writer._flush()
+        finally:
+            writer.close()

@@ -293,7 +293,8 @@ def score(
     Args:
         predictions: JSON Lines with ``question_id`` and ``output``, or what the VCR repository, VLMEvalKit or
             lmms-eval wrote. Several files are scored as one: each of them holds other modes or views.
-        data: A dataset that vcrgen built, VCR-WIKI's Parquet, or a JSON Lines key.
+        data: A dataset that vcrgen built, VCR-WIKI's Parquet, or what ``datasets.save_to_disk`` wrote, on a disk or in
+            an object store; or the key of a hidden set, or a JSON Lines key.
         spans: Write the per-span evidence here (``.parquet`` or ``.jsonl``).
         **options: Fields of :class:`Options`: ``protocol`` (``paper``, ``vlmevalkit`` or ``lmms-eval``), ``mode``,
             ``view``, ``split``, ``subset``, ``lang``, ``segmenter``, ``strip_thinking``, ``max_output_tokens``,

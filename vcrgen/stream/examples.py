@@ -8,14 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from vcrgen.builder.encode import stack_bands
-from vcrgen.builder.pipeline import Pipeline, Prepared, compose_view, draw_parts, sample_captions
+from vcrgen.builder.bands import stack_bands
+from vcrgen.builder.compose import compose_view, draw_parts
+from vcrgen.builder.pipeline import Pipeline
+from vcrgen.builder.records import Prepared
 from vcrgen.config import BuildConfig
 from vcrgen.dataset.views import View
 from vcrgen.records import Mode, Span
 from vcrgen.rng import rng_for
 from vcrgen.stream.difficulty import Difficulty
 from vcrgen.text.languages import CoverTarget, LanguageRow
+from vcrgen.text.sample import calibration_sample
 from vcrgen.typeset.calibrate import Calibration, Calibrator
 
 _IMAGES = {View.STACKED: "stacked", View.TEI: "only_it", View.STRIP: "only_it_small"}
@@ -54,7 +57,7 @@ class Examples:
         cover = prepared.style.covers[level] if isinstance(level, Mode) else self._cover(level)
         chosen = rng_for(seed, f"stream view {epoch}", pair).random() * len(self._views)
         view = self._views[int(chosen)]
-        composed = compose_view(prepared, *draw_parts(prepared), dict.fromkeys(spans, cover.rows))
+        composed = compose_view(draw_parts(prepared, spans), dict.fromkeys(spans, cover.rule))
         return {
             "question_id": pair,
             "image": stack_bands(getattr(composed, _IMAGES[View(view)])),
@@ -73,7 +76,7 @@ class Examples:
     @cached_property
     def _calibrator(self) -> Calibrator:
         language = self.pipeline.language
-        return Calibrator(self.pipeline.style.chain, language, sample_captions(language))
+        return Calibrator(self.pipeline.style.shaper, language, calibration_sample(language.code))
 
     def _cover(self, ink: float) -> Calibration:
         ink = round(ink, INK_DIGITS)

@@ -1,7 +1,7 @@
 """How far a stream is: which windows of its order are whose, and what of them is done.
 
-A place does not know how many workers there were: it tells what is left, and that is dealt out anew, window by window,
-to however many go on with it.
+A place does not know how many workers there were: it tells what is left, and that is divided anew, window by
+window, among however many go on with it.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Deal:
+class Share:
     """A share of what was left: every ``count``-th window from the ``index``-th on.
 
     Attributes:
@@ -74,45 +74,45 @@ class Place:
     """Whose windows, and what of them is done.
 
     Attributes:
-        deals: The share of a rank, and inside it the share of a worker.
+        shares: The share of a rank, and inside it the share of a worker.
         done: What is done of that.
         until: The epoch before which the iteration that is under way ends, or None.
     """
 
-    deals: tuple[Deal, ...] = ()
+    shares: tuple[Share, ...] = ()
     done: Progress = field(default_factory=Progress)
     until: int | None = None
 
     @property
     def start(self) -> int:
         """The number before which no window is left."""
-        return max([self.done.start, *(deal.done.start for deal in self.deals)])
+        return max([self.done.start, *(share.done.start for share in self.shares)])
 
     def windows(self, order: Order) -> Windows:
         """The windows that are left, without end."""
-        first = self.deals[0].done if self.deals else self.done
+        first = self.shares[0].done if self.shares else self.done
         found: Iterator[tuple[int, int]] = ((window, 0) for window in count(first.start))
-        for deal in self.deals:
-            found = islice(deal.done.left(found, order), deal.index, None, deal.count)
+        for share in self.shares:
+            found = islice(share.done.left(found, order), share.index, None, share.count)
         return self.done.left(found, order)
 
-    def dealt(self, index: int, count: int) -> Place:
+    def share(self, index: int, count: int) -> Place:
         """A share of what is left."""
-        return replace(self, deals=(*self.deals, Deal(done=self.done, index=index, count=count)), done=Progress())
+        return replace(self, shares=(*self.shares, Share(done=self.done, index=index, count=count)), done=Progress())
 
     def at(self, window: int, rows: int) -> Place:
         """The place with all windows before one, and so many rows of that one, done."""
         later = {number: done for number, done in self.done.rows.items() if number > window}
         return replace(self, done=Progress(start=window, rows={window: rows} | later if rows else later))
 
-    def merged(self, shares: Sequence[Progress], order: Order) -> Place:
-        """The place after what is left of it was dealt out, and each share has got so far."""
+    def merged(self, parts: Sequence[Progress], order: Order) -> Place:
+        """The place after what is left of it was divided, and so much of each part is done."""
         rows: dict[int, int] = {}
         start: int | None = None
-        last = max(max(share.start, *share.rows, 0) for share in shares)
+        last = max(max(part.start, *part.rows, 0) for part in parts)
         for number, (window, before) in enumerate(self.windows(order)):
             size = order.size(window)
-            done = max(before, shares[number % len(shares)].of(window, size))
+            done = max(before, parts[number % len(parts)].of(window, size))
             if start is None and done < size:
                 start = window
             if start is not None and done:
@@ -125,21 +125,22 @@ class Place:
 
     def to_json(self) -> dict[str, Any]:
         """As JSON values."""
-        deals = [{"done": deal.done.to_json(), "share": [deal.index, deal.count]} for deal in self.deals]
-        return {"deals": deals, "done": self.done.to_json(), "until": self.until}
+        shares = [{"done": share.done.to_json(), "share": [share.index, share.count]} for share in self.shares]
+        # `deals` is what states are called by that users have kept.
+        return {"deals": shares, "done": self.done.to_json(), "until": self.until}
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Self:
         """From what :meth:`to_json` gave; ValueError, KeyError or TypeError for anything else."""
-        deals = []
-        for deal in value["deals"]:
-            index, number = map(int, deal["share"])
+        shares = []
+        for share in value["deals"]:
+            index, number = map(int, share["share"])
             if not 0 <= index < number:
                 raise ValueError("no share")
-            deals.append(Deal(done=Progress.from_json(deal["done"]), index=index, count=number))
+            shares.append(Share(done=Progress.from_json(share["done"]), index=index, count=number))
         until = value["until"]
         return cls(
-            deals=tuple(deals), done=Progress.from_json(value["done"]), until=None if until is None else int(until)
+            shares=tuple(shares), done=Progress.from_json(value["done"]), until=None if until is None else int(until)
         )
 
 
@@ -155,7 +156,7 @@ class Tracker:
     def __init__(self, place: Place, workers: int, order: Order) -> None:
         self._place = place
         self._order = order
-        self._shares = [Progress() for _ in range(workers)]
+        self._done = [Progress() for _ in range(workers)]
         self._windows = enumerate(place.windows(order))
         self._workers: dict[int, int] = {}
         self._last = -1
@@ -165,12 +166,12 @@ class Tracker:
         window, row = self._order.find(step)
         while self._last < window:
             number, (self._last, _) = next(self._windows)
-            self._workers[self._last] = number % len(self._shares)
+            self._workers[self._last] = number % len(self._done)
         if window not in self._workers:
             return False
-        self._shares[self._workers[window]] = Progress(start=window, rows={window: row + 1})
+        self._done[self._workers[window]] = Progress(start=window, rows={window: row + 1})
         return True
 
     def place(self) -> Place:
         """The place after all that was noted."""
-        return self._place.merged(self._shares, self._order)
+        return self._place.merged(self._done, self._order)

@@ -23,7 +23,7 @@ from vcrgen.records import Reject
 from vcrgen.stream.difficulty import read_difficulty
 from vcrgen.stream.examples import Examples
 from vcrgen.stream.order import Order
-from vcrgen.stream.place import Deal, Place, Progress, Tracker
+from vcrgen.stream.place import Place, Progress, Share, Tracker
 from vcrgen.stream.ranks import find_rank, find_worker
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.typeset.fonts import resolve_font
@@ -122,7 +122,7 @@ class VCRStream(IterableDataset[Example]):  # type: ignore[misc, unused-ignore]
         }
         self._fingerprint = hashlib.sha256(canonical_json(facts).encode()).hexdigest()
         self._rank = find_rank(rank, world_size)
-        self._place = Place().dealt(*self._rank)
+        self._place = Place().share(*self._rank)
         self._tracker: Tracker | None = None
         self._turn = 0
         self._loaders: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
@@ -159,8 +159,8 @@ class VCRStream(IterableDataset[Example]):  # type: ignore[misc, unused-ignore]
         """
         place, turn = self._begin()
         worker = find_worker()
-        if worker and len(place.deals) == 1:
-            place = place.dealt(*worker)
+        if worker and len(place.shares) == 1:
+            place = place.share(*worker)
         barren, patience = 0, self._patience(place)
         for window, done in place.windows(self._order):
             if place.until is not None and self._order.epoch(window) >= place.until:
@@ -256,7 +256,7 @@ class VCRStream(IterableDataset[Example]):  # type: ignore[misc, unused-ignore]
 
     def _patience(self, place: Place) -> float:
         """How many rows without a usable pair mean that there is none; a part of the source may do without."""
-        if all(deal.count == 1 for deal in place.deals):
+        if all(share.count == 1 for share in place.shares):
             return self._order.rows
         return PATIENCE * self._order.rows if place.until is None else math.inf
 
@@ -274,7 +274,7 @@ class VCRStream(IterableDataset[Example]):  # type: ignore[misc, unused-ignore]
     def _ended(self, place: Place) -> Place:
         """The place of a rank after an iteration came to its end."""
         assert place.until is not None
-        return Place(deals=place.deals[:1], done=Progress(start=place.until * self._order.windows))
+        return Place(shares=place.shares[:1], done=Progress(start=place.until * self._order.windows))
 
     def _window(self, window: int, done: int) -> Iterator[tuple[int, Example]]:
         """The examples of a window, each with its row, from a row on."""
@@ -311,20 +311,20 @@ class VCRStream(IterableDataset[Example]):  # type: ignore[misc, unused-ignore]
         """The place of this rank, or in a worker of this worker, after the places of whoever was there before."""
         here = [self._rank, worker] if (worker := find_worker()) else [self._rank]
         if len(places) == 1:
-            shares = [(deal.index, deal.count) for deal in places[0].deals]
+            shares = [(share.index, share.count) for share in places[0].shares]
             if shares and shares == here[: len(shares)]:
                 return places[0]
-        ranks = sorted(places, key=lambda place: [deal.index for deal in place.deals])
-        first = ranks[0].deals[0].done if ranks and ranks[0].deals else Progress()
-        expected = [(Deal(done=first, index=index, count=len(ranks)),) for index in range(len(ranks))]
-        if not ranks or [place.deals for place in ranks] != expected:
+        ranks = sorted(places, key=lambda place: [share.index for share in place.shares])
+        first = ranks[0].shares[0].done if ranks and ranks[0].shares else Progress()
+        expected = [(Share(done=first, index=index, count=len(ranks)),) for index in range(len(ranks))]
+        if not ranks or [place.shares for place in ranks] != expected:
             raise StreamError(
                 f"The state is not that of rank {self._rank[0]} of {self._rank[1]}; give load_state_dict the state of "
                 "this rank, or the list of the states of all ranks that there were."
             )
         whole = Place(done=first).merged([place.done for place in ranks], self._order)
         until = min((end for end in map(self._until, ranks) if end is not None), default=None)
-        return replace(whole.dealt(*self._rank), until=until)
+        return replace(whole.share(*self._rank), until=until)
 
 
 def _choices(config: BuildConfig) -> dict[str, Any]:

@@ -12,6 +12,7 @@ flags for words of no dictionary, which the rules in ``name_rules_zh`` judge by 
 from __future__ import annotations
 
 import functools
+import unicodedata
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -46,7 +47,7 @@ class Jieba:
             return known
         if any(char.isdigit() for char in word):
             return NUMBER_TAG
-        if word.isascii() and any(char.isalpha() for char in word):
+        if any(char.isalpha() for char in word) and unicodedata.normalize("NFKC", word).isascii():  # Ａ as well as A
             return LATIN_TAG
         return UNKNOWN_TAG
 

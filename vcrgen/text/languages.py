@@ -1,8 +1,10 @@
-"""What a language is: a row in one table. Adding a language is adding a row and its lexicon, not an ``if``."""
+"""What a language is: a row in one table. Adding a language is adding a row and a folder of data, not an ``if``."""
 
-from collections.abc import Mapping
+import unicodedata
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Literal
 
 from vcrgen.records import Mode
 
@@ -28,30 +30,43 @@ class CoverTarget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LanguageRow:
-    """One language.
+    """One language. What does not fit in a row is in the folder ``vcrgen/text/CODE``: word lists, sample, captions.
 
     Attributes:
         code: ISO 639-1 code.
         name: English name.
+        script: First word of the Unicode names of its letters, such as ``"LATIN"``. Tells its texts from those of other
+            languages, and which fonts can set it.
+        direction: Where lines begin: ``"ltr"`` at the left, ``"rtl"`` at the right.
+        shaper: What places the glyphs of a line; ``"basic"`` gives each character one, from left to right.
         joiner: What stands between two units of a line and between two lines.
         break_unit: Where lines break: between words or between any two characters.
-        word_boundaries: Whether a span has to begin and end at a boundary of written words.
-        pipeline: ``module:function`` that makes the built-in spaCy pipeline.
+        word_boundaries: Whether words are written apart, so that a span has to begin and end where a written word does,
+            and a sensitive term is looked for as a whole word.
+        sentence_enders: Tokens that end a sentence; empty for the full stops of all scripts, as spaCy lists them.
+        segmenter: Cuts outputs of models into tokens: ``"spacy"`` for spaCy's blank tokenizer of the language, or
+            ``module:function`` that makes a :class:`~vcrgen.text.segmenters.Segmenter` of the same tokens.
+        pipeline: ``module:function`` that makes the built-in spaCy pipeline from the row.
         eligibility: Name and version of the built-in eligibility rules, for the signature.
-        whole_words: Whether sensitive terms match whole words only.
+        trained_pipeline: The usual trained spaCy pipeline, which the published scorers use, too.
         fonts: Names of the default font chain in ``fonts/fonts.toml``; the first face that has a glyph draws it.
-        covers: What the cover of each mode leaves; ``builder/calibrate.py`` finds the rows for a font.
+        covers: What the cover of each mode leaves; ``typeset/calibrate.py`` finds the rows for a font.
         question: ST, the question put to the model.
     """
 
     code: str
     name: str
+    script: str
+    direction: Literal["ltr", "rtl"]
+    shaper: str
     joiner: str
-    break_unit: str
+    break_unit: Literal["word", "character"]
     word_boundaries: bool
+    sentence_enders: tuple[str, ...]
+    segmenter: str
     pipeline: str
     eligibility: str
-    whole_words: bool
+    trained_pipeline: str
     fonts: tuple[str, ...]
     covers: Mapping[Mode, CoverTarget]
     question: str
@@ -62,20 +77,28 @@ class LanguageRow:
         return len(words) if self.break_unit == "word" else sum(map(len, words))
 
 
+_LATIN_FONTS = ("liberation-sans", "dejavu-sans", "droid-sans-fallback")
+_LATIN_COVERS = MappingProxyType(
+    {Mode.EASY: CoverTarget(visible=0.48, above=0.57), Mode.HARD: CoverTarget(visible=0.27, above=0.61)}
+)
+
 _ROWS = (
     LanguageRow(
         code="en",
         name="English",
+        script="LATIN",
+        direction="ltr",
+        shaper="basic",
         joiner=" ",
         break_unit="word",
         word_boundaries=True,
-        pipeline="vcrgen.text.names_en:english_pipeline",
+        sentence_enders=(),
+        segmenter="spacy",
+        pipeline="vcrgen.text.names_capitals:capitals_pipeline",
         eligibility="builtin-en-1",
-        whole_words=True,
-        fonts=("liberation-sans", "dejavu-sans", "droid-sans-fallback"),
-        covers=MappingProxyType(
-            {Mode.EASY: CoverTarget(visible=0.48, above=0.57), Mode.HARD: CoverTarget(visible=0.27, above=0.61)}
-        ),
+        trained_pipeline="en_core_web_sm",
+        fonts=_LATIN_FONTS,
+        covers=_LATIN_COVERS,
         question=(
             "What is the covered texts in the image? "
             "Please restore the covered texts without outputting the explanations."
@@ -84,18 +107,59 @@ _ROWS = (
     LanguageRow(
         code="zh",
         name="Chinese",
+        script="CJK",
+        direction="ltr",
+        shaper="basic",
         joiner="",
         break_unit="character",
         word_boundaries=False,
+        # ； too: what stands on its two sides is as independent as what stands around a full stop.
+        sentence_enders=("。", "！", "？", "!", "?", "；"),
+        segmenter="vcrgen.text.segmenter_zh:jieba",
         pipeline="vcrgen.text.names_zh:chinese_pipeline",
-        eligibility="builtin-zh-1",
-        whole_words=False,
+        eligibility="builtin-zh-2",
+        trained_pipeline="zh_core_web_sm",
         fonts=("ar-pl-sungti-gb", "droid-sans-fallback", "dejavu-sans"),
         covers=MappingProxyType(
             {Mode.EASY: CoverTarget(visible=0.63, above=0.57), Mode.HARD: CoverTarget(visible=0.28, above=0.58)}
         ),
         question="图像中被覆盖的文本是什么？请在不输出解释的情况下还原被覆盖的文本。",
     ),
+    LanguageRow(
+        code="fr",
+        name="French",
+        script="LATIN",
+        direction="ltr",
+        shaper="basic",
+        joiner=" ",
+        break_unit="word",
+        word_boundaries=True,
+        sentence_enders=(".", "!", "?"),
+        segmenter="spacy",
+        pipeline="vcrgen.text.names_capitals:capitals_pipeline",
+        eligibility="builtin-fr-1",
+        trained_pipeline="fr_core_news_sm",
+        fonts=_LATIN_FONTS,
+        # No French dataset is published whose covers could be measured. A target is a share of ink, not rows, so the
+        # English one hides as much of French, whose accents add ink above.
+        covers=_LATIN_COVERS,
+        question=(
+            "Quels sont les textes masqués dans l'image ? "
+            "Veuillez restituer les textes masqués sans donner d'explications."
+        ),
+    ),
 )
 
 LANGUAGES: Mapping[str, LanguageRow] = MappingProxyType({row.code: row for row in _ROWS})
+
+
+def guess_language(texts: Iterable[str]) -> str:
+    """The code of the first language whose script most letters of the texts are in; of the table's first, if none is.
+
+    Languages of one script are not told apart: texts in French count as English.
+    """
+    letters = [unicodedata.name(char, "") for text in texts for char in text if char.isalpha()]
+    for row in _ROWS:
+        if 2 * sum(name.startswith(row.script) for name in letters) > len(letters):
+            return row.code
+    return _ROWS[0].code

@@ -1,25 +1,20 @@
-"""The Chinese word lists under ``lexicons/zh``, each with its source and meaning in its header."""
+"""The Chinese word lists under ``vcrgen/text/zh/lexicons``, each with its source and meaning in its header."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
 from dataclasses import dataclass, field
-from importlib.resources import files
 
-
-def _read(name: str) -> Iterator[str]:
-    text = (files("vcrgen.text") / "lexicons" / "zh" / f"{name}.txt").read_text(encoding="utf-8")
-    return (line for line in text.splitlines() if line and not line.startswith("#"))
+from vcrgen.text.lexicons import read_lexicon
 
 
 def _words(name: str) -> frozenset[str]:
-    return frozenset(word for line in _read(name) for word in line.split())
+    return frozenset(word for line in read_lexicon("zh", name) for word in line.split())
 
 
 def _units() -> dict[str, str]:
     units, label = {}, ""
-    for line in _read("units"):
+    for line in read_lexicon("zh", "units"):
         if line.startswith("="):
             label = line[1:].strip()
         else:
@@ -29,13 +24,17 @@ def _units() -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Lexicons:
-    """The word lists under ``lexicons/zh``; see each file's header."""
+    """The word lists under ``vcrgen/text/zh/lexicons``; see each file's header."""
 
     common: frozenset[str] = field(default_factory=lambda: _words("common"))
     function: frozenset[str] = field(default_factory=lambda: _words("function"))
     transliteration: frozenset[str] = field(default_factory=lambda: _words("transliteration"))
     surnames: frozenset[str] = field(default_factory=lambda: _words("surnames"))
     surnames_long: frozenset[str] = field(default_factory=lambda: _words("surnames_long"))
+    surnames_common: frozenset[str] = field(default_factory=lambda: _words("surnames_common"))
+    titles: frozenset[str] = field(default_factory=lambda: _words("titles"))
+    bodies: frozenset[str] = field(default_factory=lambda: _words("bodies"))
+    region_heads: frozenset[str] = field(default_factory=lambda: _words("region_heads"))
     organisations: frozenset[str] = field(default_factory=lambda: _words("org_suffixes"))
     clubs: frozenset[str] = field(default_factory=lambda: _words("clubs"))
     places: frozenset[str] = field(default_factory=lambda: _words("place_suffixes"))

@@ -39,6 +39,10 @@ TITLE_QUOTES = frozenset("《〈『")
 # Words in a quoted name or title; what is longer reads as text, and the other rules find the names in it.
 LONGEST_QUOTED_NAME = 4
 LONGEST_MODIFIERS = 8
+FAMILIAR = frozenset("老小阿")
+# The word is a government after these, and where nothing that has a middle stands before it.
+CENTRE = "中央"
+MIDDLE_OF = frozenset({"的", "正", "最"})
 LONGEST_ALIAS = 8
 # Kinds of one character that jieba cuts from a common word only where both are a name: 竹子 山, 文汇 路.
 SPLIT_HEADS = frozenset("山河江湖岛路街巷桥寺庙镇乡村县省区州郡座峰湾城港道园宫堂塔党队")
@@ -116,6 +120,8 @@ def _label_of_word(word: str, flag: str, lex: Lexicons) -> str:
         return "GPE"
     if word in lex.persons:
         return "PERSON"
+    if word in lex.bodies:
+        return "ORG"
     # A region's character is too often another word (很 美); mark_regions decides by its neighbours.
     if word in lex.common or word in lex.function or word in lex.regions or _is_article(word):
         return ""
@@ -128,8 +134,12 @@ def _label_of_word(word: str, flag: str, lex: Lexicons) -> str:
         return quantity
     if flag == "n" and len(word) > 2 and word[-1] in PLACE_ENDINGS:
         return "GPE"  # 保定市, 猎户座: common nouns to the dictionary
+    if _is_titled(word, lex) or _is_familiar(word, flag, lex):
+        return "PERSON"
     if flag in LABEL_OF_FLAG:
         return LABEL_OF_FLAG[flag]
+    if flag != "i" and _begins_with_place(word, lex):
+        return "GPE"  # 中国围棋, 亚洲纪录
     if flag == UNKNOWN_TAG and _is_han(word) and any(char in lex.name_chars for char in word):
         # A word of no dictionary is far more often a name than anything a reader could restore.
         return "NAME"
@@ -142,6 +152,23 @@ def _is_people(word: str, lex: Lexicons) -> bool:
     if word in lex.common or kind not in lex.peoples:
         return False
     return place in lex.places_of_note or place in lex.regions
+
+
+def _is_titled(word: str, lex: Lexicons) -> bool:
+    """Whether a word is a surname with a title in one: 江主席, 马厂长."""
+    return word[1:] in lex.titles and (word[0] in lex.surnames or word[0] in lex.surnames_common)
+
+
+def _is_familiar(word: str, flag: str, lex: Lexicons) -> bool:
+    """Whether a word is what friends say for a surname: 老许, 小王."""
+    return len(word) == 2 and word[0] in FAMILIAR and word[1] in lex.surnames and flag != "i"
+
+
+def _begins_with_place(word: str, lex: Lexicons) -> bool:
+    """Whether a long word of the dictionary begins with a place: by its name, or by one or two characters."""
+    if word[0] in lex.regions and (word[1:] in lex.region_heads or (len(word) > 3 and word[1] in lex.regions)):
+        return True  # 俄总统, 中英关系
+    return any(word[:end] in lex.places_of_note for end in range(2, len(word)))
 
 
 def _label_of_quantity(word: str, lex: Lexicons) -> str:
@@ -227,6 +254,30 @@ def mark_persons(marks: Marks) -> None:
             marks.labels[index:end] = ["PERSON"] * (end - index)
 
 
+def mark_titles(marks: Marks) -> None:
+    """Label a surname before a title: 江 主席, 高 校长. Who is meant has to be known."""
+    for index in range(len(marks.words) - 1):
+        word = marks.words[index]
+        surname = word in marks.lex.surnames or word in marks.lex.surnames_common or word in marks.lex.surnames_long
+        if surname and marks.words[index + 1] in marks.lex.titles and marks.labels[index] != "CARDINAL":
+            marks.labels[index] = "PERSON"
+
+
+def mark_centre(marks: Marks) -> None:
+    """Label 中央 where it is a government and not the middle of something: 中央 决定, but 广场 中央."""
+    for index, word in enumerate(marks.words):
+        if word == CENTRE and not (index and _is_middle(marks, index)):
+            marks.mark(index, index + 1, "ORG")
+
+
+def _is_middle(marks: Marks, index: int) -> bool:
+    """Whether what stands before 中央 has a middle: 湖 中央, 正 中央, 公园 的 中央 有, but not 新 的 中央 领导."""
+    before = index - 1
+    if marks.words[before] in MIDDLE_OF:
+        return not (index + 1 < len(marks.words) and marks.flags[index + 1].startswith("n"))
+    return marks.labels[before] in ("FAC", "GPE") or (marks.flags[before][0] in "nsf" and not marks.is_name(before))
+
+
 def _can_be_given_name(marks: Marks, index: int) -> bool:
     if index >= len(marks.words):
         return False
@@ -262,6 +313,8 @@ def mark_regions(marks: Marks) -> None:
             if 0 <= at < len(words) and (words[at] in regions or marks.labels[at] == "GPE"):
                 marks.mark(index, index + 1, "GPE")
         after = words[index + 1] if index + 1 < len(words) else ""
+        if after in marks.lex.region_heads and not marks.is_function(index):
+            marks.mark(index, index + 1, "GPE")
         if after in marks.lex.peoples or (len(after) > 1 and after in marks.lex.organisations):
             marks.mark(index, index + 2, "NORP")
 
@@ -297,6 +350,8 @@ def mark_suffixed(marks: Marks) -> None:
 def _head_label(marks: Marks, index: int) -> str:
     """ORG or FAC for a word that is or ends in a kind of organisation or place, "" for any other."""
     word, lex = marks.words[index], marks.lex
+    if len(word) == 1 and marks.flags[index] in ("d", "f"):
+        return ""  # 都 and 里 are kinds of places, and far more often "all" and "in"
     compound = len(word) > 2 and marks.flags[index][0] == "n" and word not in lex.common
     kinds = (word, word[-2:], word[-1]) if compound else (word,)
     for kind in kinds:
@@ -358,6 +413,8 @@ RULES: tuple[Callable[[Marks], None], ...] = (
     mark_regions,
     mark_dotted,
     mark_persons,
+    mark_titles,
+    mark_centre,
     mark_aliases,
     mark_quotes,
     mark_repeats,

@@ -11,6 +11,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from vcrgen.text.jieba_zh import UNKNOWN_TAG, Jieba, load_jieba
+from vcrgen.text.languages import LanguageRow
 from vcrgen.text.lexicons_zh import Lexicons, load_lexicons
 from vcrgen.text.name_rules_zh import label_words
 
@@ -19,10 +20,6 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc
 
 COMPONENT = "vcrgen_names_zh"
-# ； ends a sentence too: what stands on its two sides is as independent as what stands around a full stop.
-SENTENCE_ENDERS = ("。", "！", "？", "!", "?", "；")
-
-
 # Common nouns; names have flags of their own (nr, ns, nt, nz).
 NOUN_FLAGS = frozenset({"n", "ng", "vn", "an"})
 
@@ -62,7 +59,7 @@ class NameMarker:
         return flag
 
 
-def chinese_pipeline() -> Language:
+def chinese_pipeline(language: LanguageRow) -> Language:
     """Build the default Chinese pipeline: jieba's words, sentences, tags and entities. No model, no download.
 
     Returns:
@@ -77,11 +74,11 @@ def chinese_pipeline() -> Language:
         def create(nlp: Language, name: str) -> NameMarker:
             return NameMarker(load_jieba(), load_lexicons())
 
-    nlp = spacy.blank("zh")
+    nlp = spacy.blank(language.code)
     # Set after building: spaCy would start jieba's global tokenizer, with its cache in the temporary folder.
     tokenizer: Any = nlp.tokenizer
     tokenizer.segmenter = "jieba"
     tokenizer.jieba_seg = load_jieba()
-    nlp.add_pipe("sentencizer", config={"punct_chars": list(SENTENCE_ENDERS)})
+    nlp.add_pipe("sentencizer", config={"punct_chars": list(language.sentence_enders)})
     nlp.add_pipe(COMPONENT)
     return nlp

@@ -3,17 +3,45 @@
 import re
 import unicodedata
 
-NORMALISATION = "nfc-ws-2"
+import regex
+
+NORMALISATION = "nfc-ws-3"
 WHITE_SPACE = re.compile(r"\s+")
+# Control and format characters, but for white space and the two joiners.
+_UNDRAWN = regex.compile(r"(?V1)[\p{Cc}\p{Cf}--[\s\u200c\u200d]]")
+# Scripts in which a joiner changes how its neighbours are drawn: cursive ones, and those that stack consonants.
+_SHAPED = "".join(
+    rf"\p{{Script_Extensions={script}}}"
+    for script in (
+        *("Arabic", "Syriac", "Nko", "Mandaic", "Mongolian", "Adlam"),
+        *("Devanagari", "Bengali", "Gurmukhi", "Gujarati", "Oriya", "Tamil", "Telugu", "Kannada", "Malayalam"),
+        *("Sinhala", "Myanmar", "Khmer", "Balinese", "Javanese"),
+    )
+)
+_JOINERS = regex.compile(r"([\u200c\u200d])[\u200c\u200d]+")
+_IDLE_JOINER = regex.compile(
+    rf"(?V1)(?<![{_SHAPED}])\u200c|\u200c(?![{_SHAPED}])|(?<![{_SHAPED}])\u200d(?![{_SHAPED}])",
+)
 
 
 def normalise_caption(text: str) -> str:
     """NFC, every run of white space to one space, no control or format characters, no space at the ends.
 
-    Format characters (zero-width joiners, bidirectional marks, soft hyphens, byte order marks) draw nothing, so a
-    reader of the pixels could never restore them. Lone surrogates and private-use characters have no meaning to
-    restore; they stay and are found to have no glyph.
+    Format characters (bidirectional marks, soft hyphens, byte order marks) draw nothing, so a reader of the pixels
+    could never restore them. The zero-width joiner and non-joiner stay where they change what is drawn: a non-joiner
+    between two characters, a joiner beside one, of a script such as Arabic or Devanagari. In Latin and Chinese, and
+    between emoji, they go. Lone surrogates and private-use characters have no meaning to restore; they stay and are
+    found to have no glyph.
+
+    A normalised caption stays as it is when it is normalised again.
     """
-    normal = unicodedata.normalize("NFC", text)
-    drawn = "".join(c for c in normal if c.isspace() or unicodedata.category(c) not in ("Cc", "Cf"))
-    return WHITE_SPACE.sub(" ", drawn).strip()
+    # What is taken out may have stood between a letter and its accent, or between two joiners: again until it is done.
+    while (normal := _once(text)) != text:
+        text = normal
+    return text
+
+
+def _once(text: str) -> str:
+    drawn = _UNDRAWN.sub("", unicodedata.normalize("NFC", text))
+    joined = _IDLE_JOINER.sub("", _JOINERS.sub(r"\1", drawn))
+    return WHITE_SPACE.sub(" ", unicodedata.normalize("NFC", joined)).strip()

@@ -52,7 +52,7 @@ def load_pipeline(lang: str, spacy_model: str | None = None) -> TextPipeline:
 def _built_in(lang: str) -> TextPipeline:
     row = LANGUAGES[lang]
     module, _, function = row.pipeline.partition(":")
-    nlp = getattr(importlib.import_module(module), function)()
+    nlp = getattr(importlib.import_module(module), function)(row)
     return TextPipeline(nlp=nlp, segmenter=segmenter_version(nlp), eligibility=row.eligibility)
 
 

@@ -8,11 +8,12 @@ characters before it is tokenised. Longer texts are read in pieces, cut where th
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from vcrgen.errors import PipelineError
 from vcrgen.text.languages import LANGUAGES
@@ -27,11 +28,9 @@ PIECE = 4096
 # spaCy keeps every string it has seen; beyond this many a fresh tokenizer is made, so that a stream stays flat.
 MOST_STRINGS = 200_000
 
-# Where a text can be cut without changing its tokens: before a word, and outside of what jieba calls a block.
+# Where a text whose words are written apart can be cut without changing its tokens: before a word.
 _WORD_BOUNDARY = re.compile(r"\s(?=\S)")
-_JIEBA_BOUNDARY = re.compile(r"[^\u4E00-\u9FD5a-zA-Z0-9+#&._%\-]")
 _WORD_RUN = re.compile(rf"\S{{{LONGEST_RUN + 1}}}")
-_JIEBA_RUN = re.compile(rf"[\u4E00-\u9FD5a-zA-Z0-9+#&._%\-]{{{LONGEST_RUN + 1}}}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,18 +107,19 @@ def load_segmenter(lang: str, name: str | None = None) -> Segmenter:
 
     Args:
         lang: A code of the language table.
-        name: A trained spaCy pipeline whose tokenizer is used, or None (or ``"builtin"``) for the language's own.
+        name: A trained spaCy pipeline whose tokenizer is used, or None (or ``"builtin"``, or its own name, such as
+            ``"jieba"``) for the language's own.
 
     Raises:
         PipelineError: The language is unknown, or the pipeline is not installed or is for another language.
     """
     if lang not in LANGUAGES:
         raise PipelineError(f"Unknown language {lang!r}; known: {', '.join(LANGUAGES)}.")
-    if name in (None, "builtin"):
-        return _BUILT_IN[lang]() if lang in _BUILT_IN else _from_pipeline(lang)
-    if lang == "zh" and name == "jieba":
-        return _chinese()
-    return _trained(lang, str(name))
+    module, _, function = LANGUAGES[lang].segmenter.rpartition(":")
+    if name not in (None, "builtin", function):
+        return _trained(lang, str(name))
+    made: Segmenter = getattr(import_module(module), function)() if module else _blank(lang)
+    return made
 
 
 class _SpacyTokenizer:
@@ -145,51 +145,11 @@ def _texts_and_starts(doc: Doc) -> tuple[list[str], list[int]]:
     return list(map(text_of, hashes)), starts
 
 
-def _english() -> Segmenter:
+def _blank(code: str) -> Segmenter:
     import spacy
 
-    tokenizer = _SpacyTokenizer(lambda: spacy.blank("en"))
-    return Segmenter(f"spacy-{version('spacy')}-en", tokenizer, _WORD_BOUNDARY, _WORD_RUN)
-
-
-def _chinese() -> Segmenter:
-    """The words of spaCy's Chinese tokenizer with jieba, by the same rule, without spaCy."""
-    from vcrgen.text.jieba_zh import load_jieba
-
-    cut = load_jieba().cut
-
-    def tokenize(text: str) -> tuple[list[str], list[int]]:
-        return _align([word for word in cut(text) if word and not word.isspace()], text)
-
-    name = f"spacy-{version('spacy')}-zh-jieba-{version('jieba')}"
-    return Segmenter(name, tokenize, _JIEBA_BOUNDARY, _JIEBA_RUN)
-
-
-def _align(words: Sequence[str], text: str) -> tuple[list[str], list[int]]:
-    """Offsets of words; the white space between two is a token, but for one space after a word (as in spaCy)."""
-    texts: list[str] = []
-    starts: list[int] = []
-    position = 0
-    for word in words:
-        start = text.index(word, position)
-        if start > position:
-            texts.append(text[position:start])
-            starts.append(position)
-        texts.append(word)
-        starts.append(start)
-        position = start + len(word)
-        position += text.startswith(" ", position)
-    if position < len(text):
-        texts.append(text[position:])
-        starts.append(position)
-    return texts, starts
-
-
-def _from_pipeline(lang: str) -> Segmenter:
-    from vcrgen.text.pipelines import load_pipeline
-
-    pipeline = load_pipeline(lang)
-    return _of_nlp(pipeline.nlp, pipeline.segmenter)
+    tokenizer = _SpacyTokenizer(lambda: spacy.blank(code))
+    return Segmenter(f"spacy-{version('spacy')}-{code}", tokenizer, _WORD_BOUNDARY, _WORD_RUN)
 
 
 def _trained(lang: str, name: str) -> Segmenter:
@@ -209,18 +169,6 @@ def _trained(lang: str, name: str) -> Segmenter:
     if nlp.lang != lang:
         raise PipelineError(f"The segmenter {name!r} is for {nlp.lang!r}, not for {lang!r}; name another.")
     meta = nlp.meta
-    return _of_nlp(nlp, f"{segmenter_version(nlp)}@{meta['lang']}_{meta['name']}-{meta['version']}")
-
-
-def _of_nlp(nlp: Language, name: str) -> Segmenter:
-    words = LANGUAGES[str(nlp.lang)].break_unit == "word"
-    tokenizer: Any = nlp.tokenizer
-    return Segmenter(
-        name,
-        lambda text: _texts_and_starts(tokenizer(text)),
-        _WORD_BOUNDARY if words else _JIEBA_BOUNDARY,
-        _WORD_RUN if words else _JIEBA_RUN,
-    )
-
-
-_BUILT_IN: dict[str, Callable[[], Segmenter]] = {"en": _english, "zh": _chinese}
+    full_name = f"{segmenter_version(nlp)}@{meta['lang']}_{meta['name']}-{meta['version']}"
+    tokenizer, own = nlp.tokenizer, load_segmenter(lang)
+    return Segmenter(full_name, lambda text: _texts_and_starts(tokenizer(text)), own.boundary, own.long_run)

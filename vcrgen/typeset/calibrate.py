@@ -16,7 +16,11 @@ import numpy.typing as npt
 from vcrgen.errors import FontError
 from vcrgen.records import Mode
 from vcrgen.text.languages import CoverTarget, LanguageRow
+from vcrgen.typeset.cover import CoverRule, WhiteRows
 from vcrgen.typeset.fonts import FontChain
+from vcrgen.typeset.layout import line_units
+from vcrgen.typeset.records import Glyph, PlacedGlyph
+from vcrgen.typeset.shaping import Shaper
 
 # Units of a line that are about as long as a span of five tokens: the sample is cut into such windows.
 WINDOW = {"word": 5, "character": 8}
@@ -32,6 +36,7 @@ MOST_LACKING = 0.05
 FAR = 0.2
 
 Floats = npt.NDArray[np.float64]
+Glyphs = tuple[PlacedGlyph, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +44,7 @@ class Calibration:
     """The cover of one mode in one chain of fonts, and what it leaves of the sample.
 
     Attributes:
-        rows: The covered pixel rows of a line, its top row being 0.
+        rule: What is hidden of a line.
         target: The visible ink aimed at.
         visible: Median share of ink that stays visible, over the windows of the sample.
         low: Its 5th percentile.
@@ -47,7 +52,7 @@ class Calibration:
         above: Median share of the visible ink that stands above the cover.
     """
 
-    rows: range
+    rule: CoverRule
     target: float
     visible: float
     low: float
@@ -55,28 +60,23 @@ class Calibration:
     above: float
 
     @property
-    def shown(self) -> str:
-        """The rows for signatures and tables: first and last covered row."""
-        return f"{self.rows.start}-{self.rows.stop - 1}"
-
-    @property
     def even(self) -> bool:
         """Whether ink is left on both sides; in a few sizes of a few fonts no whole rows leave the right ink evenly."""
         return EVEN[0] <= self.above <= EVEN[1]
 
 
-def calibrate(chain: FontChain, language: LanguageRow, sample: Iterable[str]) -> Mapping[Mode, Calibration]:
+def calibrate(shaper: Shaper, language: LanguageRow, sample: Iterable[str]) -> Mapping[Mode, Calibration]:
     """Choose the covered rows of every mode.
 
     Args:
-        chain: The fonts, at their size.
+        shaper: Sets text in the fonts, at their size.
         language: Says what to aim at.
         sample: Texts of the language.
 
     Raises:
         FontError: The first font lacks letters of the language.
     """
-    calibrator = Calibrator(chain, language, sample)
+    calibrator = Calibrator(shaper, language, sample)
     return {mode: calibrator.nearest(target) for mode, target in language.covers.items()}
 
 
@@ -84,7 +84,7 @@ class Calibrator:
     """Finds covers in one chain of fonts.
 
     Args:
-        chain: The fonts, at their size.
+        shaper: Sets text in the fonts, at their size.
         language: The language of the sample.
         sample: Texts of the language.
 
@@ -92,56 +92,61 @@ class Calibrator:
         FontError: The first font lacks letters of the language.
     """
 
-    def __init__(self, chain: FontChain, language: LanguageRow, sample: Iterable[str]) -> None:
-        windows = _windows(sample, language)
-        _check_letters(chain, language, "".join(windows))
-        self._above = _ink_above_each_row(chain, windows)
+    def __init__(self, shaper: Shaper, language: LanguageRow, sample: Iterable[str]) -> None:
+        windows = [(window, shaper.shape(window, 0, len(window))) for window in _windows(sample, language)]
+        _check_letters(shaper, language, windows)
+        self._above = _ink_above_each_row(shaper, [glyphs for _, glyphs in windows])
 
     def nearest(self, target: CoverTarget) -> Calibration:
         """The cover that comes nearest to a target."""
         return _nearest_rows(self._above, target)
 
 
-def _check_letters(chain: FontChain, language: LanguageRow, text: str) -> None:
-    letters = sorted(filter(str.isalpha, set(text)))
-    lacking = [letter for letter in letters if (glyph := chain.glyph(letter)) is None or glyph.face > 0]
+def _check_letters(shaper: Shaper, language: LanguageRow, windows: Iterable[tuple[str, Glyphs]]) -> None:
+    letters, drawn = set[str](), set[str]()
+    for window, glyphs in windows:
+        letters.update(filter(str.isalpha, window))
+        for placed in glyphs:
+            if placed.glyph.face == 0:
+                drawn.update(window[placed.start : placed.end])
+    lacking = sorted(letters - drawn)
     if len(lacking) > MOST_LACKING * len(letters):
         raise FontError(
-            f"The font {chain.faces[0].path} lacks {len(lacking)} of {len(letters)} letters of a sample of "
+            f"The font {shaper.chain.faces[0].path} lacks {len(lacking)} of {len(letters)} letters of a sample of "
             f"{language.name} (such as {''.join(lacking[:5])}); choose a font of that language."
         )
 
 
 def _windows(sample: Iterable[str], language: LanguageRow) -> list[str]:
-    size, joiner = WINDOW[language.break_unit], language.joiner
     windows = []
     for text in sample:
-        units = text.split() if joiner else list(text.replace(" ", ""))
-        windows += [joiner.join(units[start : start + size]) for start in range(len(units) - size + 1)]
+        units = [unit for unit in line_units(text, language.break_unit) if not text[slice(*unit)].isspace()]
+        last_units = units[WINDOW[language.break_unit] - 1 :]
+        windows += [text[start:end] for (start, _), (_, end) in zip(units, last_units, strict=False)]
     return windows[:: max(1, len(windows) // MAX_WINDOWS)]
 
 
-def _ink_above_each_row(chain: FontChain, windows: Iterable[str]) -> Floats:
+def _ink_above_each_row(shaper: Shaper, windows: Iterable[Glyphs]) -> Floats:
     """For every window the share of its ink that stands above each row: windows x (line height + 1), 0 to 1."""
-    profiles = {}
+    profiles: dict[Glyph, Floats] = {}
 
-    def profile(character: str) -> Floats:
-        if character not in profiles:
-            profiles[character] = _row_ink(chain, character)
-        return profiles[character]
+    def profile(glyph: Glyph) -> Floats:
+        if glyph not in profiles:
+            profiles[glyph] = _row_ink(shaper.chain, glyph)
+        return profiles[glyph]
 
-    ink = np.array([np.sum([profile(character) for character in window], axis=0) for window in windows])
+    nothing = np.zeros(shaper.chain.line_height)
+    ink = np.array([np.sum([nothing, *(profile(placed.glyph) for placed in window)], axis=0) for window in windows])
     ink = ink[ink.sum(axis=1) > 0]
     above = np.pad(np.cumsum(ink, axis=1), ((0, 0), (1, 0)))
     shares: Floats = above / above[:, -1:]
     return shares
 
 
-def _row_ink(chain: FontChain, character: str) -> Floats:
-    """A character's ink in each row of a line; what stands outside of the line is not hidden by its cover."""
+def _row_ink(chain: FontChain, glyph: Glyph) -> Floats:
+    """A glyph's ink in each row of a line; what stands outside of the line is not hidden by its cover."""
     rows = np.zeros(chain.line_height)
-    glyph = chain.glyph(character)
-    if glyph is not None and glyph.ink.size:
+    if glyph.ink.size:
         top = chain.baseline + glyph.y
         first, stop = max(0, -top), min(len(glyph.ink), chain.line_height - top)
         rows[top + first : top + stop] = glyph.ink[first:stop].sum(axis=1, dtype=np.int64)
@@ -164,7 +169,7 @@ def _nearest_rows(above: Floats, target: CoverTarget) -> Calibration:
                     best, least = range(first, stop), error
     low, median, high = np.percentile(above[:, best.start] + 1 - above[:, best.stop], [5, 50, 95]).tolist()
     return Calibration(
-        rows=best, target=target.visible, visible=median, low=low, high=high, above=_medians(above, best)[1]
+        rule=WhiteRows(best), target=target.visible, visible=median, low=low, high=high, above=_medians(above, best)[1]
     )
 
 

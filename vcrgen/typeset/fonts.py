@@ -13,16 +13,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from PIL import ImageFont
 
-from vcrgen.errors import ConfigError, FontError
+from vcrgen.errors import FontError
 from vcrgen.files import sha256_file
 from vcrgen.resources import resource_dir
 from vcrgen.text.languages import LANGUAGES
+from vcrgen.typeset.records import Glyph
 
 MAX_FONT_BYTES = 128 << 20
-MAX_EXTENTS = 100_000  # words whose widths are remembered
 
 FontFile = Path | tuple[Path, int]
 """A font file, or a collection and the index of a face in it."""
@@ -113,7 +112,12 @@ def font_register() -> dict[str, FontEntry]:
 
 
 def _entry(name: str, row: dict[str, Any]) -> FontEntry:
-    return FontEntry(name=name, **row | {key: tuple(row[key]) for key in ("languages", "text")})
+    scripts = {"languages": row.pop("scripts"), "text": row["text"]}
+    codes = {
+        key: tuple(code for code, language in LANGUAGES.items() if language.script in known)
+        for key, known in scripts.items()
+    }
+    return FontEntry(name=name, **row | codes)
 
 
 def text_faces(lang: str) -> tuple[str, ...]:
@@ -204,31 +208,10 @@ class Face:
             raise FontError(f"The character map of the font {self.path} cannot be read: {error}.") from None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Glyph:
-    """One character, drawn once.
-
-    Attributes:
-        face: Index of the face in the chain.
-        advance: Pixels to the next character.
-        right: Pixels from the pen position to the right end of the ink, at least ``advance``.
-        ink: Darkness, shape (height, width), 0 = nothing, 255 = black.
-        x: Left end of ``ink``, in pixels from the pen position.
-        y: Top of ``ink``, in pixels from the baseline, negative above it.
-    """
-
-    face: int
-    advance: int
-    right: int
-    ink: npt.NDArray[np.uint8]
-    x: int
-    y: int
-
-
 class FontChain:
     """Faces in order of preference; the first one that has a character draws it.
 
-    Every character is measured and drawn once: in Pillow's BASIC layout a line is its characters side by side.
+    Every character is measured and drawn once.
 
     Args:
         files: Font files, the primary face first.
@@ -254,7 +237,6 @@ class FontChain:
         ascent = self.faces[0].font.getmetrics()[0]
         self.baseline = min(max(ascent, -(-7 * size // 8)), -(-11 * size // 12))
         self._glyphs: dict[str, Glyph | None] = {}
-        self._extents: dict[str, tuple[int, int]] = {}
 
     @property
     def digest(self) -> str:
@@ -278,24 +260,6 @@ class FontChain:
                 return Glyph(index, advance, right, ink, x, y)
         return None
 
-    def missing(self, text: str) -> list[str]:
-        """Characters of ``text`` without a glyph, each once, in order."""
-        return [character for character in dict.fromkeys(text) if self.glyph(character) is None]
-
-    def advance(self, text: str) -> int:
-        """Width of ``text`` in pixels, from pen position to pen position; a character without a glyph counts 0."""
-        return sum(glyph.advance for glyph in map(self.glyph, text) if glyph)
-
-    def extent(self, text: str) -> tuple[int, int]:
-        """The advance of ``text``, and the right end of its ink, in pixels; remembered, so meant for words."""
-        if text not in self._extents:
-            if len(self._extents) >= MAX_EXTENTS:
-                self._extents.clear()
-            last = self.glyph(text[-1]) if text else None
-            before = self.advance(text[:-1])
-            self._extents[text] = (before + last.advance, before + last.right) if last else (before, before)
-        return self._extents[text]
-
 
 def default_chain(names: Sequence[str], *, size: int, first: FontFile | None = None) -> FontChain:
     """The chain of a language, with the user's own font before it.
@@ -311,30 +275,3 @@ def default_chain(names: Sequence[str], *, size: int, first: FontFile | None = N
     entries = map(find_font, names)
     files = [(entry.checked_path(), entry.index) for entry in entries]
     return FontChain([*([first] if first else []), *files], size=size)
-
-
-def check_text(text: str, *, lang: str, font: str | Path | None = None) -> dict[str, str]:
-    """Which face draws which characters of a text.
-
-    Args:
-        text: Any text; white space is not checked.
-        lang: Code of the language whose chain is used.
-        font: A font file, or a name in ``fonts.toml``, put before the chain.
-
-    Returns:
-        Family to its characters, each once, in the order of the chain; those without a glyph under the empty name.
-
-    Raises:
-        ConfigError: The language is not known.
-        FontError: The font cannot be used.
-    """
-    if lang not in LANGUAGES:
-        raise ConfigError(f"Unknown language {lang!r}; known: {', '.join(LANGUAGES)}.")
-    first = resolve_font(font) if font else None
-    chain = default_chain(LANGUAGES[lang].fonts, size=20, first=first)  # coverage does not depend on the size
-    glyphs = {character: chain.glyph(character) for character in dict.fromkeys(text) if not character.isspace()}
-    families = [*(face.family for face in chain.faces), ""]
-    coverage = dict.fromkeys(families, "")
-    for character, glyph in glyphs.items():
-        coverage[families[glyph.face if glyph else -1]] += character
-    return {family: characters for family, characters in coverage.items() if characters}

@@ -5,13 +5,12 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
-from vcrgen.records import Box, Layout
-from vcrgen.typeset.fonts import FontChain
+from vcrgen.typeset.records import WHITE, Cover, Layout
 
 Gray = npt.NDArray[np.uint8]
 
 
-def render_strip(layout: Layout, chain: FontChain) -> Gray:
+def render_strip(layout: Layout) -> Gray:
     """The caption, black on white, uncovered.
 
     Returns:
@@ -20,40 +19,38 @@ def render_strip(layout: Layout, chain: FontChain) -> Gray:
     ink = np.zeros((layout.height, layout.width), dtype=np.uint8)
     free_below = 0  # no line before this one has ink in this row or below it
     for index, line in enumerate(layout.lines):
-        baseline = index * layout.line_height + chain.baseline
-        pen = free_right = 0
+        baseline = index * layout.line_height + layout.baseline
+        free_right = 0
         lowest = free_below
-        for character in layout.text[line.start : line.end]:
-            glyph = chain.glyph(character)
-            if glyph is None:
-                continue
+        for _, _, pen, glyph in line.glyphs:
             if glyph.ink.size:
                 height, width = glyph.ink.shape
-                x, y = pen + glyph.x, baseline + glyph.y
+                x, y = line.x + pen + glyph.x, baseline + glyph.y
                 inside = x + width <= layout.width and y + height <= layout.height
                 if inside and x >= free_right and y >= free_below:
                     ink[y : y + height, x : x + width] = glyph.ink
                 else:
                     _paste(ink, glyph.ink, x, y)
                 free_right, lowest = max(free_right, x + width), max(lowest, y + height)
-            pen += glyph.advance
         free_below = lowest
-    return 255 - ink
+    return WHITE - ink
 
 
 def _paste(ink: Gray, glyph: Gray, x: int, y: int) -> None:
     """Lay a glyph over what is there, as Pillow does; what sticks out of the strip is cut off."""
     left, top = max(0, -x), max(0, -y)
-    target = ink[y + top : y + glyph.shape[0], x + left : x + glyph.shape[1]]
+    bottom, right = max(0, y + glyph.shape[0]), max(0, x + glyph.shape[1])
+    target = ink[y + top : bottom, x + left : right]
     glyph = glyph[top : top + target.shape[0], left : left + target.shape[1]]
     if target.any():
         glyph = ((255 - target.astype(np.uint16)) * glyph + 127) // 255
     np.add(target, glyph, out=target, casting="unsafe")
 
 
-def cover_strip(strip: Gray, boxes: Iterable[Box]) -> Gray:
-    """A copy of the strip with white boxes."""
+def cover_strip(strip: Gray, covers: Iterable[Cover]) -> Gray:
+    """A copy of the strip with the pixels hidden that covers hide."""
     covered = strip.copy()
-    for box in boxes:
-        covered[box.y0 : box.y1, box.x0 : box.x1] = 255
+    for cover in covers:
+        box = covered[cover.box.area]
+        box[... if cover.mask is None else cover.mask] = cover.fill
     return covered

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from vcrgen.builder.run import Watcher, build
+from vcrgen.builder.run import build
+from vcrgen.work.watcher import Watcher
 
 Tree = Callable[[Path], dict[str, str]]
 Trees = tuple[dict[str, str], dict[str, str]]

@@ -11,10 +11,11 @@ import pytest
 
 from vcrgen.builder import run
 from vcrgen.builder.engines import Job
-from vcrgen.builder.run import Watcher, build
+from vcrgen.builder.run import build
 from vcrgen.cli import app
 from vcrgen.errors import EngineError, SourceError
 from vcrgen.storage import DiskFolder
+from vcrgen.work.watcher import Watcher
 
 Tree = Callable[[Path], dict[str, str]]
 Options = dict[str, Any]

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from vcrgen.builder import run
-from vcrgen.builder.run import Watcher, build
+from vcrgen.builder.run import build
 from vcrgen.errors import EngineError, SourceError, VcrgenError, WorkerError
+from vcrgen.work.watcher import Watcher
 
 Tree = Callable[[Path], dict[str, str]]
 Options = dict[str, Any]

@@ -14,8 +14,9 @@ import psutil
 import pytest
 
 from vcrgen.builder import run
-from vcrgen.builder.run import WORK, Watcher, build
+from vcrgen.builder.run import WORK, build
 from vcrgen.errors import WorkerError
+from vcrgen.work.watcher import Watcher
 
 pytest.importorskip("ray", reason="needs vcrgen[ray]")
 pytestmark = [

@@ -13,9 +13,9 @@ from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.commands import give_token, remove, revoke, score_waiting
 from vcrgen.leaderboard.service import pages as service_pages
 from vcrgen.leaderboard.service.app import make_app
-from vcrgen.leaderboard.service.guards import HEADERS
 from vcrgen.leaderboard.store import submissions
 from vcrgen.scorer.answer_key import AnswerKey
+from vcrgen.web.guards import HEADERS
 
 HTML, JSON = "text/html; charset=utf-8", "application/json"
 UNKNOWN = "0" * 32

@@ -51,11 +51,11 @@ def vlmevalkit(key: AnswerKey, answers: list[list[str]], **more: Any) -> bytes:
 
 
 def lmms(key: AnswerKey, answers: list[list[str]]) -> bytes:
-    rows = {question_id: number for number, question_id in enumerate(key.ids())}
     lines = (
         {
-            "doc_id": rows[question.question_id], "target": json.dumps(answers[number]), "resps": [[f"word {number}"]],
-            "view": "stacked", "doc": {"question_id": question.question_id, "crossed_text": answers[number]},
+            "doc_id": key.row_of(question.question_id), "target": json.dumps(answers[number]), "view": "stacked",
+            "resps": [[f"word {number}"]],
+            "doc": {"question_id": question.question_id, "crossed_text": answers[number]},
         }
         for number, question in enumerate(key.questions)
     )  # fmt: skip

@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from vcrgen.builder.engines.base import CrashedTasksError, Tally
+from vcrgen.builder.engines.base import CrashedTasksError, ReportTotal
 from vcrgen.errors import VcrgenError, WorkerError
 
 CRASHES = 3  # of a task, before it is left
@@ -80,7 +80,7 @@ class Run:
         self._looked = 0.0
         self._seen_node = time.monotonic()
 
-    def results(self) -> Iterator[tuple[Any, Tally]]:
+    def results(self) -> Iterator[tuple[Any, ReportTotal]]:
         """The results as they come; see :meth:`Engine.run` for what is raised."""
         try:
             while self._open:
@@ -148,11 +148,11 @@ class Run:
         reference = self._submit_to_ray(self._tasks[number], on_node(node))
         self._live[reference] = Attempt(task=number, node=node, submitted=time.monotonic())
 
-    def _outcome(self, reference: Any, attempt: Attempt) -> tuple[Any, Tally] | None:
+    def _outcome(self, reference: Any, attempt: Attempt) -> tuple[Any, ReportTotal] | None:
         """What an attempt gave; None where it came to nothing, which is taken into account."""
         errors = self._ray.exceptions
         try:
-            result, tally, seconds = self._ray.get(reference)
+            result, total, seconds = self._ray.get(reference)
         except errors.RayTaskError as error:
             if attempt.task not in self._open:
                 return None  # too late to matter
@@ -168,7 +168,7 @@ class Run:
             return None
         self._seconds.append(seconds)
         self._last_result[attempt.node] = time.monotonic()
-        return result, tally
+        return result, total
 
     def _again(self, number: int) -> None:
         """Try a task again, if no attempt of it is under way and it has not crashed too often."""

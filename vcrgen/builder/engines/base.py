@@ -68,7 +68,7 @@ class Engine(ABC):
         """
 
 
-class Tally:
+class ReportTotal:
     """A report that adds up, for engines whose processes cannot call the driver."""
 
     def __init__(self) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Self
 
 from vcrgen.builder.engines.attempts import Run, alive, on_node
-from vcrgen.builder.engines.base import Engine, Job, Report, Tally, Worker
+from vcrgen.builder.engines.base import Engine, Job, Report, ReportTotal, Worker
 from vcrgen.errors import EngineError
 
 CONNECT_SECONDS = 5.0
@@ -120,12 +120,12 @@ class RayEngine(Engine):
         import ray
 
         assert self._submit is not None
-        for result, tally in Run(ray, tasks, submit=self._submit).results():
-            report(tally.read, tally.built, tally.drops)
+        for result, total in Run(ray, tasks, submit=self._submit).results():
+            report(total.read, total.built, total.drops)
             yield result
 
 
-def do_task(token: str, job: list[Any], task: Any) -> tuple[Any, Tally, float]:
+def do_task(token: str, job: list[Any], task: Any) -> tuple[Any, ReportTotal, float]:
     """One attempt, in a process of Ray's: the result, what to report, and seconds."""
     import ray
 
@@ -133,8 +133,8 @@ def do_task(token: str, job: list[Any], task: Any) -> tuple[Any, Tally, float]:
         _loaded.clear()
         _loaded[token] = ray.get(job[0]).start()
     started = time.monotonic()
-    tally = Tally()
-    return _loaded[token](task, tally), tally, time.monotonic() - started
+    total = ReportTotal()
+    return _loaded[token](task, total), total, time.monotonic() - started
 
 
 def make_probe(packages: tuple[str, ...]) -> Callable[[], dict[str, str]]:

@@ -7,10 +7,10 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Self
 
-from vcrgen.builder.engines.base import Engine, Job, Report, Tally, Worker
+from vcrgen.builder.engines.base import Engine, Job, Report, ReportTotal, Worker
 from vcrgen.errors import EngineError, VcrgenError, WorkerError
 
-Outcome = tuple[Any, Tally] | Exception
+Outcome = tuple[Any, ReportTotal] | Exception
 
 _loaded: dict[str, Worker] = {}
 
@@ -80,8 +80,8 @@ class SparkEngine(Engine):
         for outcome in outcomes:
             if isinstance(outcome, Exception):
                 raise outcome
-        for result, tally in (outcome for outcome in outcomes if not isinstance(outcome, Exception)):
-            report(tally.read, tally.built, tally.drops)
+        for result, total in (outcome for outcome in outcomes if not isinstance(outcome, Exception)):
+            report(total.read, total.built, total.drops)
             yield result
 
 
@@ -96,11 +96,11 @@ def _caller(job: Job, name: str) -> Callable[[Any], Outcome]:
 
 def _call(job: Job, name: str, task: Any) -> Outcome:
     """Do one task; what the user can mend comes back as a value, so that Spark does not try it again."""
-    tally = Tally()
+    total = ReportTotal()
     try:
         if name not in _loaded:
             _loaded[name] = job.start()
-        return _loaded[name](task, tally), tally
+        return _loaded[name](task, total), total
     except (VcrgenError, OSError) as error:
         return error
 

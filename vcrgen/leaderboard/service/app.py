@@ -2,38 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Callable, Mapping
 from typing import Any
 from uuid import uuid4
 
 from anyio import CapacityLimiter, to_thread
 from fastapi import FastAPI, Request, Response
 from fastapi.concurrency import run_in_threadpool
-from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse
+from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
 from starlette.datastructures import FormData, UploadFile
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Scope
 
 from vcrgen.errors import LeaderboardError, VcrgenError
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.facts import check_facts
 from vcrgen.leaderboard.intake import AlreadyThere, LimitReached, accept
 from vcrgen.leaderboard.records import ModelCell, State, Submission
-from vcrgen.leaderboard.service.guards import FORM_BYTES, Guard, Rate, TooLarge, client_of
 from vcrgen.leaderboard.service.pages import LivePages
 from vcrgen.leaderboard.site import names
+from vcrgen.leaderboard.site.render import policy
 from vcrgen.leaderboard.store import submissions
 from vcrgen.leaderboard.store.teams import team_of
 from vcrgen.leaderboard.views import Views
-from vcrgen.leaderboard.worker import log_line
 from vcrgen.reading import without_halves
+from vcrgen.web.answers import (
+    HUNG_UP,
+    MORE_HEADERS,
+    Refusal,
+    for_programs,
+    form_of,
+    plain_answer,
+    texts_of,
+    without_second_raise,
+)
+from vcrgen.web.guards import FORM_BYTES, Guard, TooLarge, client_of
+from vcrgen.web.log import log_line, place_of
+from vcrgen.web.rate import Rate
 
 GUESSES, GUESSES_SECONDS = 10, 900
 LIMIT_SECONDS = 3600  # a team's limits are of a day, and free again bit by bit
 FIELDS = ("token", "set", "model", "link", "access", "size", "released")
-MAX_FIELD = 2000
 TYPES = {
     "html": "text/html", "md": "text/markdown", "csv": "text/csv", "latex": "text/plain", "json": "application/json",
 }  # fmt: skip
@@ -44,26 +54,6 @@ TITLES = {
 }  # fmt: skip
 UPLOADS = 4  # that are stored at once: the database writes one at a time, and pages need threads and connections, too
 SENT = "submit"  # where the form goes, and where a browser stays when it was refused
-HUNG_UP = 499  # for the log
-MORE_HEADERS = {401: {"www-authenticate": "Bearer"}, 429: {"retry-after": "60"}, 503: {"retry-after": "10"}}
-
-
-class Refusal(Exception):
-    """A request that gets a sentence instead of what it asked for.
-
-    Args:
-        status: The HTTP status.
-        text: The sentence.
-        submission_id: The submission that it is about, if there is one.
-        seconds: After which it is worth another try, where that is known.
-    """
-
-    def __init__(self, status: int, text: str, submission_id: str = "", seconds: int | None = None) -> None:
-        super().__init__(text)
-        self.status = status
-        self.text = text
-        self.submission_id = submission_id
-        self.headers = MORE_HEADERS.get(status, {}) | ({} if seconds is None else {"retry-after": str(seconds)})
 
 
 def make_app(board: Board, worker_alive: Callable[[], bool]) -> ASGIApp:
@@ -88,8 +78,9 @@ def make_app(board: Board, worker_alive: Callable[[], bool]) -> ASGIApp:
     app.add_exception_handler(VcrgenError, service.unavailable)
     app.add_exception_handler(Exception, service.fault)
     return Guard(
-        _answered(app),
+        without_second_raise(app),
         refuse=service.refuse_unread,
+        policy=policy(),
         most=(board.settings.file_mb << 20) + FORM_BYTES,
         a_minute=board.settings.requests_a_minute,
     )
@@ -145,8 +136,8 @@ class _Service:
         """A form that was sent."""
         values: dict[str, str] = {}
         try:
-            async with _form(request) as form:
-                values = _texts(form)
+            async with form_of(request, fields=2 * len(FIELDS)) as form:
+                values = texts_of(form, FIELDS)
                 token = values.pop("token")
                 submission = await self._taken(request, form, token, values, "page")
         except Refusal as refusal:
@@ -158,8 +149,8 @@ class _Service:
         """A file of outputs with its facts as a form; the token is a bearer token."""
         kind, _, token = request.headers.get("authorization", "").partition(" ")
         await run_in_threadpool(self._team, request, token if kind.lower() == "bearer" else "")  # before it is read
-        async with _form(request) as form:
-            values = _texts(form)
+        async with form_of(request, fields=2 * len(FIELDS)) as form:
+            values = texts_of(form, FIELDS)
             submission = await self._taken(request, form, token, values, "api")
         answer = {
             "id": submission.id,
@@ -220,7 +211,7 @@ class _Service:
     def refused(self, request: Request, refusal: Exception) -> Response:
         """A sentence, as JSON for programs and as a page for people."""
         assert isinstance(refusal, Refusal)
-        return self._answer(request.scope, refusal.status, refusal.text, refusal.submission_id, headers=refusal.headers)
+        return self._answer(request.scope, refusal.status, refusal.text, refusal.about, headers=refusal.headers)
 
     def no_route(self, request: Request, problem: Exception) -> Response:
         """An address or a method that is none."""
@@ -239,73 +230,29 @@ class _Service:
     def unavailable(self, request: Request, problem: Exception) -> Response:
         """The database does not answer: for the log, what; for the world, that."""
         log_line("unavailable", reason=str(problem))
-        return _plain(request.scope, 503, "The board cannot be read just now; try again soon.")
+        return plain_answer(request.scope, 503, "The board cannot be read just now; try again soon.")
 
     def fault(self, request: Request, problem: Exception) -> Response:
         """An error of ours: its kind goes to the log, its text nowhere."""
         number = uuid4().hex[:12]
-        log_line("fault", number=number, kind=type(problem).__name__, where=_where(problem))
-        return _plain(request.scope, 500, f"Something broke; tell the maintainers the number {number}.")
+        log_line("fault", number=number, kind=type(problem).__name__, where=place_of(problem))
+        return plain_answer(request.scope, 500, f"Something broke; tell the maintainers the number {number}.")
 
     def refuse_unread(self, scope: Scope, status: int, text: str) -> ASGIApp:
         """The answer to a request whose body is not read; to one too many, with as little work as can be."""
-        return _plain(scope, status, text) if status == 429 else self._answer(scope, status, text)
+        return plain_answer(scope, status, text) if status == 429 else self._answer(scope, status, text)
 
     def _answer(
-        self, scope: Scope, status: int, text: str, submission_id: str = "", headers: Mapping[str, str] | None = None
+        self, scope: Scope, status: int, text: str, about: str = "", headers: Mapping[str, str] | None = None
     ) -> Response:
         """A sentence, as JSON for programs and as a page for people."""
         try:
-            page = "" if _for_programs(scope) else self._pages.message(TITLES.get(status, "That is not possible"), text)
+            page = "" if for_programs(scope) else self._pages.message(TITLES.get(status, "That is not possible"), text)
         except LeaderboardError:
             page = ""
-        answer = HTMLResponse(page, status_code=status) if page else _plain(scope, status, text, submission_id)
+        answer = HTMLResponse(page, status_code=status) if page else plain_answer(scope, status, text, about)
         answer.headers.update({**MORE_HEADERS.get(status, {}), **(headers or {})})
         return answer
-
-
-def _plain(scope: Scope, status: int, text: str, submission_id: str = "") -> Response:
-    """A sentence without a page around it, which would need the database."""
-    headers = MORE_HEADERS.get(status)
-    if _for_programs(scope):
-        value = {"error": text} | ({"id": submission_id} if submission_id else {})
-        return JSONResponse(value, status_code=status, headers=headers)
-    return PlainTextResponse(text, status_code=status, headers=headers)
-
-
-def _for_programs(scope: Scope) -> bool:
-    return bool(scope["path"].startswith("/api/"))
-
-
-def _answered(app: ASGIApp) -> ASGIApp:
-    """The service without the errors that Starlette raises once more after they have been answered."""
-
-    async def call(scope: Scope, receive: Receive, send: Send) -> None:
-        with suppress(Exception):
-            await app(scope, receive, send)
-
-    return call
-
-
-@asynccontextmanager
-async def _form(request: Request) -> AsyncIterator[FormData]:
-    """The form of a request, its file in a temporary one; what is no form is refused."""
-    try:
-        form = await request.form(max_files=1, max_fields=2 * len(FIELDS), max_part_size=MAX_FIELD)
-    except HTTPException as problem:
-        raise Refusal(400, f"The form cannot be read: {problem.detail}") from None
-    except UnicodeError:
-        raise Refusal(400, "The form cannot be read: it has to be in UTF-8.") from None
-    try:
-        yield form
-    finally:
-        await form.close()
-
-
-def _texts(form: FormData) -> dict[str, str]:
-    """The fields that are known, empty where they are missing."""
-    texts = {name: form.get(name) for name in FIELDS}
-    return {name: without_halves(text) if isinstance(text, str) else "" for name, text in texts.items()}
 
 
 def _as_json(submission: Submission, cells: Any) -> dict[str, Any]:
@@ -327,10 +274,3 @@ def _as_json(submission: Submission, cells: Any) -> dict[str, Any]:
         "problems": [without_halves(problem) for problem in submission.problems],
         "scores": [shown(cell) for cell in cells],
     }
-
-
-def _where(problem: Exception) -> str:
-    trace = problem.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    return f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}" if trace is not None else ""

@@ -1,19 +1,11 @@
-"""Records in, whole HTML pages out, with the style, the script and a policy that allows those two and no network."""
+"""Records in, whole HTML pages out."""
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Mapping, Sequence
 from functools import cache
-from importlib import resources
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
-
-from vcrgen.leaderboard.facts import MAX_LINK, MAX_NAME, Access
-from vcrgen.leaderboard.quoted import Quoted
 from vcrgen.leaderboard.records import (
     BoardTable,
     ComparePage,
@@ -25,8 +17,12 @@ from vcrgen.leaderboard.records import (
     State,
     Submission,
 )
-from vcrgen.leaderboard.site import models, names, tables, texts
-from vcrgen.leaderboard.site.names import board_name, compare_name, model_name
+from vcrgen.leaderboard.site import names, tables, texts
+from vcrgen.leaderboard.site.names import compare_name
+from vcrgen.published.facts import MAX_LINK, MAX_NAME, Access
+from vcrgen.published.quoted import Quoted
+from vcrgen.report import charts
+from vcrgen.report.pages import Templates
 
 REFRESH_SECONDS = 3
 
@@ -49,16 +45,13 @@ class Pages:
             "board.html",
             f"{track.set}, {texts.track_name(track)}",
             names.INDEX,
-            heading=texts.track_name(track),
             track=track,
-            language=texts.language_name(track.language),
             step=texts.points(track) if track.step else "",
-            view_notes=[texts.VIEW_NOTES[view] for view in texts.VIEW_NOTES if view.label in self._labels(table)],
+            view_notes=[note for view, note in texts.VIEW_NOTES.items() if view in table.views],
             navigation=tables.navigation(self._site, track),
-            columns=tables.columns_of(table),
-            rankings=[tables.board_ranking(table, ranking) for ranking in table.rankings if ranking.rows],
-            quoted=[tables.quoted_row(row) for row in table.quoted],
-            downloads=names.TABLES,
+            columns=list(tables.columns_of(table)),
+            rankings=[(ranking, tables.rows_of(table, ranking)) for ranking in table.rankings if ranking.rows],
+            quoted=table.quoted,
         )
 
     def empty(self) -> str:
@@ -68,28 +61,26 @@ class Pages:
     def model(self, page: ModelPage) -> str:
         """One model with everything that was handed in for it."""
         entry = page.facts.entry
+        others = (facts for facts in self._site.models if facts.entry != entry)
         return self._render(
             "model.html",
             page.facts.model,
             "",
             model=tables.describe(page.facts),
             entry=entry,
-            runs=[models.run_texts(run) for run in page.runs if run.current and not run.removed],
-            old=models.old_files(page),
-            partners=models.partners(self._site, entry),
+            runs=[run for run in page.runs if run.current and not run.removed],
+            old=[run for run in page.runs if run.removed or not run.current],
+            partners=[other for other in others if self._site.live or self._has_page(entry, other.entry)],
         )
 
     def compare(self, page: ComparePage) -> str:
         """Two models side by side."""
-        parts, reach = models.versus_texts(page)
         return self._render(
             "compare.html",
             f"{page.a.model} and {page.b.model}",
             names.COMPARE,
-            a=tables.describe(page.a),
-            b=tables.describe(page.b),
-            results=parts,
-            reach=reach,
+            page=page,
+            reach=texts.reach_of(part.difference for part in page.parts),  # one axis for all parts
         )
 
     def choose(self) -> str:
@@ -101,20 +92,16 @@ class Pages:
 
     def gap(self, gaps: Sequence[Gap]) -> str:
         """Models on a public and on a hidden set."""
-        rows = [tables.gap_row(gap) for gap in gaps]
-        return self._render("gap.html", "Public and hidden sets", names.GAP, rows=rows)
+        return self._render("gap.html", "Public and hidden sets", names.GAP, gaps=gaps)
 
     def history(self, events: Sequence[Event]) -> str:
         """The log, the newest first."""
         newest_first = sorted(events, key=lambda event: event.number, reverse=True)
-        rows = [(event, texts.minute(event.at), self._models.get(event.subject)) for event in newest_first]
-        return self._render("history.html", "History", names.HISTORY, rows=rows, model_name=model_name)
+        return self._render("history.html", "History", names.HISTORY, events=newest_first, models=self._models)
 
     def quoted(self, rows: Sequence[Quoted]) -> str:
         """All rows from publications."""
-        return self._render(
-            "quoted.html", "Quoted from publications", names.QUOTED, quoted=[tables.quoted_row(row) for row in rows]
-        )
+        return self._render("quoted.html", "Quoted from publications", names.QUOTED, quoted=rows)
 
     def about(self) -> str:
         """How to hand in outputs, and how they are scored and ranked."""
@@ -149,10 +136,8 @@ class Pages:
             names.SUBMIT,
             submission=submission,
             model=tables.describe(submission.facts),
-            received=texts.minute(submission.received),
-            size=texts.file_size(submission.bytes),
             waiting=waiting,
-            cells=[models.cell_texts(cell) for cell in cells],
+            cells=cells,
             refresh=REFRESH_SECONDS if submission.state in (State.QUEUED, State.SCORING) else 0,
         )
 
@@ -160,8 +145,9 @@ class Pages:
         """A page that only says something: not found, too large, too many requests."""
         return self._render("message.html", title, "", text=text)
 
-    def _labels(self, table: BoardTable) -> set[str]:
-        return {column.view for column in tables.columns_of(table)}
+    def _has_page(self, a: str, b: str) -> bool:
+        """Whether the comparison of two entries was exported."""
+        return (a, b) in self._site.compared or (b, a) in self._site.compared
 
     def _render(self, template: str, title: str, current: str, **values: Any) -> str:
         site = self._site
@@ -175,66 +161,36 @@ class Pages:
             (names.ABOUT, "About", True),
             (names.SUBMIT, "Submit", site.live),
         )
-        return (
-            _environment()
-            .get_template(template)
-            .render(
-                site=site,
-                title=title,
-                current=current,
-                links=[(name, label) for name, label, there in links if there],
-                updated=texts.minute(site.updated) if site.updated else "",
-                contact_link=texts.contact_link(site.contact),
-                policy=policy(header=False),
-                **values,
-            )
+        return _templates().render(
+            template,
+            site=site,
+            title=title,
+            current=current,
+            links=[(name, label) for name, label, there in links if there],
+            updated=texts.minute(site.updated) if site.updated else "",
+            contact_link=texts.contact_link(site.contact),
+            **values,
         )
 
 
-@cache
 def policy(*, header: bool = True) -> str:
     """The content security policy of all pages.
 
     Args:
-        header: For the HTTP header; else for the ``<meta>`` of a page, where ``frame-ancestors`` has no meaning.
+        header: For the HTTP header; else for the ``<meta>`` of a page.
     """
-    rules = [
-        "default-src 'none'",
-        f"style-src '{_digest('board.css')}'",
-        f"script-src '{_digest('board.js')}'",
-        "img-src data:",
-        "form-action 'self'",
-        "base-uri 'none'",
-        "require-trusted-types-for 'script'",
-        "trusted-types 'none'",
-        *(["frame-ancestors 'none'"] if header else []),
-    ]
-    return "; ".join(rules)
+    return _templates().policy(header=header)
 
 
 @cache
-def _asset(name: str) -> str:
-    return resources.files("vcrgen.leaderboard.site").joinpath(name).read_text("utf-8")
-
-
-def _digest(name: str) -> str:
-    return f"sha256-{base64.b64encode(hashlib.sha256(_asset(name).encode()).digest()).decode()}"
-
-
-@cache
-def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("vcrgen.leaderboard.site"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        auto_reload=False,
+def _templates() -> Templates:
+    return Templates(
+        "vcrgen.leaderboard.site",
+        style="board.css",
+        script="board.js",
+        forms=True,
+        names=names,
+        texts=texts,
+        charts=charts,
+        describe=tables.describe,
     )
-    environment.globals |= {
-        "style": Markup(_asset("board.css")),  # noqa: S704 - our own files, whose hash is in the policy
-        "script": Markup(_asset("board.js")),  # noqa: S704
-        "name": {key.lower(): getattr(names, key) for key in ("INDEX", "GAP", "ABOUT", "SUBMIT", "COMPARE", "QUOTED")},
-        "board_name": board_name,
-    }
-    return environment

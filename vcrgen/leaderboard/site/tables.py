@@ -1,38 +1,25 @@
-"""Tables with a row a model: the board, the gap between public and hidden sets, rows from publications.
-
-Everything is made into texts here; templates only put them between tags, so that a page of 500 models is quick.
-"""
+"""What a page of the board shows: its rows, their cells, and the way to the other tables."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from markupsafe import Markup
 
-from vcrgen.dataset.views import View
-from vcrgen.leaderboard.facts import Access, ModelFacts, show_size
-from vcrgen.leaderboard.quoted import Quoted
-from vcrgen.leaderboard.records import SHOWN_METRICS, BoardTable, Figure, Figures, Gap, Ranking, Site, Track
-from vcrgen.leaderboard.site import charts
+from vcrgen.leaderboard.facts import ModelFacts
+from vcrgen.leaderboard.records import SHOWN_METRICS, BoardTable, Figures, Ranking, Row, Site, Track
 from vcrgen.leaderboard.site.names import board_name, model_name
-from vcrgen.leaderboard.site.texts import (
-    DASH,
-    METRIC_NAMES,
-    MINUS,
-    Shown,
-    day,
-    decimals_of,
-    language_name,
-    mode_name,
-    percent,
-    shown,
-    web_address,
-)
+from vcrgen.leaderboard.site.texts import decimals_of, language_name, mode_name, shown, web_address
+from vcrgen.published.facts import Access, show_size
+from vcrgen.published.quoted import Quoted
+from vcrgen.report.charts import interval_bar
+from vcrgen.report.table import DASH
+from vcrgen.scorer.tables import DIFFERENCE, METRIC_LABELS
 
 
 class Model(NamedTuple):
-    """What a table says of a model beside its scores."""
+    """What a table says of a model beside its scores; what is not known is empty."""
 
     name: str
     team: str
@@ -44,106 +31,39 @@ class Model(NamedTuple):
     released: str
 
 
-class Column(NamedTuple):
-    """The head of a column of figures: what is measured, of which view, and whether a drawing stands before it."""
-
-    label: str
-    view: str
-    drawn: bool
-
-
-class BoardRow(NamedTuple):
-    """One model on the board; its cells of figures are made here, as there are thousands on a page."""
-
-    model: Model
-    rank: int
-    places: str
-    cells: Markup
-    received: str
-
-
-class BoardRanking(NamedTuple):
-    """Models that can be compared."""
-
-    short: str
-    signature: str
-    rows: list[BoardRow]
-
-
-class QuotedRow(NamedTuple):
-    """One row from a publication; the figures are None where none is printed."""
-
-    model: Model
-    source: str
-    link: str
-    setting: str
-    data: str
-    exact: str | None
-    exact_sd: str
-    jaccard: str | None
-    jaccard_sd: str
-    corrected: str
-    note: str
-
-
-class GapRow(NamedTuple):
-    """One model on a public and on a hidden set."""
-
-    model: Model
-    public: str
-    public_page: str
-    hidden: str
-    hidden_page: str
-    on_public: Shown
-    on_hidden: Shown
-    gap: str
-    key: str
-    chart: Markup
-
-
-class Choice(NamedTuple):
-    """A link of the board's navigation."""
-
-    label: str
-    page: str
-    current: bool
-    hidden: bool
-
-
-def describe(facts: ModelFacts) -> Model:
-    """A model with the link to its page."""
+def describe(of: ModelFacts | Quoted) -> Model:
+    """A model of the board with the link to its page, or one of a publication."""
+    facts = of if isinstance(of, ModelFacts) else None
     return Model(
-        name=facts.model,
-        team=facts.team,
-        page=model_name(facts.entry),
-        link=web_address(facts.link),
-        access="" if facts.access == Access.UNKNOWN else facts.access.value,
-        size=show_size(facts.size),
-        billions="" if facts.size is None else f"{facts.size:g}",
-        released=facts.released.isoformat() if facts.released else "",
+        name=of.model,
+        team=facts.team if facts else "",
+        page=model_name(facts.entry) if facts else "",
+        link=web_address(facts.link) if facts else "",
+        access="" if of.access == Access.UNKNOWN else of.access.value,
+        size=show_size(of.size),
+        billions="" if of.size is None else f"{of.size:g}",
+        released=of.released.isoformat() if of.released else "",
     )
 
 
-def columns_of(table: BoardTable) -> list[Column]:
-    """Both metrics of the view that ranks, then of the views that some model has beside it, then the difference."""
-    rows = [row for ranking in table.rankings for row in ranking.rows]
-    views = _views(table)
-    columns = [
-        Column(METRIC_NAMES[metric], view.label, view == table.track.view and metric == "exact")
-        for view in views
-        for metric in SHOWN_METRICS
-    ]
-    if any(row.difference for row in rows):
-        columns.append(Column("Difference", f"VI+TEI {MINUS} TEI", False))
-    return columns
+def columns_of(table: BoardTable) -> Iterator[tuple[str, str, bool]]:
+    """Metric and view of each column of figures, and whether a drawing stands before it.
+
+    Both metrics of the view that ranks come first, then those of the other views, then the difference.
+    """
+    for view in table.views:
+        for metric in SHOWN_METRICS:
+            yield METRIC_LABELS[metric], view.label, view == table.track.view and metric == "exact"
+    if table.has_differences:
+        yield "Difference", DIFFERENCE, False
 
 
-def board_ranking(table: BoardTable, ranking: Ranking) -> BoardRanking:
-    """The rows of one ranking under the columns of the whole page."""
-    decimals = decimals_of(table.track)
-    views = _views(table)
-    differences = any(row.difference for each in table.rankings for row in each.rows)
-    rows = []
+def rows_of(table: BoardTable, ranking: Ranking) -> Iterator[tuple[Row, Markup]]:
+    """The models of one ranking, each with its cells under the columns of the whole page.
+
+    The cells are made here and not by the template, as there are thousands on a page of 500 models.
+    """
+    decimals, views, differences = decimals_of(table.track), table.views, table.has_differences
     for row in ranking.rows:
         cells = [
             _cell(row.scores.get(view), metric, decimals, drawn=view == table.track.view and metric == "exact")
@@ -152,14 +72,7 @@ def board_ranking(table: BoardTable, ranking: Ranking) -> BoardRanking:
         ]
         if differences:
             cells.append(_cell(row.difference, "exact", decimals, sign=True))
-        places = f"{row.rank}{DASH}{row.lowest}" if row.lowest != row.rank else ""
-        rows.append(BoardRow(describe(row.facts), row.rank, places, Markup("".join(cells)), day(row.received)))  # noqa: S704
-    return BoardRanking(ranking.short, ranking.signature, rows)
-
-
-def _views(table: BoardTable) -> list[View]:
-    present = {view for ranking in table.rankings for row in ranking.rows for view in row.scores}
-    return [table.track.view, *(view for view in View if view in present and view != table.track.view)]
+        yield row, Markup("".join(cells))  # noqa: S704 - see _cell
 
 
 def _cell(figures: Figures | None, metric: str, decimals: int, *, sign: bool = False, drawn: bool = False) -> str:
@@ -168,60 +81,17 @@ def _cell(figures: Figures | None, metric: str, decimals: int, *, sign: bool = F
     if figure is None:
         return f'{"<td></td>" if drawn else ""}<td class="n">{DASH}</td>'
     of = shown(figure, decimals, sign=sign)
-    bar = f'<td class="c">{charts.interval_bar(figure)}</td>' if drawn else ""
+    bar = f'<td class="c">{interval_bar(figure.value, figure.low, figure.high)}</td>' if drawn else ""
     return f'{bar}<td class="n" data-v="{of.key}"><b>{of.value}</b><small>{of.interval}</small></td>'
 
 
-def quoted_row(row: Quoted) -> QuotedRow:
-    """One row from a publication as texts."""
-    model = Model(
-        name=row.model,
-        team="",
-        page="",
-        link="",
-        access="" if row.access == Access.UNKNOWN else row.access.value,
-        size=show_size(row.size),
-        billions="" if row.size is None else f"{row.size:g}",
-        released=row.released.isoformat() if row.released else "",
-    )
-    return QuotedRow(
-        model=model,
-        source=row.source,
-        link=web_address(row.url),
-        setting=f"{language_name(row.language)}, {row.mode}, {row.view.label}",
-        data=", ".join(filter(None, (row.data, f"{row.items:,} images" if row.items else ""))) or DASH,
-        exact=None if row.exact is None else percent(row.exact),
-        exact_sd="" if row.exact_sd is None else f"± {percent(row.exact_sd)}",
-        jaccard=None if row.jaccard is None else percent(row.jaccard),
-        jaccard_sd="" if row.jaccard_sd is None else f"± {percent(row.jaccard_sd)}",
-        corrected=row.corrected,
-        note=row.note,
-    )
-
-
-def gap_row(gap: Gap) -> GapRow:
-    """One model on a public and a hidden set as texts; the gap is as coarse as the hidden figure."""
-    decimals = decimals_of(gap.hidden)
-    difference = gap.on_hidden.value - gap.on_public.value
-    text = percent(difference, decimals, sign=True)
-    return GapRow(
-        model=describe(gap.facts),
-        public=f"{gap.public.set}, {mode_name(gap.public.mode)}",
-        public_page=board_name(gap.public),
-        hidden=f"{gap.hidden.set}, {mode_name(gap.hidden.mode)}",
-        hidden_page=board_name(gap.hidden),
-        on_public=shown(gap.on_public, decimals_of(gap.public)),
-        on_hidden=shown(gap.on_hidden, decimals),
-        gap=text,
-        key=shown(Figure(difference, 0, 0), decimals).key,
-        chart=charts.dumbbell(gap.on_public, gap.on_hidden),
-    )
-
-
-def navigation(site: Site, track: Track) -> list[tuple[str, list[Choice]]]:
+def navigation(site: Site, track: Track) -> list[tuple[str, list[tuple[str, str, bool, bool]]]]:
     """Links to the other tables by language, set, mode and view; a choice of one thing only is left out, but the set.
 
     Each leads to the table that differs least from this one in the rest.
+
+    Returns:
+        For each of the four its links: text, page, whether this is where one is, and whether it is a hidden set.
     """
     sets = [each for each in site.tracks if each.language == track.language]
     modes = [each for each in site.tracks if each.set == track.set]
@@ -235,7 +105,7 @@ def navigation(site: Site, track: Track) -> list[tuple[str, list[Choice]]]:
     return [(name, choices) for name, choices in groups if len(choices) > 1 or name == "Set"]
 
 
-def _choices(tracks: Sequence[Track], current: Track, by: str) -> list[Choice]:
+def _choices(tracks: Sequence[Track], current: Track, by: str) -> list[tuple[str, str, bool, bool]]:
     found: dict[str, list[Track]] = {}
     for each in tracks:
         found.setdefault(getattr(each, by), []).append(each)
@@ -248,8 +118,8 @@ def _choices(tracks: Sequence[Track], current: Track, by: str) -> list[Choice]:
             "mode": mode_name(nearest.mode),
             "view": nearest.view.label,
         }
-        is_current = value == getattr(current, by)
-        choices.append(Choice(labels[by], board_name(nearest), is_current, by == "set" and nearest.hidden))
+        here = value == getattr(current, by)
+        choices.append((labels[by], board_name(nearest), here, by == "set" and nearest.hidden))
     return choices
 
 

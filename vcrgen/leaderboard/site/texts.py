@@ -1,23 +1,21 @@
-"""Figures, sizes, dates and names as people read them, rounded once."""
+"""Figures, sizes, dates and names as people read them; templates call these functions."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
-
-from markupsafe import Markup
+from typing import Any, NamedTuple
 
 from vcrgen.dataset.views import View
-from vcrgen.leaderboard.records import Figure, Track
+from vcrgen.leaderboard.records import SHOWN_METRICS, Figure, Figures, Group, Track, Versus
+from vcrgen.published.quoted import Quoted
+from vcrgen.report.charts import reach
+from vcrgen.report.table import DASH, DECIMALS, MINUS, percent
+from vcrgen.scorer.tables import METRIC_LABELS
 from vcrgen.text.languages import LANGUAGES
 
-MINUS = "\N{MINUS SIGN}"
-DASH = "\N{EN DASH}"
-PUBLIC_DECIMALS = 2
-METRIC_NAMES = {"exact": "Exact match", "jaccard": "Jaccard"}
 VIEW_NOTES = {
     View.STACKED: "VI+TEI: the model sees the picture and, below it, the caption with its covered words.",
     View.TEI: "TEI: the model sees the covered caption on white, without the picture.",
@@ -32,32 +30,22 @@ OUTCOME_NOTES = {
     "null": "null output",
     "missing": "no output",
 }
-NO_BAR = Markup("")
 _MAIL = re.compile(r"[\w.+-]+@[\w-]+(\.[\w-]+)+", re.ASCII)
 _WEB = re.compile(r"https?://[^\s\"'<>]+")
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """A figure in percent, as texts.
-
-    Attributes:
-        value: The mean.
-        interval: Its 95 % interval.
-        key: The mean for sorting: with an ASCII sign.
-        bar: The interval as a small drawing, or nothing.
-    """
+class Shown(NamedTuple):
+    """A figure in percent, as texts: the mean, its 95 % interval, and the mean for sorting, with an ASCII sign."""
 
     value: str
     interval: str
     key: str
-    bar: Markup = NO_BAR
 
 
-def decimals_of(track: Track) -> int:
+def decimals_of(track: Track | None) -> int:
     """Decimals of a percentage: two, or as many as the step of a hidden set needs."""
-    if not track.step:
-        return PUBLIC_DECIMALS
+    if track is None or not track.step:
+        return DECIMALS
     return max(0, -int(Decimal(points(track)).as_tuple().exponent))
 
 
@@ -66,22 +54,27 @@ def points(track: Track) -> str:
     return f"{round(100 * track.step, 6):f}".rstrip("0").rstrip(".")
 
 
-def percent(share: float | None, decimals: int = PUBLIC_DECIMALS, *, sign: bool = False) -> str:
-    """A share in percent; what rounds to zero has no sign."""
-    if share is None:
-        return DASH
-    number = round(100 * share, decimals)
-    if number == 0:
-        return f"{0:.{decimals}f}"
-    return f"{number:{'+' if sign else ''}.{decimals}f}".replace("-", MINUS)
-
-
-def shown(figure: Figure, decimals: int, *, sign: bool = False, bar: Markup = NO_BAR) -> Shown:
+def shown(figure: Figure, decimals: int, *, sign: bool = False) -> Shown:
     """A figure as texts."""
     value = percent(figure.value, decimals, sign=sign)
     low, high = (percent(end, decimals, sign=sign) for end in (figure.low, figure.high))
-    between = " to " if sign else DASH
-    return Shown(value, f"{low}{between}{high}", value.replace(MINUS, "-").lstrip("+"), bar)
+    return Shown(value, f"{low}{' to ' if sign else DASH}{high}", sort_key(value))
+
+
+def sort_key(text: str) -> str:
+    """A number for people as one that a program reads."""
+    return text.replace(MINUS, "-").lstrip("+")
+
+
+def by_metric(*figures: Figures) -> list[tuple[Any, ...]]:
+    """The label of each metric that all of some figures have, and the figure that each of them has."""
+    common = (metric for metric in SHOWN_METRICS if all(metric in each for each in figures))
+    return [(METRIC_LABELS[metric], *(each[metric] for each in figures)) for metric in common]
+
+
+def reach_of(differences: Iterable[Figures]) -> float:
+    """How far an axis has to go on either side of zero to hold all intervals."""
+    return reach(end for figures in differences for each in figures.values() for end in (each.low, each.high))
 
 
 def language_name(code: str) -> str:
@@ -97,6 +90,16 @@ def mode_name(mode: str) -> str:
 def track_name(track: Track) -> str:
     """Mode and view: what a set has several of."""
     return f"{mode_name(track.mode)}, {track.view.label}"
+
+
+def set_and_mode(track: Track) -> str:
+    """A set and which of its modes."""
+    return f"{track.set}, {mode_name(track.mode)}"
+
+
+def measured_on(row: Quoted) -> str:
+    """The data of a publication's row."""
+    return ", ".join(filter(None, (row.data, f"{row.items:,} images" if row.items else ""))) or DASH
 
 
 def day(moment: datetime) -> str:
@@ -117,9 +120,15 @@ def file_size(count: int) -> str:
     return f"{count} bytes"
 
 
-def p_value(p: float) -> str:
-    """A p-value with its sign of relation."""
-    return "< 0.001" if p < 0.001 else f"= {p:.2g}"
+def tests_of(part: Versus) -> str:
+    """What the tests over single texts say of two models; nothing where the set is hidden."""
+    sentences = []
+    if part.only_a is not None and part.only_b is not None:
+        sentences.append(f"Only A restored {part.only_a:,} of {part.track.spans:,} texts, only B {part.only_b:,}.")
+    if part.p is not None:
+        p = "< 0.001" if part.p < 0.001 else f"= {part.p:.2g}"
+        sentences.append(f"McNemar's exact test over single texts: p {p}.")
+    return " ".join(sentences)
 
 
 def web_address(link: str) -> str:
@@ -132,12 +141,20 @@ def contact_link(contact: str) -> str:
     return f"mailto:{contact}" if _MAIL.fullmatch(contact) else web_address(contact)
 
 
-def outcome_parts(outcomes: Mapping[str, int]) -> list[tuple[str, str, int, float]]:
-    """Kind, words, spans and share of the outcomes that occurred, in the order of the scorer."""
+def outcome_parts(outcomes: Mapping[str, int]) -> list[tuple[str, float, int, str]]:
+    """Kind, share, spans and words of the outcomes that occurred, in the order of the scorer."""
     total = sum(outcomes.values())
     return [
-        (kind, words, count, count / total) for kind, words in OUTCOME_NOTES.items() if (count := outcomes.get(kind, 0))
+        (kind, count / total, count, words) for kind, words in OUTCOME_NOTES.items() if (count := outcomes.get(kind, 0))
     ]
+
+
+def by_property(groups: Iterable[Group]) -> dict[str, list[Group]]:
+    """Groups of spans by what they are grouped by."""
+    found: dict[str, list[Group]] = {}
+    for group in groups:
+        found.setdefault(group.by, []).append(group)
+    return found
 
 
 def _utc(moment: datetime) -> datetime:

@@ -8,9 +8,9 @@ from dataclasses import asdict, fields
 from sqlalchemy import Connection, insert, select
 
 from vcrgen.dataset.views import View
-from vcrgen.leaderboard.facts import Access
-from vcrgen.leaderboard.quoted import Quoted
 from vcrgen.leaderboard.store.schema import quoted as table
+from vcrgen.published.facts import Access
+from vcrgen.published.quoted import Quoted
 
 
 def add(connection: Connection, rows: Sequence[Quoted]) -> int:

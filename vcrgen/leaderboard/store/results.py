@@ -112,7 +112,8 @@ def runs_of(connection: Connection, entry: str) -> Sequence[AnyRow]:
 
 def evidence(connection: Connection, run: int) -> dict[CellKey, AnyRow]:
     """What comparisons need of a run, by cell."""
-    rows = connection.execute(select(cells).where(cells.c.run == run))
+    wanted = select(cells, runs.c.result).join(runs, runs.c.id == cells.c.run)
+    rows = connection.execute(wanted.where(cells.c.run == run))
     return {CellKey(row.set, row.mode, row.view, row.short): row for row in rows}
 
 

@@ -7,11 +7,12 @@ from datetime import datetime
 
 from sqlalchemy import Connection, func, insert, select, update
 
-from vcrgen.leaderboard.facts import Access, ModelFacts
+from vcrgen.leaderboard.facts import ModelFacts
 from vcrgen.leaderboard.records import State, Submission
 from vcrgen.leaderboard.store.log import now
 from vcrgen.leaderboard.store.schema import AnyRow
 from vcrgen.leaderboard.store.schema import submissions as table
+from vcrgen.published.facts import Access
 
 # States in which a file counts as one that is scored.
 TAKEN = (State.QUEUED, State.SCORING, State.SCORED, State.REMOVED)

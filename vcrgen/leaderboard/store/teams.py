@@ -1,25 +1,23 @@
-"""Teams and their tokens. Of a token only a hash is kept: it is 256 random bits, so no salt is needed."""
+"""Teams and their tokens, of which only hashes are kept."""
 
 from __future__ import annotations
 
-import hashlib
-import secrets
 from collections.abc import Sequence
 
 from sqlalchemy import Connection, insert, select, update
 
 from vcrgen.leaderboard.store.log import now
 from vcrgen.leaderboard.store.schema import teams, tokens
+from vcrgen.web.tokens import hash_of, new_token
 
 PREFIX = "vcr_"
-MAX_TOKEN = 100
 
 
 def make_token(connection: Connection, team: str, label: str) -> str:
     """A new token of a team; it is nowhere but in what this returns."""
     add_team(connection, team)
-    token = PREFIX + secrets.token_urlsafe(32)
-    values = {"hash": _hash(token), "team": team.casefold(), "label": label, "made": now()}
+    token = new_token(PREFIX)
+    values = {"hash": hash_of(token), "team": team.casefold(), "label": label, "made": now()}
     connection.execute(insert(tokens).values(**values))
     return token
 
@@ -32,9 +30,9 @@ def revoke_tokens(connection: Connection, team: str) -> int:
 
 def team_of(connection: Connection, token: str) -> str | None:
     """The name of the team that a token belongs to, or None."""
-    if len(token) > MAX_TOKEN:
+    if (stored := hash_of(token)) is None:
         return None
-    valid = (tokens.c.hash == _hash(token)) & tokens.c.revoked.is_(None)
+    valid = (tokens.c.hash == stored) & tokens.c.revoked.is_(None)
     found = connection.execute(select(teams.c.name).join(tokens, tokens.c.team == teams.c.key).where(valid))
     return found.scalar_one_or_none()
 
@@ -55,7 +53,3 @@ def all_teams(connection: Connection) -> Sequence[tuple[str, int]]:
         valid[key] += 1
     names = {row.key: row.name for row in connection.execute(select(teams))}
     return [(names[key], count) for key, count in valid.items()]
-
-
-def _hash(token: str) -> str:
-    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()

@@ -10,12 +10,13 @@ from types import MappingProxyType
 from vcrgen.dataset.reader import open_dataset
 from vcrgen.errors import ConfigError
 from vcrgen.files import write_text
-from vcrgen.publish.export.base import Format, count_files, nearest, new_folder, plan_job
+from vcrgen.publish.export.base import Format, count_files, nearest, plan_job
 from vcrgen.publish.export.imagefolder import write_imagefolder
 from vcrgen.publish.export.lmms_eval import write_lmms_eval
 from vcrgen.publish.export.vlmevalkit import write_vlmevalkit
 from vcrgen.publish.export.webdataset import write_webdataset
 from vcrgen.tasks.vcr import VCR
+from vcrgen.work.folder import new_folder
 
 FORMATS: Mapping[str, Format] = MappingProxyType(
     {

@@ -1,14 +1,11 @@
-"""What every format shares: the parts to write, rows that were looked at, and a folder that appears whole."""
+"""What every format shares: the parts to write, and rows that were looked at."""
 
 from __future__ import annotations
 
-import contextlib
 import difflib
 import json
 import os
 import re
-import shutil
-import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,8 +16,7 @@ from vcrgen.dataset.pictures import media_type
 from vcrgen.dataset.reader import Dataset
 from vcrgen.dataset.tables import image_bytes
 from vcrgen.dataset.views import View
-from vcrgen.errors import ConfigError, DatasetError, OutputError
-from vcrgen.files import fsync
+from vcrgen.errors import ConfigError, DatasetError
 from vcrgen.reading import one_line
 from vcrgen.records import Mode
 from vcrgen.tasks.vcr import VCR
@@ -198,41 +194,6 @@ class FileNames:
             return f"{_FALLBACK}{row.number:08d}"
         self._taken.add(folded)
         return name
-
-
-@contextlib.contextmanager
-def new_folder(out: Path) -> Iterator[Path]:
-    """A temporary folder beside ``out`` that becomes ``out`` when the block ends well, and goes away when not.
-
-    Raises:
-        OutputError: ``out`` holds something, or cannot be written.
-    """
-    try:
-        target = out.resolve()  # a link would be replaced, not what it leads to
-        if target.exists() and (not target.is_dir() or any(target.iterdir())):
-            raise OutputError(f"{out} is not a new or empty folder; choose another one for the export.")
-        target.parent.mkdir(parents=True, exist_ok=True)
-        temporary = target.with_name(f".vcrgen-export-{uuid.uuid4().hex}.tmp")
-        temporary.mkdir()
-        try:
-            yield temporary
-            _flush(temporary)
-            with contextlib.suppress(FileNotFoundError):
-                target.rmdir()
-            temporary.rename(target)
-            fsync(target.parent)
-        finally:
-            shutil.rmtree(temporary, ignore_errors=True)
-    except OSError as error:
-        why = (error.strerror or str(error)).lower()
-        raise OutputError(f"The export cannot be written to {out}: {why}.") from None
-
-
-def _flush(folder: Path) -> None:
-    for root, _, files in os.walk(folder, topdown=False):
-        for name in files:
-            fsync(Path(root, name))
-        fsync(Path(root))
 
 
 def count_files(folder: Path) -> int:

@@ -1,18 +1,9 @@
 """Scenes in farmed country."""
 
-from __future__ import annotations
-
 import math
 
-from vcrgen.samples.draw import RGB, WHITE, Canvas, Point, clear, darker, lighter, mix
-from vcrgen.samples.facts import (
-    Balloons,
-    Castle,
-    Season,
-    Sunflowers,
-    Viaduct,
-    WindFarm,
-)
+from vcrgen.samples.draw import RGB, WHITE, Point, clear, darker, lighter, mix
+from vcrgen.samples.facts import Balloons, Castle, Season, Sunflowers, Viaduct, WindFarm
 from vcrgen.samples.scenery import (
     AUTUMN,
     LEAF,
@@ -23,17 +14,8 @@ from vcrgen.samples.scenery import (
     STONE,
     WINDOW_LIGHT,
     WOOD,
-    Light,
-    clouds,
-    fir,
-    flag,
+    Picture,
     height_at,
-    hills,
-    house,
-    round_tree,
-    shadow,
-    sky,
-    spread,
 )
 
 _GROUND: dict[Season, RGB] = {
@@ -42,350 +24,217 @@ _GROUND: dict[Season, RGB] = {
     "autumn": (190, 166, 92),
     "winter": SNOW,
 }
+_BLOSSOM = (242, 176, 196)
 
 
-def _grove(c: Canvas, line: list[Point], count: int, size: float, season: Season, light: Light) -> None:
-    """Plant trees along a skyline, dressed for the season."""
-    for i, x in enumerate(spread(c, count, 0, c.w, 0.45)):
-        base, height = height_at(line, x) + 1.5 * c.u, size * c.rng.uniform(0.75, 1.2)
-        if season == "winter":
-            fir(c, x, base, height, light.on((70, 112, 98)), snow=light.on(SNOW))
-        elif season == "autumn":
-            round_tree(c, x, base, height, light.on(AUTUMN[i % 3]))
-        elif season == "spring" and i % 2:
-            round_tree(c, x, base, height, light.on((242, 176, 196)))
-        else:
-            round_tree(c, x, base, height, light.on(LEAF))
+def _tree(c: Picture, season: Season, leaves: tuple[RGB, ...], turn: int) -> None:
+    """Draw a tree dressed for the season; in spring and summer with some of the leaves."""
+    if season == "winter":
+        c.fir(c.on((70, 112, 98)), snow=True)
+    else:
+        leaves = AUTUMN if season == "autumn" else leaves
+        c.round_tree(c.on(leaves[turn % len(leaves)]))
 
 
-def viaduct(c: Canvas, f: Viaduct) -> None:
+def _grove(c: Picture, line: list[Point], count: int, size: float, season: Season) -> None:
+    """Plant trees along a skyline."""
+    leaves = (LEAF, _BLOSSOM) if season == "spring" else (LEAF,)
+    for i, x in enumerate(c.spread(count, 0, 1, 0.45)):
+        _tree(c.at(x, height_at(line, x) + 1.5 * c.u, size * c.rng.uniform(0.75, 1.2)), season, leaves, i)
+
+
+def _ribbon(c: Picture, line: list[Point], width: float, growth: float, ink: RGB) -> None:
+    """Paint a path or a river along a line, wider by `growth` at each point."""
+    left, right = ([(x + s * (width + growth * i) * c.u, y) for i, (x, y) in enumerate(line)] for s in (-1, 1))
+    c.poly(left + right[::-1], ink)
+
+
+def viaduct(c: Picture, f: Viaduct) -> None:
     """Draw a train high on its arches over a valley."""
-    light, ground = LIGHTS["day"], _GROUND[f.season]
-    sky(c, light, 0.8 * c.h)
-    clouds(c, light, 0.3 * c.h, 3)
-    far = hills(c, 0.56 * c.h, 22 * c.u, mix(ground, (150, 190, 210), 0.55), mix(ground, (150, 190, 210), 0.3), 0.9)
-    _grove(c, far, 13, 9 * c.u, f.season, light)
-    deck, foot = 0.5 * c.h, c.h - 9 * c.u
-    stone = mix(STONE, SNOW, 0.15)
-    pitch = c.w / f.arches
+    ground, haze = _GROUND[f.season], (150, 190, 210)
+    c.sky(0.8 * c.h, clouds=3, depth=0.3 * c.h)
+    far = c.hills(0.56 * c.h, 22 * c.u, mix(ground, haze, 0.55), mix(ground, haze, 0.3), 0.9)
+    _grove(c, far, 13, 9 * c.u, f.season)
+    deck, foot, stone, pitch = 0.5 * c.h, c.h - 9 * c.u, mix(STONE, SNOW, 0.15), c.w / f.arches
     c.rect(0, deck, c.w, foot - deck, stone)
-    rise = min(0.8 * (foot - deck), foot - deck - 0.1 * c.h)
+    rise, half = min(0.8 * (foot - deck), foot - deck - 0.1 * c.h), 0.39 * pitch
+    opening = [(math.cos(a / 16 * math.pi), -math.sin(a / 16 * math.pi)) for a in range(17)]
+    inner = [(x - 0.16, y) for x, y in reversed(opening[8:])]
+    floor = (rise - half + 2 * c.u) / half
     for i in range(f.arches):
-        x, half = (i + 0.5) * pitch, 0.39 * pitch
-        crown = foot - rise + half
-        opening = [
-            (x + half * math.cos(a / 16 * math.pi), crown - half * math.sin(a / 16 * math.pi)) for a in range(17)
-        ]
-        c.shaded(
-            [*opening, (x - half, foot + 2 * c.u), (x + half, foot + 2 * c.u)],
-            mix(ground, (150, 190, 210), 0.5),
-            mix(ground, (110, 150, 120), 0.2),
-        )
-        inner = [(px - 0.16 * half, py) for px, py in opening[8:]]
-        c.poly(
-            [*opening[8:], (x - half, foot + 2 * c.u), (x - 0.78 * half, foot + 2 * c.u), *reversed(inner)],
-            darker(stone, 0.3),
-        )
+        arch = c.at((i + 0.5) * pitch, foot - rise + half, half)
+        arch.shaded([*opening, (-1, floor), (1, floor)], mix(ground, haze, 0.5), mix(ground, (110, 150, 120), 0.2))
+        arch.poly([*opening[8:], (-1, floor), (-0.78, floor), *inner], darker(stone, 0.3))
     c.rect(0, deck, c.w, 1.6 * c.u, darker(stone, 0.16))
     c.rect(0, deck - 1.2 * c.u, c.w, 1.5 * c.u, lighter(stone, 0.35))
-    _train(c, f, deck - 1.2 * c.u, min(24 * c.u, 0.86 * c.w / (f.coaches + 1)))
-    near = hills(c, foot, 5 * c.u, ground, darker(ground, 0.14), 1.1)
-    _grove(c, near, 6, 13 * c.u, f.season, light)
+    length = min(24 * c.u, 0.86 * c.w / (f.coaches + 1))
+    _train(c.at(0.5 * c.w - 0.5 * length * (f.coaches + 1), deck - 1.2 * c.u, length), f)
+    near = c.hills(foot, 5 * c.u, ground, darker(ground, 0.14), 1.1)
+    _grove(c, near, 6, 13 * c.u, f.season)
 
 
-def _train(c: Canvas, f: Viaduct, rail: float, length: float) -> None:
-    paint, height = PAINT[f.train], 0.44 * length
-    x = 0.5 * c.w - 0.5 * length * (f.coaches + 1)
-    if f.steam:
-        for i in range(6):
-            c.disc(
-                x + (0.2 + 0.34 * i) * length,
-                rail - (1.45 + 0.16 * i) * height,
-                (0.1 + 0.045 * i) * length,
-                clear(WHITE, 0.85 - 0.1 * i),
-            )
+def _train(c: Picture, f: Viaduct) -> None:
+    """Draw an engine and its coaches, each 1 long and 0.44 high."""
+    paint, iron, glass = PAINT[f.train], (50, 48, 56), (214, 234, 242)
+    for i in range(6 if f.steam else 0):
+        c.disc(0.2 + 0.34 * i, -(1.45 + 0.16 * i) * 0.44, 0.1 + 0.045 * i, clear(WHITE, 0.85 - 0.1 * i))
     for i in range(f.coaches + 1):
-        left, top = x + i * length, rail - height
-        c.rect(left, rail - 0.3 * height, length, 0.1 * height, (50, 48, 56))
+        coach = c.at(i, 0, 1, 0.44)
+        coach.rect(0, -0.3, 1, 0.1, iron)
         if i == 0 and f.steam:
-            _steam_engine(c, left, rail, length, height, darker(paint, 0.3))
+            coach.rect(0.62, -1.05, 0.34, 0.85, darker(paint, 0.3))
+            coach.rect(0.7, -0.92, 0.17, 0.28, glass)
+            coach.rect(0.08, -0.72, 0.58, 0.48, darker(paint, 0.3), corner=0.12 * 0.44)
+            coach.rects(".58,-1.12,.42,.1 .16,-1.14,.1,.46 .05,-.62,.06,.28", iron)
+            coach.disc(0.44, -0.74, 0.06, (226, 186, 88))
         else:
-            c.rect(
-                left + 0.02 * length, top, 0.96 * length, 0.82 * height, paint, corner=(0.3 if i == 0 else 0.1) * height
-            )
-            c.rect(left + 0.02 * length, rail - 0.34 * height, 0.96 * length, 0.14 * height, darker(paint, 0.25))
+            coach.rect(0.02, -1, 0.96, 0.82, paint, corner=(0.3 if i == 0 else 0.1) * 0.44)
+            coach.rect(0.02, -0.34, 0.96, 0.14, darker(paint, 0.25))
             for j in range(4):
-                c.rect(
-                    left + (0.1 + 0.21 * j) * length,
-                    top + 0.17 * height,
-                    0.15 * length,
-                    0.3 * height,
-                    (214, 234, 242),
-                    corner=0.03 * length,
-                )
-        for share in (0.2, 0.35, 0.65, 0.8):
-            c.disc(left + share * length, rail - 0.1 * height, 0.1 * height, (44, 42, 50))
+                coach.rect(0.1 + 0.21 * j, -0.83, 0.15, 0.3, glass, corner=0.03)
+        for x in (0.2, 0.35, 0.65, 0.8):
+            coach.disc(x, -0.1, 0.044, (44, 42, 50))
 
 
-def _steam_engine(c: Canvas, x: float, rail: float, length: float, height: float, paint: RGB) -> None:
-    c.rect(x + 0.62 * length, rail - 1.05 * height, 0.34 * length, 0.85 * height, paint)
-    c.rect(x + 0.58 * length, rail - 1.12 * height, 0.42 * length, 0.1 * height, (50, 48, 56))
-    c.rect(x + 0.7 * length, rail - 0.92 * height, 0.17 * length, 0.28 * height, (214, 234, 242))
-    c.rect(x + 0.08 * length, rail - 0.72 * height, 0.58 * length, 0.48 * height, paint, corner=0.12 * height)
-    c.rect(x + 0.16 * length, rail - 1.14 * height, 0.1 * length, 0.46 * height, (50, 48, 56))
-    c.disc(x + 0.44 * length, rail - 0.74 * height, 0.06 * length, (226, 186, 88))
-    c.rect(x + 0.05 * length, rail - 0.62 * height, 0.06 * length, 0.28 * height, (50, 48, 56))
-
-
-def castle(c: Canvas, f: Castle) -> None:
+def castle(c: Picture, f: Castle) -> None:
     """Draw a castle with its towers on a wooded hill."""
-    light, ground = LIGHTS[f.daytime], _GROUND[f.season]
-    sky(c, light, 0.8 * c.h, sun=(0.17, 0.2))
-    if f.daytime in ("day", "dawn"):
-        clouds(c, light, 0.4 * c.h, 3)
-    haze = mix(light.on(ground), light.horizon, 0.55)
-    hills(c, 0.72 * c.h, 10 * c.u, haze, mix(haze, light.on(ground), 0.4), 1.3)
-    top, wide = 0.66 * c.h, min(80 * c.u, 0.8 * c.w)
+    c.light, top = LIGHTS[f.daytime], 0.66 * c.h
+    c.sky(0.8 * c.h, sun=(0.17, 0.2), clouds=3 if f.daytime in ("day", "dawn") else 0, depth=0.4 * c.h)
+    grass, haze = c.on(_GROUND[f.season]), c.hazy(_GROUND[f.season], 0.55)
+    c.hills(0.72 * c.h, 10 * c.u, haze, mix(haze, grass, 0.4), 1.3)
     mound = [(i * c.w / 30, top + 0.3 * c.h * abs(2 * i / 30 - 1) ** 2.2) for i in range(31)]
-    grass = light.on(ground)
-    _castle_walls(c, f, 0.5 * c.w, top + 3 * c.u, 0.62 * wide, light)
+    _castle_walls(c.at(0.5 * c.w, top + 3 * c.u, 0.62 * min(80 * c.u, 0.8 * c.w)), f)
     c.shaded([*mound, (c.w, c.h), (0, c.h)], grass, darker(grass, 0.25))
-    path = [(0.5 * c.w + (0.09 * math.sin(i * 0.75) * i / 10) * c.w, top + i * (c.h - top) / 10) for i in range(11)]
-    c.poly(
-        [
-            *((x - (1.2 + 0.5 * i) * c.u, y) for i, (x, y) in enumerate(path)),
-            *((x + (1.2 + 0.5 * i) * c.u, y) for i, (x, y) in reversed(list(enumerate(path)))),
-        ],
-        light.on((216, 196, 156)),
-    )
+    path = [((0.5 + 0.09 * math.sin(i * 0.75) * i / 10) * c.w, top + i * (c.h - top) / 10) for i in range(11)]
+    _ribbon(c, path, 1.2, 0.5, c.on((216, 196, 156)))
+    leaves = (LEAF, _BLOSSOM if f.season == "spring" else (70, 128, 78), LEAF)
     lower = [(x, y + 8 * c.u) for x, y in mound if abs(x - 0.5 * c.w) > 0.2 * c.w]
     for i, (x, y) in enumerate(lower[::2]):
-        _grove_tree(c, x, y, c.rng.uniform(12, 16) * c.u, f.season, i, light)
+        _tree(c.at(x, y, c.rng.uniform(12, 16) * c.u), f.season, leaves, i)
 
 
-def _grove_tree(c: Canvas, x: float, base: float, height: float, season: Season, turn: int, light: Light) -> None:
-    if season == "winter":
-        fir(c, x, base, height, light.on((70, 112, 98)), snow=light.on(SNOW))
-        return
-    leaf = {"spring": (LEAF, (242, 176, 196), LEAF), "summer": (LEAF, (70, 128, 78), LEAF), "autumn": AUTUMN}[season]
-    round_tree(c, x, base, height, light.on(leaf[turn % 3]))
-
-
-def _castle_walls(c: Canvas, f: Castle, x: float, base: float, width: float, light: Light) -> None:
-    stone, roof = light.on((204, 192, 176)), light.on((96, 104, 132))
-    wall = 0.26 * width
-    _battlement(c, x - width / 2, base - wall, width, wall, stone)
-    half = 0.07 * width
+def _castle_walls(c: Picture, f: Castle) -> None:
+    """Draw walls 1 wide with their towers."""
+    stone, roof, flag = c.on((204, 192, 176)), c.on((96, 104, 132)), PAINT[f.flag]
+    _battlement(c.at(-0.5, -0.26, 1), 1, 0.26, stone)
     for i in range(f.towers):
-        share = i / (f.towers - 1) - 0.5
-        height = (0.62 - 0.36 * abs(share) + (0.1 if i == f.towers // 2 else 0)) * width
-        tx = x + share * width
-        c.rect(tx - half, base - height, 2 * half, height, stone)
-        c.rect(tx + 0.25 * half, base - height, 0.75 * half, height, darker(stone, 0.14))
-        _battlement(c, tx - 1.15 * half, base - height - 0.03 * width, 2.3 * half, 0.06 * width, stone)
-        tip = base - height - 0.22 * width
-        eaves = base - height - 0.04 * width
-        c.poly([(tx, tip), (tx + 1.1 * half, eaves), (tx - 1.1 * half, eaves)], roof)
-        c.poly([(tx, tip), (tx + 1.1 * half, eaves), (tx + 0.25 * half, eaves)], darker(roof))
-        flag(c, tx, tip + 0.01 * width, 0.14 * width, mix(light.on(PAINT[f.flag]), PAINT[f.flag], 0.5))
-        for dy in (0.3, 0.55) if height > 0.5 * width else (0.45,):
-            c.rect(
-                tx - 0.25 * half,
-                base - height + dy * 0.5 * height,
-                0.5 * half,
-                0.07 * width,
-                WINDOW_LIGHT if light.dark else darker(stone, 0.6),
-                corner=0.25 * half,
-            )
-    gate = x if f.towers % 2 == 0 else x - 0.5 * width / (f.towers - 1)
-    c.rect(
-        gate - 0.045 * width,
-        base - 0.15 * width,
-        0.09 * width,
-        0.15 * width,
-        light.on(darker(WOOD, 0.3)),
-        corner=0.045 * width,
-    )
+        x = i / (f.towers - 1) - 0.5
+        tall = 0.62 - 0.36 * abs(x) + (0.1 if i == f.towers // 2 else 0)
+        tower = c.at(x, -tall, 1)
+        tower.rect(-0.07, 0, 0.14, tall, stone)
+        tower.rect(0.0175, 0, 0.0525, tall, darker(stone, 0.14))
+        _battlement(tower.at(-0.0805, -0.03, 1), 0.161, 0.06, stone)
+        tower.poly("0,-.22 .077,-.04 -.077,-.04", roof)
+        tower.poly("0,-.22 .077,-.04 .0175,-.04", darker(roof))
+        pole = tower.at(0, -0.22, 1).at(0, 0.01, 0.14)
+        pole.rect(-0.03, -1, 0.06, 1, (84, 74, 72))
+        pole.poly("0,-1 .75,-.78 0,-.56", mix(c.on(flag), flag, 0.5))
+        for y in (0.15, 0.275) if tall > 0.5 else (0.225,):
+            glass = WINDOW_LIGHT if c.light.dark else darker(stone, 0.6)
+            tower.rect(-0.0175, y * tall, 0.035, 0.07, glass, corner=0.0175)
+    gate = 0 if f.towers % 2 == 0 else -0.5 / (f.towers - 1)
+    c.rect(gate - 0.045, -0.15, 0.09, 0.15, c.on(darker(WOOD, 0.3)), corner=0.045)
 
 
-def _battlement(c: Canvas, x: float, y: float, w: float, h: float, stone: RGB) -> None:
-    c.rect(x, y, w, h, stone)
+def _battlement(c: Picture, w: float, h: float, stone: RGB) -> None:
+    c.rect(0, 0, w, h, stone)
     teeth = max(3, round(w / (4 * c.u)))
     for i in range(teeth):
-        c.rect(x + i * w / (teeth - 0.4), y - 1.6 * c.u, 0.6 * w / (teeth - 0.4), 1.8 * c.u, stone)
+        c.rect(i * w / (teeth - 0.4), -1.6 * c.u, 0.6 * w / (teeth - 0.4), 1.8 * c.u, stone)
 
 
-def wind_farm(c: Canvas, f: WindFarm) -> None:
+_CROPS = {"rapeseed": (244, 208, 62), "wheat": (226, 188, 102), "grass": (122, 180, 90), "lavender": (150, 116, 190)}
+
+
+def wind_farm(c: Picture, f: WindFarm) -> None:
     """Draw wind turbines above a field with furrows running to the horizon."""
-    light, field = LIGHTS[f.daytime], 0.66 * c.h
-    sky(c, light, field, sun=(0.12, 0.2))
-    if f.daytime == "day":
-        clouds(c, light, 0.45 * c.h, 4)
-    far = light.on((120, 164, 112))
-    hills(c, field - 4 * c.u, 8 * c.u, mix(far, light.horizon, 0.5), far)
+    c.light, field = LIGHTS[f.daytime], 0.66 * c.h
+    c.sky(field, sun=(0.12, 0.2), clouds=4 if f.daytime == "day" else 0, depth=0.45 * c.h)
+    c.hills(field - 4 * c.u, 8 * c.u, c.hazy((120, 164, 112), 0.5), c.on((120, 164, 112)))
     order = c.rng.sample(range(f.turbines), f.turbines)
-    for i, x in enumerate(spread(c, f.turbines, 0.06 * c.w, 0.98 * c.w, 0.15)):
+    for i, x in enumerate(c.spread(f.turbines, 0.06, 0.98, 0.15)):
         near = order[i] / (f.turbines - 1)
-        _turbine(c, x, field + 2 * c.u, (30 + 17 * near) * c.u * min(1.0, 5.5 / f.turbines + 0.15), light)
-    crop = light.on(
-        {"rapeseed": (244, 208, 62), "wheat": (226, 188, 102), "grass": (122, 180, 90), "lavender": (150, 116, 190)}[
-            f.crop
-        ]
-    )
-    line = hills(c, field, 3 * c.u, lighter(crop, 0.15), darker(crop, 0.12), 0.7)
-    if f.crop != "grass":
-        vanish = 0.62 * c.w
-        for i in range(-9, 10):
-            x = vanish + i * 0.16 * c.w
-            start = vanish + i * 0.035 * c.w
-            c.poly(
-                [(start, height_at(line, start) + c.u), (x + 2.6 * c.u, c.h), (x - 2.6 * c.u, c.h)],
-                clear(darker(crop, 0.4), 0.3),
-            )
-    for i, x in enumerate(spread(c, f.sheep, 0.08 * c.w, 0.92 * c.w, 0.2)):
-        _sheep(c, x, field + (9 + 12 * (i % 2)) * c.u, min(11 * c.u, 0.6 * c.w / f.sheep), light)
+        mill = c.at(x, field + 2 * c.u, (30 + 17 * near) * c.u * min(1.0, 5.5 / f.turbines + 0.15))
+        hub, white, turn = mill.at(0, -1, 1), c.on((246, 248, 250)), c.rng.uniform(0, 120)
+        mill.poly("-.022,0 .022,0 .01,-1 -.01,-1", white)
+        mill.poly(".004,0 .022,0 .01,-1", darker(white, 0.2))
+        for a in (math.radians(turn + blade) for blade in (0, 120, 240)):
+            tip = (0.46 * math.cos(a), 0.46 * math.sin(a))
+            hub.poly([(0, 0), (0.13 * math.cos(a + 0.22), 0.13 * math.sin(a + 0.22)), tip], white)
+            hub.stroke([(0, 0), tip], darker(white, 0.12), 0.012)
+        hub.disc(0, 0, 0.028, darker(white, 0.16))
+    crop = c.on(_CROPS[f.crop])
+    line = c.hills(field, 3 * c.u, lighter(crop, 0.15), darker(crop, 0.12), 0.7)
+    for i in range(-9, 10) if f.crop != "grass" else ():
+        start, x = 0.62 * c.w + i * 0.035 * c.w, 0.62 * c.w + i * 0.16 * c.w
+        furrow = [(start, height_at(line, start) + c.u), (x + 2.6 * c.u, c.h), (x - 2.6 * c.u, c.h)]
+        c.poly(furrow, clear(darker(crop, 0.4), 0.3))
+    for i, x in enumerate(c.spread(f.sheep, 0.08, 0.92, 0.2)):
+        sheep = c.at(x, field + (9 + 12 * (i % 2)) * c.u, min(11 * c.u, 0.6 * c.w / f.sheep))
+        sheep.shadow(0, 0, 0.48)
+        sheep.rects("-.22,-.26,.06,.26 -.1,-.26,.06,.26 .12,-.26,.06,.26 .24,-.26,.06,.26", c.on((62, 56, 58)))
+        sheep.discs("-.2,-.4,.19 .02,-.46,.22 .22,-.4,.19 0,-.34,.2", c.on((250, 248, 240)))
+        sheep.disc(-0.42, -0.46, 0.12, c.on((62, 56, 58)), ry=0.15)
 
 
-def _turbine(c: Canvas, x: float, base: float, height: float, light: Light) -> None:
-    white, hub = light.on((246, 248, 250)), base - height
-    c.poly(
-        [(x - 0.022 * height, base), (x + 0.022 * height, base), (x + 0.01 * height, hub), (x - 0.01 * height, hub)],
-        white,
-    )
-    c.poly([(x + 0.004 * height, base), (x + 0.022 * height, base), (x + 0.01 * height, hub)], darker(white, 0.2))
-    turn = c.rng.uniform(0, 120)
-    for blade in (0, 120, 240):
-        a = math.radians(turn + blade)
-        tip = (x + 0.46 * height * math.cos(a), hub + 0.46 * height * math.sin(a))
-        wide = (x + 0.13 * height * math.cos(a + 0.22), hub + 0.13 * height * math.sin(a + 0.22))
-        c.poly([(x, hub), wide, tip], white)
-        c.stroke([(x, hub), tip], darker(white, 0.12), 0.012 * height)
-    c.disc(x, hub, 0.028 * height, darker(white, 0.16))
-
-
-def _sheep(c: Canvas, x: float, base: float, size: float, light: Light) -> None:
-    wool, dark = light.on((250, 248, 240)), light.on((62, 56, 58))
-    shadow(c, x, base, 0.48 * size)
-    for dx in (-0.22, -0.1, 0.12, 0.24):
-        c.rect(x + dx * size, base - 0.26 * size, 0.06 * size, 0.26 * size, dark)
-    for dx, dy, r in ((-0.2, 0.4, 0.19), (0.02, 0.46, 0.22), (0.22, 0.4, 0.19), (0.0, 0.34, 0.2)):
-        c.disc(x + dx * size, base - dy * size, r * size, wool)
-    c.disc(x - 0.42 * size, base - 0.46 * size, 0.12 * size, dark, ry=0.15 * size)
-
-
-def balloons(c: Canvas, f: Balloons) -> None:
+def balloons(c: Picture, f: Balloons) -> None:
     """Draw hot-air balloons over a wide valley."""
-    light = LIGHTS[f.daytime]
-    sky(c, light, 0.86 * c.h, sun=(0.8, 0.62 if f.daytime != "day" else 0.16))
-    if f.daytime == "day":
-        clouds(c, light, 0.5 * c.h, 3)
-    green = light.on((116, 172, 92))
+    c.light, count = LIGHTS[f.daytime], len(f.balloons)
+    noon = f.daytime == "day"
+    c.sky(0.86 * c.h, sun=(0.8, 0.16 if noon else 0.62), clouds=3 if noon else 0, depth=0.5 * c.h)
     for i, share in enumerate((0.6, 0.35, 0.0)):
-        hills(
-            c,
-            (0.74 + 0.08 * i) * c.h,
-            (11 - 2 * i) * c.u,
-            mix(green, light.horizon, share),
-            mix(darker(green), light.horizon, share),
-            0.8 + 0.3 * i,
-        )
+        top, bottom = c.hazy((116, 172, 92), share), mix(darker(c.on((116, 172, 92))), c.light.horizon, share)
+        c.hills((0.74 + 0.08 * i) * c.h, (11 - 2 * i) * c.u, top, bottom, 0.8 + 0.3 * i)
     if f.river:
-        bends = [
-            (0.55 * c.w + 0.09 * math.sin(0.8 * i) * c.w * (1 - 0.05 * i), (0.88 + 0.012 * i) * c.h) for i in range(11)
-        ]
-        c.poly(
-            [
-                *((x - (0.4 + 0.8 * i) * c.u, y) for i, (x, y) in enumerate(bends)),
-                *((x + (0.4 + 0.8 * i) * c.u, y) for i, (x, y) in reversed(list(enumerate(bends)))),
-            ],
-            mix(light.on((92, 166, 206)), light.horizon, 0.35),
-        )
-    count = len(f.balloons)
+        bends = [(0.55 + 0.09 * math.sin(0.8 * i) * (1 - 0.05 * i), 0.88 + 0.012 * i) for i in range(11)]
+        _ribbon(c, [(x * c.w, y * c.h) for x, y in bends], 0.4, 0.8, c.hazy((92, 166, 206), 0.35))
     size = min(26 * c.u, 0.86 * c.w / count)
     heights = c.rng.sample([0.24 + 0.3 * i / max(1, count - 1) for i in range(count)], count)
-    for i, x in enumerate(spread(c, count, 0.04 * c.w, 0.96 * c.w, 0.05)):
-        _balloon(c, x, heights[i] * c.h, size * c.rng.uniform(0.8, 1.0), light.on(PAINT[f.balloons[i]]), f.striped)
+    for i, x in enumerate(c.spread(count, 0.04, 0.96, 0.05)):
+        balloon, paint = c.at(x, heights[i] * c.h, size * c.rng.uniform(0.8, 1.0)), c.on(PAINT[f.balloons[i]])
+        pale = lighter(paint, 0.75 if f.striped else 0.12)
+        for half, colour in ((0.5, paint), (0.31, pale), (0.14, paint))[: 3 if f.striped else 2]:
+            balloon.disc(0, 0, half, colour, ry=0.5)
+            balloon.poly([(-0.94 * half, 0.17), (0.94 * half, 0.17), (0.16 * half, 0.74), (-0.16 * half, 0.74)], colour)
+        balloon.arc(0, 0, 0.5, -60, 40, clear((30, 20, 60), 0.18), 0.14)
+        balloon.disc(-0.2, -0.24, 0.1, clear(WHITE, 0.35), ry=0.15)
+        balloon.strokes("-.07,.74 -.055,.88 / .07,.74 .055,.88", (92, 66, 50), 0.012)
+        balloon.rect(-0.08, 0.86, 0.16, 0.12, (138, 92, 56), corner=0.02)
+        balloon.rect(-0.09, 0.85, 0.18, 0.035, (104, 68, 44))
 
 
-def _balloon(c: Canvas, x: float, y: float, size: float, paint: RGB, striped: bool) -> None:
-    r, neck = 0.5 * size, y + 0.74 * size
-    pale = lighter(paint, 0.75)
-    for share, colour in ((1.0, paint), (0.62, pale if striped else lighter(paint, 0.12)), (0.28, paint)):
-        if not striped and share < 0.5:
-            break
-        half = share * r
-        c.disc(x, y, half, colour, ry=r)
-        c.poly(
-            [
-                (x - 0.94 * half, y + 0.34 * r),
-                (x + 0.94 * half, y + 0.34 * r),
-                (x + 0.16 * half, neck),
-                (x - 0.16 * half, neck),
-            ],
-            colour,
-        )
-    c.arc(x, y, r, -60, 40, clear((30, 20, 60), 0.18), 0.14 * size)
-    c.disc(x - 0.2 * size, y - 0.24 * size, 0.1 * size, clear(WHITE, 0.35), ry=0.15 * size)
-    for side in (-1, 1):
-        c.stroke(
-            [(x + 0.07 * side * size, neck), (x + 0.055 * side * size, neck + 0.14 * size)], (92, 66, 50), 0.012 * size
-        )
-    c.rect(x - 0.08 * size, neck + 0.12 * size, 0.16 * size, 0.12 * size, (138, 92, 56), corner=0.02 * size)
-    c.rect(x - 0.09 * size, neck + 0.11 * size, 0.18 * size, 0.035 * size, (104, 68, 44))
-
-
-def sunflowers(c: Canvas, f: Sunflowers) -> None:
+def sunflowers(c: Picture, f: Sunflowers) -> None:
     """Draw large sunflowers before a farmhouse in the fields."""
-    light, field = OVERCAST if f.cloudy else LIGHTS["day"], 0.62 * c.h
-    sky(c, light, field, sun=None if f.cloudy else (0.14, 0.18))
-    clouds(c, light, 0.5 * c.h, 6 if f.cloudy else 2)
-    hills(c, field - 3 * c.u, 8 * c.u, mix(light.on(LEAF), light.horizon, 0.5), light.on(LEAF), 1.0)
-    house(c, 0.6 * c.w, field + 4 * c.u, 30 * c.u, 17 * c.u, PAINT[f.farmhouse], light)
-    round_tree(c, 0.6 * c.w + 40 * c.u, field + 4 * c.u, 24 * c.u, light.on((70, 128, 78)))
-    hills(c, field + 4 * c.u, 2 * c.u, light.on((226, 190, 74)), light.on((92, 138, 66)), 0.9)
+    c.light, field = OVERCAST if f.cloudy else LIGHTS["day"], 0.62 * c.h
+    c.sky(field, sun=None if f.cloudy else (0.14, 0.18), clouds=6 if f.cloudy else 2, depth=0.5 * c.h)
+    c.hills(field - 3 * c.u, 8 * c.u, c.hazy(LEAF, 0.5), c.on(LEAF), 1.0)
+    c.at(0.6 * c.w, field + 4 * c.u, 30 * c.u).house(17 / 30, PAINT[f.farmhouse])
+    c.at(0.6 * c.w + 40 * c.u, field + 4 * c.u, 24 * c.u).round_tree(c.on((70, 128, 78)))
+    c.hills(field + 4 * c.u, 2 * c.u, c.on((226, 190, 74)), c.on((92, 138, 66)), 0.9)
     for i in range(40):
-        c.disc(
-            c.rng.uniform(0, c.w), field + 6 * c.u + 0.1 * i * c.u, (0.7 + 0.025 * i) * c.u, light.on((246, 196, 52))
-        )
+        y, r = field + 6 * c.u + 0.1 * i * c.u, (0.7 + 0.025 * i) * c.u
+        c.disc(c.rng.uniform(0, c.w), y, r, c.on((246, 196, 52)))
     if f.scarecrow:
-        x, base = 0.3 * c.w, field + 12 * c.u
-        c.rect(x - 0.6 * c.u, base - 30 * c.u, 1.2 * c.u, 30 * c.u, light.on(WOOD))
-        c.stroke(
-            [(x - 12 * c.u, base - 20 * c.u), (x + 12 * c.u, base - 20 * c.u)], light.on((96, 120, 160)), 3.4 * c.u
-        )
-        c.rect(x - 4.4 * c.u, base - 21.5 * c.u, 8.8 * c.u, 13 * c.u, light.on((96, 120, 160)), corner=1.5 * c.u)
-        c.disc(x, base - 25.5 * c.u, 4 * c.u, light.on((234, 204, 140)))
-        c.rect(x - 6 * c.u, base - 28.6 * c.u, 12 * c.u, 1.4 * c.u, light.on((150, 108, 58)), corner=0.7 * c.u)
-        c.rect(x - 3 * c.u, base - 32.5 * c.u, 6 * c.u, 4.4 * c.u, light.on((150, 108, 58)), corner=1.2 * c.u)
+        post = c.at(0.3 * c.w, field + 12 * c.u, c.u)
+        shirt, felt = c.on((96, 120, 160)), c.on((150, 108, 58))
+        post.rect(-0.6, -30, 1.2, 30, c.on(WOOD))
+        post.stroke("-12,-20 12,-20", shirt, 3.4)
+        post.rect(-4.4, -21.5, 8.8, 13, shirt, corner=1.5)
+        post.disc(0, -25.5, 4, c.on((234, 204, 140)))
+        post.rect(-6, -28.6, 12, 1.4, felt, corner=0.7)
+        post.rect(-3, -32.5, 6, 4.4, felt, corner=1.2)
     size = min(13 * c.u, 0.42 * c.w / f.flowers)
-    for i, x in enumerate(spread(c, f.flowers, 0.02 * c.w, 0.98 * c.w, 0.1)):
-        _sunflower(c, x, c.h - (26 + 8 * (i % 2)) * c.u, size, light)
-
-
-def _sunflower(c: Canvas, x: float, y: float, r: float, light: Light) -> None:
-    stem = light.on((74, 132, 66))
-    c.stroke([(x, y), (x + 0.15 * r, c.h + 5)], stem, 0.2 * r)
-    for side, drop in ((-1, 1.7), (1, 2.3)):
-        c.poly(
-            [
-                (x, y + drop * r),
-                (x + 0.6 * side * r, y + (drop - 0.5) * r),
-                (x + 1.2 * side * r, y + (drop - 0.2) * r),
-                (x + 0.6 * side * r, y + (drop + 0.1) * r),
-            ],
-            lighter(stem, 0.1),
-        )
-    for ring, colour, offset in ((1.0, light.on((236, 170, 40)), 0.0), (0.86, light.on((252, 206, 60)), 0.2)):
-        for i in range(14):
-            a = offset + 2 * math.pi * i / 14
-            dx, dy = math.cos(a), math.sin(a)
-            c.poly(
-                [
-                    (x + 0.3 * r * dx - 0.2 * r * dy, y + 0.3 * r * dy + 0.2 * r * dx),
-                    (x + ring * r * dx, y + ring * r * dy),
-                    (x + 0.3 * r * dx + 0.2 * r * dy, y + 0.3 * r * dy - 0.2 * r * dx),
-                ],
-                colour,
-            )
-    c.disc(x, y, 0.46 * r, light.on((112, 70, 40)))
-    c.disc(x, y, 0.3 * r, light.on((84, 50, 32)))
+    for i, x in enumerate(c.spread(f.flowers, 0.02, 0.98, 0.1)):
+        lift, stem = (26 + 8 * (i % 2)) * c.u, c.on((74, 132, 66))
+        flower = c.at(x, c.h - lift, size)
+        flower.stroke([(0, 0), (0.15, (lift + 5) / size)], stem, 0.2)
+        for side, drop in ((-1, 1.7), (1, 2.3)):
+            leaf = [(0, drop), (0.6 * side, drop - 0.5), (1.2 * side, drop - 0.2), (0.6 * side, drop + 0.1)]
+            flower.poly(leaf, lighter(stem, 0.1))
+        for ring, colour, offset in ((1.0, (236, 170, 40), 0.0), (0.86, (252, 206, 60), 0.2)):
+            for a in (offset + 2 * math.pi * i / 14 for i in range(14)):
+                x, y = math.cos(a), math.sin(a)
+                left, right = (0.3 * x - 0.2 * y, 0.3 * y + 0.2 * x), (0.3 * x + 0.2 * y, 0.3 * y - 0.2 * x)
+                flower.poly([left, (ring * x, ring * y), right], c.on(colour))
+        flower.disc(0, 0, 0.46, c.on((112, 70, 40)))
+        flower.disc(0, 0, 0.3, c.on((84, 50, 32)))

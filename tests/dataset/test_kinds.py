@@ -1,0 +1,224 @@
+"""Every kind of dataset gives the same rows, on a disk and in an object store; and none can lead elsewhere."""
+
+import json
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import datasets
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from vcrgen.dataset.manifest import read_manifest
+from vcrgen.dataset.reader import Dataset, open_dataset
+from vcrgen.dataset.tables import image_bytes
+from vcrgen.errors import ConfigError, DatasetError
+from vcrgen.tasks.vcr import VCR
+
+COLUMNS = ["question_id", "crossed_text", "stacked_image"]
+Rows = list[tuple[str, list[str], bytes | None]]
+
+
+def rows(dataset: Dataset, **options: Any) -> Rows:
+    read = dataset.rows(COLUMNS, **options)
+    return [(row["question_id"], row["crossed_text"], image_bytes(row["stacked_image"])) for _, row in read]
+
+
+def hard_files(dataset: Path) -> list[Path]:
+    return [dataset / file.path for file in read_manifest(dataset).files if file.mode == "hard"]
+
+
+@pytest.fixture(scope="module")
+def expected(dataset: Path) -> Rows:
+    """The rows of the dataset's hard mode: two of the split ``test``, then four of ``train``."""
+    return [
+        (row["question_id"], row["crossed_text"], row["stacked_image"]["bytes"])
+        for file in hard_files(dataset)
+        for row in pq.read_table(file).to_pylist()
+    ]
+
+
+@pytest.fixture(scope="module")
+def kinds(dataset: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The hard mode of a dataset as every kind of dataset; ``wiki`` has the columns of VCR-WIKI, and numbers as ids."""
+    root = tmp_path_factory.mktemp("kinds")
+    made = {name: root / name for name in ("built", "parquet", "saved", "saved-split", "wiki")}
+    shutil.copytree(dataset, made["built"])
+    (made["parquet"] / "data" / "deep").mkdir(parents=True)
+    for file in hard_files(dataset):
+        shutil.copy(file, made["parquet"] / "data" / ("deep" if "test" in file.name else "") / file.name)
+    features = {"data_files": {file.name.partition("-")[0]: str(file) for file in hard_files(dataset)}}
+    loaded = datasets.load_dataset("parquet", cache_dir=str(root / "cache"), **features)
+    assert isinstance(loaded, datasets.DatasetDict)
+    loaded.save_to_disk(made["saved"])
+    datasets.concatenate_datasets([loaded["test"], loaded["train"]]).save_to_disk(made["saved-split"], num_shards=2)
+    (made["wiki"] / "data").mkdir(parents=True)
+    for file in hard_files(dataset):
+        table = pq.read_table(file, columns=[*COLUMNS, "caption", "image"])
+        numbers = pa.array([hash(name) % 10**6 for name in table["question_id"].to_pylist()])
+        table = table.set_column(0, "question_id", numbers)
+        pq.write_table(table, made["wiki"] / "data" / file.name)
+    return made
+
+
+@pytest.mark.parametrize("place", ["disk", "s3"])
+@pytest.mark.parametrize("kind", ["built", "parquet", "saved", "saved-split"])
+def test_the_same_rows(
+    kinds: dict[str, Path], expected: Rows, kind: str, place: str, request: pytest.FixtureRequest
+) -> None:
+    where: str | Path = kinds[kind]
+    if place == "s3":
+        store = request.getfixturevalue("store")
+        bucket = store.bucket()
+        for file in kinds[kind].rglob("*"):
+            if file.is_file():
+                store.put(bucket, f"some/{file.relative_to(kinds[kind]).as_posix()}", file.read_bytes())
+        where = Path(f"s3://{bucket}/some")  # as the command line gives it, with one slash
+    data = open_dataset(where, VCR)
+    part = data.select(mode="hard") if kind == "built" else data
+    if kind == "parquet":  # `data/deep` comes before `data/train-…`
+        assert [file.path.count("/") for file in data.files] == [2, 1]
+    assert rows(part) == expected
+    assert (part.count(), part.count(3)) == (6, 3)
+    assert rows(part, positions=[5, 2, 2, 77]) == [expected[2], expected[5]]
+    assert rows(part, limit=3) == expected[:3] and rows(part, positions=[1, 3], limit=1) == [expected[1]]
+    assert (data.identity == open_dataset(where, VCR).identity) and len(data.identity) >= 16
+    if kind != "saved-split":
+        assert part.splits == ("test", "train")
+        assert rows(part.select(split="train")) == expected[2:]
+    with pytest.raises(ConfigError, match="has nothing of split 'dev'; it has "):
+        part.select(split="dev")
+
+
+def test_a_single_file(dataset: Path, expected: Rows, store: Any) -> None:
+    file = hard_files(dataset)[1]
+    assert rows(open_dataset(file, VCR)) == expected[2:]
+    bucket = store.bucket()
+    store.put(bucket, "x/train.parquet", file.read_bytes())
+    assert rows(open_dataset(f"s3://{bucket}/x/train.parquet", VCR).select(split="train")) == expected[2:]
+
+
+def test_numbers_as_ids_are_read_as_texts(kinds: dict[str, Path], expected: Rows) -> None:
+    data = open_dataset(kinds["wiki"], VCR)
+    assert [row[1:] for row in rows(data)] == [row[1:] for row in expected]
+    assert all(question_id.isdigit() for question_id, *_ in rows(data))
+    place, row = next(data.rows(["question_id"], optional=["language", "spans.tokens", "caption"]))
+    assert list(row) == ["question_id", "caption"] and place.endswith("/data/test-00000-of-00001.parquet, row 1")
+    with pytest.raises(DatasetError, match="has no column `language` as it is needed; it has question_id, "):
+        list(data.rows(["language"]))
+
+
+@pytest.mark.parametrize("kind", ["built", "saved"])
+def test_fields_of_records(kinds: dict[str, Path], kind: str) -> None:
+    data = open_dataset(kinds[kind], VCR)
+    whole = [row["spans"] for _, row in data.rows(["spans"])]
+    for (_, row), spans in zip(data.rows(["spans.tokens", "spans.visible_ink"]), whole, strict=True):
+        read = [{name: span[name] for name in ("tokens", "visible_ink")} for span in row["spans"]]
+        assert read == [{name: span[name] for name in ("tokens", "visible_ink")} for span in spans]
+
+
+def test_the_identity_changes_with_the_content(kinds: dict[str, Path], tmp_path: Path) -> None:
+    first = open_dataset(kinds["wiki"], VCR).identity
+    copy = shutil.copytree(kinds["wiki"], tmp_path / "copy")
+    assert open_dataset(copy, VCR).identity == first
+    file = next((copy / "data").glob("train-*"))
+    table = pq.read_table(file)
+    numbers = pa.array([number + 1 for number in table["question_id"].to_pylist()])
+    pq.write_table(table.set_column(0, "question_id", numbers), file)
+    assert open_dataset(copy, VCR).identity != first
+
+
+def test_folders_name_the_modes_where_all_do(dataset: Path, tmp_path: Path, expected: Rows) -> None:
+    """Such as what `push_to_hub` makes of a dataset, without its manifest."""
+    copy = shutil.copytree(dataset, tmp_path / "copy")
+    (copy / "manifest.json").unlink()
+    data = open_dataset(copy, VCR)
+    assert (data.modes, data.splits, data.manifest) == (("easy", "hard"), ("test", "train"), None)
+    assert rows(data.select(mode="hard")) == expected
+    shutil.copytree(copy / "hard", copy / "other")
+    assert open_dataset(copy, VCR).modes == ()
+
+
+def test_files_that_are_hidden_are_not_read(kinds: dict[str, Path], tmp_path: Path, store: Any) -> None:
+    copy, bucket = shutil.copytree(kinds["parquet"], tmp_path / "copy"), store.bucket()
+    shutil.copytree(copy / "data", copy / ".cache")
+    for file in copy.rglob("*.parquet"):
+        store.put(bucket, file.relative_to(copy).as_posix(), file.read_bytes())
+    assert [len(rows(open_dataset(place, VCR))) for place in (copy, f"s3://{bucket}")] == [6, 6]
+
+
+def rewrite(name: str, **values: Any) -> Callable[[Path], None]:
+    def change(folder: Path) -> None:
+        file = folder / name
+        file.write_text(json.dumps(json.loads(file.read_text("utf-8")) | values), "utf-8")
+
+    return change
+
+
+def cut(folder: Path) -> None:
+    file = next((folder / "train").glob("*.arrow"))
+    file.write_bytes(file.read_bytes()[:-3000])
+
+
+def pipe(folder: Path) -> None:
+    file = next((folder / "train").glob("*.arrow"))
+    file.unlink()
+    os.mkfifo(file)
+
+
+def wild_offsets(folder: Path) -> None:
+    """A column of texts whose offsets lead far out of its buffer."""
+    file = next((folder / "train").glob("*.arrow"))
+    offsets = pa.py_buffer(b"".join(number.to_bytes(4, "little") for number in (0, 1 << 30, 3)))
+    text = pa.Array.from_buffers(pa.string(), 2, [None, offsets, pa.py_buffer(b"abc")])
+    batch = pa.record_batch([text, pa.array([["a"], ["b"]]), pa.array([b"a", b"b"])], COLUMNS)
+    with pa.OSFile(str(file), "wb") as sink, pa.ipc.new_stream(sink, batch.schema) as writer:
+        writer.write_batch(batch)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (rewrite("dataset_dict.json", splits=["../train"]), "names '../train', which is not inside of the folder"),
+        (rewrite("dataset_dict.json", splits=[".."]), "names '..', which is not inside"),
+        (rewrite("dataset_dict.json", splits=["/etc"]), "names '/etc', which is not inside"),
+        (rewrite("dataset_dict.json", splits="train"), "does not list names"),
+        (rewrite("dataset_dict.json", splits=["train", "dev"]), "dev/state.json is missing"),
+        (lambda folder: (folder / "dataset_dict.json").write_text("[]"), "dataset_dict.json is missing or damaged"),
+        (lambda folder: (folder / "dataset_dict.json").write_text("[" * 10**5), "missing or damaged"),
+        (rewrite("train/state.json", _data_files=[{"filename": "../../x.arrow"}]), "which is not inside"),
+        (rewrite("train/state.json", _data_files=[{"filename": "x\n.arrow"}]), "does not list names"),
+        (rewrite("train/state.json", _data_files=[{}]), "does not list names"),
+        (rewrite("train/state.json", _data_files=None), "does not list names"),
+        (rewrite("train/state.json", _data_files=[{"filename": "gone.arrow"}]), "train/gone.arrow is missing"),
+        (lambda folder: (folder / "train" / "state.json").unlink(), "train/state.json is missing"),
+        (cut, "cannot be read"),
+        (wild_offsets, "cannot be read"),
+        pytest.param(pipe, "is missing", marks=pytest.mark.skipif(os.name == "nt", reason="no named pipes")),
+    ],
+)
+def test_damaged_folders_of_save_to_disk(
+    kinds: dict[str, Path], tmp_path: Path, change: Callable[[Path], Any], message: str
+) -> None:
+    copy = shutil.copytree(kinds["saved"], tmp_path / "copy")
+    change(copy)
+    with pytest.raises(DatasetError, match=message) as caught:
+        rows(open_dataset(copy, VCR))
+    assert "\n" not in str(caught.value)
+
+
+def test_places_that_are_no_dataset(tmp_path: Path, store: Any) -> None:
+    (tmp_path / "x.txt").write_text("x")
+    for place, message in (
+        (tmp_path, r"is not a dataset: it has no manifest\.json"),
+        (tmp_path / "none", "none does not exist"),
+        (tmp_path / "none.parquet", "none.parquet is missing"),
+        (tmp_path / "x.txt", "x.txt cannot be read: Not a directory"),
+        (f"s3://{store.bucket()}/none", "is not a dataset"),
+        ("s3://no-such-bucket-at-all/none", "is not a dataset|cannot be read"),
+    ):
+        with pytest.raises(DatasetError, match=message):
+            rows(open_dataset(place, VCR))

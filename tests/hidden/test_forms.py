@@ -1,0 +1,221 @@
+"""What is in the pixels of a hidden set, measured against captions that are drawn again without covers."""
+
+import itertools
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from PIL import Image
+
+from vcrgen.config import load_build_config
+from vcrgen.hidden.choices import EMS, LEAST_WIDTH, MOST_WIDTH
+from vcrgen.hidden.forms import MOST_RATIO, FormMaker
+from vcrgen.hidden.secret import Secret
+from vcrgen.records import Item, Reject
+from vcrgen.samples import sample_pair
+from vcrgen.text.languages import LANGUAGES
+from vcrgen.typeset.basic import BasicShaper
+from vcrgen.typeset.fonts import FontChain, resolve_font
+from vcrgen.typeset.layout import layout_caption
+from vcrgen.typeset.records import Layout
+from vcrgen.typeset.render import render_strip
+
+Answers = Callable[[Path], list[dict[str, Any]]]
+Pixels = npt.NDArray[np.uint8]
+SETS = ("one", "form-1", "form-3", "chinese")
+
+
+@pytest.fixture
+def folder(request: pytest.FixtureRequest, name: str) -> Path:
+    if name == "chinese":
+        return request.getfixturevalue("finished_chinese")
+    return request.getfixturevalue("finished") if name == "one" else request.getfixturevalue("finished_forms") / name
+
+
+def pixels(folder: Path, view: str, answer: dict[str, Any]) -> Pixels:
+    image = Image.open(folder / "public" / view / f"{answer['question_id']}.png")
+    assert (image.mode, image.format) == ("RGB", "PNG")
+    return np.asarray(image)
+
+
+def uncovered(answer: dict[str, Any], lang: str) -> tuple[Pixels, Layout]:
+    """The strip as it was before it was covered."""
+    unit = LANGUAGES[lang].break_unit
+    layout = layout_caption(answer["caption"], shaper_of(answer), width=answer["width"], max_lines=5, break_unit=unit)
+    return render_strip(layout), layout
+
+
+def shaper_of(answer: dict[str, Any]) -> BasicShaper:
+    return BasicShaper(FontChain([resolve_font(answer["font"])], size=answer["font_size"]))
+
+
+def boxes_of(answer: dict[str, Any]) -> list[dict[str, int]]:
+    return [box for span in answer["spans"] for box in span["boxes"]]
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_the_views_are_strip_gap_and_picture(folder: Path, name: str, answers: Answers) -> None:
+    for answer in answers(folder):
+        stacked, only_it = (pixels(folder, view, answer) for view in ("stacked_image", "only_it_image"))
+        height, top, alone = answer["strip_height"], answer["strip_y"], answer["only_it_strip_y"]
+        assert stacked.shape == only_it.shape and stacked.shape[1] == answer["width"]
+        assert stacked.shape[0] <= MOST_RATIO * answer["width"]
+        if answer["strip"] == "above":
+            assert top == 0
+            gap = stacked[height]
+        else:
+            assert answer["strip"] == "below" and top == len(stacked) - height
+            gap = stacked[top - 1]
+        assert (gap == 255).all()
+        strip = stacked[top : top + height]
+        assert (strip == only_it[alone : alone + height]).all()
+        assert (strip[:, :, :1] == strip).all()  # gray
+        assert (only_it[:alone] == 255).all() and (only_it[alone + height :] == 255).all()
+        assert abs(alone - (len(only_it) - height - alone)) <= 1
+        picture = stacked[height + 1 :] if answer["strip"] == "above" else stacked[: top - 1]
+        assert picture.std() > 5  # the picture, and not white
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_only_the_boxes_differ_from_the_uncovered_caption(folder: Path, name: str, answers: Answers) -> None:
+    lang = "zh" if name == "chinese" else "en"
+    for answer in answers(folder):
+        whole, layout = uncovered(answer, lang)
+        assert layout.text == answer["caption"]
+        top = answer["strip_y"]
+        strip = pixels(folder, "stacked_image", answer)[top : top + answer["strip_height"], :, 0]
+        expected = whole.copy()
+        for box in boxes_of(answer):
+            assert (strip[box["y0"] : box["y1"], box["x0"] : box["x1"]] == 255).all()
+            assert (whole[box["y0"] : box["y1"], box["x0"] : box["x1"]] < 255).any()  # something was there
+            expected[box["y0"] : box["y1"], box["x0"] : box["x1"]] = 255
+        assert (strip == expected).all()
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_the_ink_that_the_key_names_is_that_of_the_pixels(folder: Path, name: str, answers: Answers) -> None:
+    lang = "zh" if name == "chinese" else "en"
+    for answer in answers(folder):
+        whole, layout = uncovered(answer, lang)
+        top = answer["strip_y"]
+        strip = pixels(folder, "stacked_image", answer)[top : top + answer["strip_height"], :, 0]
+        for span in answer["spans"]:
+            before = after = 0
+            for box in span["boxes"]:
+                line = box["y0"] // layout.line_height * layout.line_height
+                rows, columns = slice(line, line + layout.line_height), slice(box["x0"], box["x1"])
+                before += int((255 - whole[rows, columns].astype(int)).sum())
+                after += int((255 - strip[rows, columns].astype(int)).sum())
+                above = (strip[line : box["y0"], columns] < 255).any(axis=1).sum()
+                below = (strip[box["y1"] : line + layout.line_height, columns] < 255).any(axis=1).sum()
+                assert above >= span["rows_above"] and below >= span["rows_below"]
+            assert span["visible_ink"] == pytest.approx(after / before, abs=1e-4)
+            assert span["rows_above"] + span["rows_below"] > 0
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_an_answer_stands_once_in_the_caption_and_under_its_boxes(folder: Path, name: str, answers: Answers) -> None:
+    lang = "zh" if name == "chinese" else "en"
+    for answer in answers(folder):
+        _, layout = uncovered(answer, lang)
+        shaper = shaper_of(answer)
+        assert answer["crossed_text"] == [span["text"] for span in answer["spans"]]
+        ends = 0
+        for span in answer["spans"]:
+            assert answer["caption"][span["start"] : span["end"]] == span["text"]
+            assert answer["caption"].casefold().count(span["text"].casefold()) == 1
+            assert span["start"] >= ends
+            ends = span["end"]
+            assert len(span["tokens"]) == 5 and span["cover"] in ("easy", "hard")
+            lines = [i for i, line in enumerate(layout.lines) if line.start < span["end"] and span["start"] < line.end]
+            assert len(span["boxes"]) == len(lines)
+            for box, index in zip(span["boxes"], lines, strict=True):
+                line = layout.lines[index]
+                start, end = max(span["start"], line.start), min(span["end"], line.end)
+                assert box["x0"] == shaper.advance(layout.text[line.start : start])
+                assert box["x1"] >= min(box["x0"] + shaper.advance(layout.text[start:end]), layout.width)
+                assert box["y0"] // layout.line_height == (box["y1"] - 1) // layout.line_height == index
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_widths_and_sizes(folder: Path, name: str, answers: Answers) -> None:
+    for answer in answers(folder):
+        assert LEAST_WIDTH <= answer["width"] <= MOST_WIDTH
+        # The nearest size at which whole rows make an even cover.
+        assert abs(answer["font_size"] - round(answer["width"] / EMS)) <= 2
+
+
+def maker(secret: bytes = b"s" * 32, *, variants: int = 1, **options: Any) -> FormMaker:
+    config = load_build_config(None, {"source": "samples", "lang": "en", **options})
+    return FormMaker(config, Secret(secret), ("lato", "carlito"), variants)
+
+
+def item(index: int, **changes: Any) -> Item:
+    pair = sample_pair("en", index)
+    return Item(**{"source_id": pair.id, "image": pair.image, "caption": pair.caption} | changes)
+
+
+def test_a_form_does_not_depend_on_the_number_of_forms() -> None:
+    one, three = (maker(variants=variants).forms(item(3), 0, [0] * variants) for variants in (1, 3))
+    assert not isinstance(one, Reject) and not isinstance(three, Reject)
+    assert one[0] == three[0]
+
+
+def test_ids_come_from_secret_form_and_content() -> None:
+    ids = []
+    for secret, index in itertools.product((b"s" * 32, b"t" * 32), (3, 4)):
+        forms = maker(secret, variants=2).forms(item(index), 0, [0, 0])
+        assert not isinstance(forms, Reject)
+        ids += [form.question_id for form in forms]
+    assert len(set(ids)) == 8
+    again = maker().forms(item(3, source_id="other"), 5, [7])  # neither its name nor its place in the set
+    assert not isinstance(again, Reject) and again[0].question_id == ids[0]
+
+
+def test_a_form_takes_other_texts_where_there_are_some() -> None:
+    """A caption of many sentences has new texts for every form; of one that has few, a form has at least one text."""
+    verbs = ("opens", "closes", "paints", "mends", "sells", "hides", "finds", "cleans")
+    long = " ".join(f"Every morning somebody {verb} a wooden box behind the old stone bridge." for verb in verbs)
+    forms = maker(variants=4).forms(item(3, caption=long), 0, [0] * 4)
+    assert not isinstance(forms, Reject)
+    for one, other in itertools.combinations(forms, 2):
+        assert not set(one.answer["crossed_text"]) & set(other.answer["crossed_text"])
+    short = maker(variants=4).forms(
+        item(3, caption="The old man was reading a long book before the evening came."), 0, [0] * 4
+    )
+    assert not isinstance(short, Reject)
+    assert all(len(form.answer["crossed_text"]) == 1 for form in short)
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"image": None}, "no_image"),
+        ({"image": b"garbage"}, "undecodable_image"),
+        ({"caption": " "}, "no_caption"),
+        ({"caption": "Two words"}, "short_caption"),
+        ({"caption": "Paris, Rome, London, Oslo, Madrid"}, "no_maskable_ngram"),
+        ({"caption": "The old man was reading a long book about \U000131a0."}, "no_glyph"),
+        ({"caption": "The old man was reading a long book about 水."}, "no_glyph"),  # faces have no fallback
+    ],
+)
+def test_what_is_set_aside(changes: dict[str, Any], reason: str) -> None:
+    rejected = maker(variants=2).forms(item(3, **changes), 0, [0, 0])
+    assert isinstance(rejected, Reject) and rejected.reason == reason
+
+
+def test_a_picture_too_tall_is_set_aside() -> None:
+    import io
+
+    buffer = io.BytesIO()
+    Image.new("RGB", (40, 118), "green").save(buffer, "PNG")
+    rejected = maker().forms(item(3, image=buffer.getvalue()), 0, [0])
+    assert isinstance(rejected, Reject) and rejected.reason == "too_tall"
+
+
+def test_canaries_differ_between_forms_and_secrets() -> None:
+    lines = {maker(secret).canary(form) for secret in (b"s" * 32, b"t" * 32) for form in (0, 1)}
+    assert len(lines) == 4 and all(line.isascii() and "not for training" in line for line in lines)

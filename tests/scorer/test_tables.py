@@ -1,0 +1,105 @@
+"""A scoring as documents: what one form says, the others say, too."""
+
+import csv
+import io
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from vcrgen.report.table import Interval, Percent
+from vcrgen.scorer import Options, RunResult, Session, compare, render
+from vcrgen.scorer.comparison import Comparison
+from vcrgen.scorer.results import Estimate
+from vcrgen.scorer.tables import FORMATS, comparison_table, report_tables
+
+WriteLines = Callable[[str, Iterable[Any]], Path]
+
+
+@pytest.fixture
+def compared(key: Path, write_lines: WriteLines) -> tuple[list[RunResult], list[Comparison]]:
+    """Two runs in two views, one of them right once where the other is wrong."""
+    session = Session(key, Options())
+    said = {
+        "good": {"stacked": ["the quick brown fox jumps", "is a town in the"], "tei": ["x", "is a town in the"]},
+        "poor": {"stacked": ["the quick brown fox sits", "is a town in the"], "tei": ["x", "y"]},
+    }
+    results = []
+    for name, views in said.items():
+        rows = [
+            {"question_id": question, "output": text, "view": view}
+            for view, texts in views.items()
+            for question, text in zip("ab", texts, strict=True)
+        ]
+        results.append(session.score(write_lines(f"{name}.jsonl", rows)))
+    return results, compare(results)
+
+
+def lines(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_csv_says_of_comparisons_what_the_table_says(compared: tuple[list[RunResult], list[Comparison]]) -> None:
+    """It had neither the tests nor how many spans and images there were."""
+    results, comparisons = compared
+    rows = [row for row in lines(render(results, "csv", comparisons)) if row["run"] == "good - poor"]
+    assert len(rows) == 2 * 8
+    for line, item in zip(comparison_table(comparisons).rows, comparisons, strict=True):
+        exact, jaccard = (
+            next(row for row in rows if (row["view"], row["metric"]) == (item.view, metric))
+            for metric in ("exact", "jaccard")
+        )
+        for at, row in ((4, exact), (6, jaccard)):
+            shown, interval = line[at : at + 2]
+            assert isinstance(shown, Percent) and isinstance(interval, Interval)
+            values = [float(row[name]) for name in ("percent", "low", "high")]
+            assert values == [shown.value, 100 * interval.low, 100 * interval.high]
+        assert [exact[name] for name in ("only_a", "only_b")] == [str(cell) for cell in line[8:10]]
+        assert f"{float(exact['p_mcnemar']):.3g}" == line[10]
+        assert (jaccard["only_a"], jaccard["p_mcnemar"]) == ("", ""), "the tests are about exact match"
+    assert {(row["spans"], row["images"], row["signature"]) for row in rows} == {("4", "3", str(results[0].signature))}
+    assert [item.only_a for item in comparisons] == [1, 1]
+
+
+def test_csv_has_the_difference_between_the_views(compared: tuple[list[RunResult], list[Comparison]]) -> None:
+    results, _ = compared
+    rows = [row for row in lines(render(results, "csv")) if row["view"] == "stacked - tei"]
+    assert [(row["run"], row["metric"]) for row in rows if row["metric"] in ("exact", "f1")] == [
+        ("good", "exact"), ("good", "f1"), ("poor", "exact"), ("poor", "f1"),
+    ]  # fmt: skip
+    assert {(row["spans"], row["images"]) for row in rows} == {("4", "3")}
+    good = next(row for row in rows if (row["run"], row["metric"]) == ("good", "exact"))
+    assert float(good["percent"]) == 100 * results[0].differences[0].metrics["exact"].value == 25.0
+
+
+@pytest.mark.parametrize("form", ["md", "latex"])
+def test_what_rounds_to_zero_has_no_sign(compared: tuple[list[RunResult], list[Comparison]], form: str) -> None:
+    """Two runs that are equal differ by 0.00, and an interval that begins at -0.001 % does so at 0.00."""
+    results, comparisons = compared
+    tiny = Estimate(value=-1e-6, sd_spans=0.0, sd_images=0.0, low=-1e-5, high=1e-5)
+    comparisons = [replace(item, metrics=dict.fromkeys(item.metrics, tiny)) for item in comparisons]
+    text = render(results, form, comparisons)
+    assert "0.00 to 0.00" in text
+    for wrong in ("+0.00", "-0.00", "−0.00", "$-$0.00"):
+        assert wrong not in text
+
+
+def test_a_sentence_has_no_signed_zero(key: Path, perfect: Path, write_lines: WriteLines) -> None:
+    half = write_lines("half.jsonl", ['{"question_id": "b", "output": "is a town in the"}'])
+    session = Session(key, Options())
+    conclusion = compare([session.score(perfect), session.score(half)])[0].conclusion
+    assert "0.00 to +100.00" in conclusion and "+0.00" not in conclusion
+
+
+def test_tables_that_are_empty_are_left_out(compared: tuple[list[RunResult], list[Comparison]]) -> None:
+    results, comparisons = compared
+    titles = [table.title for table in report_tables(results, comparisons)]
+    assert titles[0] == "Scores, in percent" and titles[-1] == "Comparison"
+    assert "Comparison" not in [table.title for table in report_tables(results)]
+    assert all(len(row) == len(table.heads) for table in report_tables(results, comparisons) for row in table.rows)
+
+
+def test_every_form_has_a_name() -> None:
+    assert FORMATS == ("text", "md", "csv", "latex", "json", "html")

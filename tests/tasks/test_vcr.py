@@ -1,0 +1,73 @@
+"""What a VCR dataset is: its columns, and the figures by which it is described."""
+
+import statistics
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import datasets
+import pyarrow.parquet as pq
+import pytest
+
+from vcrgen.dataset.manifest import read_manifest
+from vcrgen.dataset.reader import built_dataset, open_dataset
+from vcrgen.dataset.schema import IMAGE
+from vcrgen.dataset.views import View
+from vcrgen.errors import DatasetError
+from vcrgen.records import Mode
+from vcrgen.storage import DiskFolder
+from vcrgen.tasks.vcr import VCR, vcr_statistics
+from vcrgen.text.languages import LANGUAGES
+
+
+def test_every_column_has_a_note() -> None:
+    assert list(VCR.notes) == list(VCR.features)
+    assert {VCR.identifier, VCR.answers, *VCR.repeated, *VCR.searched} <= set(VCR.features)
+
+
+def test_the_first_columns_are_those_of_vcr_wiki() -> None:
+    assert list(VCR.features)[:7] == [
+        "question_id", "image", "caption", "stacked_image", "only_it_image", "only_it_image_small", "crossed_text",
+    ]  # fmt: skip
+    assert VCR.images == ("image", *(view.column for view in View))
+    assert all(VCR.features[column] == IMAGE for column in VCR.images)
+
+
+def test_datasets_reads_the_features(dataset: Path) -> None:
+    file = str(next((dataset / "easy").glob("test-*")))
+    loaded = datasets.load_dataset("parquet", data_files=file, split="train", streaming=True)
+    assert loaded.features == datasets.Features.from_dict(  # type: ignore[union-attr]
+        datasets.Features.from_arrow_schema(VCR.schema()).to_dict()
+    )
+    assert VCR.schema("mode", "image").names == ["mode", "image"]
+
+
+def test_the_figures_are_those_of_the_rows(dataset: Path) -> None:
+    figures = vcr_statistics(open_dataset(dataset, VCR))
+    assert list(figures) == [(mode, split) for split in ("test", "train") for mode in ("easy", "hard")]
+    for (mode, split), found in figures.items():
+        rows = pq.read_table(next((dataset / mode).glob(f"{split}-*"))).to_pylist()
+        spans = [span for row in rows for span in row["spans"]]
+        cover = LANGUAGES["en"].covers[Mode(mode)]
+        assert (found.rows, found.spans) == (len(rows), len(spans))
+        assert found.height.mean == pytest.approx(statistics.mean(row["strip_y"] + row["strip_height"] for row in rows))
+        assert found.caption_length.mean == pytest.approx(statistics.mean(len(row["caption"]) for row in rows))
+        assert found.spans_per_image.sd == pytest.approx(statistics.pstdev(len(row["spans"]) for row in rows))
+        assert found.visible_ink.mean == pytest.approx(statistics.mean(span["visible_ink"] for span in spans))
+        assert found.outside == sum(not cover.holds(span["visible_ink"]) for span in spans)
+
+
+def test_values_that_no_build_writes(tampered: Callable[..., Path]) -> None:
+    def change(mode: str, rows: list[Any]) -> list[Any]:
+        return [row | {"strip_y": None} for row in rows]
+
+    with pytest.raises(DatasetError, match="row 1 has values that no build writes"):
+        vcr_statistics(open_dataset(tampered(change), VCR))
+
+
+def test_languages_that_are_not_known(dataset: Path) -> None:
+    manifest = read_manifest(dataset)
+    for config in ({}, {"lang": "xx"}, {"lang": ["en"]}):
+        object.__setattr__(manifest, "config", config)
+        with pytest.raises(DatasetError, match="names a mode or language that vcrgen does not build"):
+            vcr_statistics(built_dataset(DiskFolder(dataset), manifest, VCR))

@@ -1,0 +1,81 @@
+"""The table of languages: what a row needs, and that nothing else knows a language by its code."""
+
+import ast
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import vcrgen
+from vcrgen.text.languages import LANGUAGES, guess_language
+from vcrgen.text.pipelines import load_pipeline
+from vcrgen.text.segmenters import load_segmenter
+from vcrgen.typeset.fonts import font_register
+
+PACKAGE = Path(vcrgen.__file__).parent
+FOLDERS = PACKAGE / "text"
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_a_row_has_all_that_it_names(code: str) -> None:
+    row = LANGUAGES[code]
+    module, _, function = row.pipeline.partition(":")
+    assert callable(getattr(import_module(module), function))
+    assert load_segmenter(code).name == load_pipeline(code).segmenter
+    assert load_pipeline(code).eligibility == row.eligibility
+    assert set(row.fonts) <= set(font_register())
+    assert (FOLDERS / code / "lexicons" / "sensitive.txt").is_file()
+
+
+def by_capitals() -> list[str]:
+    return [code for code, row in LANGUAGES.items() if "capitals" in row.pipeline]
+
+
+def test_languages_of_one_pipeline_have_the_same_lists() -> None:
+    lists = {code: {file.name for file in (FOLDERS / code / "lexicons").iterdir()} for code in by_capitals()}
+    assert len({frozenset(names) for names in lists.values()}) == 1 and len(lists) > 1
+
+
+@pytest.mark.parametrize("file", sorted(FOLDERS.glob("*/lexicons/*.txt")), ids=lambda file: "/".join(file.parts[-3::2]))
+def test_a_list_says_what_it_is_and_whose(file: Path) -> None:
+    lines = file.read_text("utf-8").splitlines()
+    assert lines[0].startswith("# ")
+    if file.stem != "sensitive" and file.parts[-3] in by_capitals():
+        head = " ".join(line for line in lines if line.startswith("#"))
+        assert "Source: " in head and "Licence" in head
+
+
+@pytest.mark.parametrize("code", by_capitals())
+def test_entries_stand_once_and_can_be_found(code: str) -> None:
+    for file in (FOLDERS / code / "lexicons").glob("*.txt"):
+        entries = [line for line in file.read_text("utf-8").splitlines() if not line.startswith("#")]
+        assert len(set(entries)) == len(entries) and all(entry == entry.strip() != "" for entry in entries), file.name
+        if file.stem not in ("plain_capitals", "sensitive"):
+            assert all(entry == entry.lower() for entry in entries), file.name
+
+
+def test_adding_french_touched_the_table_and_a_folder() -> None:
+    """No other Python than the table knows the language: a string that is its code stands nowhere else."""
+    for file in PACKAGE.rglob("*.py"):
+        constants = {
+            node.value for node in ast.walk(ast.parse(file.read_text("utf-8"))) if isinstance(node, ast.Constant)
+        }
+        assert "fr" not in constants or file == FOLDERS / "languages.py", file
+    assert not list((FOLDERS / "fr").rglob("*.py"))
+
+
+@pytest.mark.parametrize(
+    ("texts", "code"),
+    [
+        (["the old harbour"], "en"),
+        (["le vieux port"], "en"),  # told by --lang; the script is the same
+        (["古老的港口"], "zh"),
+        (["古老的港口", "old harbour"], "en"),
+        (["古老的港口 harbour"[:8]], "zh"),
+        (["港口 ab"], "en"),  # half is not most
+        (["порт"], "en"),
+        ([], "en"),
+    ],
+)
+def test_guessing_by_script(texts: list[str], code: str) -> None:
+    assert guess_language(texts) == code

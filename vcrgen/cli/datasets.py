@@ -1,0 +1,111 @@
+"""``vcrgen inspect``, ``vcrgen preview`` and ``vcrgen export``: what is done with a finished dataset."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.markup import escape
+from rich.table import Table
+
+from vcrgen.cli import console
+from vcrgen.cli.options import examples
+from vcrgen.cli.root import app
+from vcrgen.errors import OutputError
+
+_Dataset = Annotated[Path, typer.Argument(help="Folder of a built dataset, or its URL.")]
+
+
+@app.command(epilog=examples("vcrgen inspect data/my-vcr"))
+def inspect(
+    dataset: _Dataset, as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False
+) -> None:
+    """Show a dataset's statistics as in the paper's Table 4, what was set aside, and its signature."""
+    from vcrgen.dataset.reader import open_dataset
+    from vcrgen.tasks.vcr import VCR, vcr_statistics
+
+    data = open_dataset(dataset, VCR)
+    manifest = data.built
+    statistics = vcr_statistics(data)
+    if as_json:
+        value = {
+            "source": manifest.source,
+            "read": manifest.read,
+            "pairs": manifest.pairs,
+            "drops": dict(manifest.drops),
+            "signature": str(manifest.signature),
+            "statistics": [{"mode": mode, "split": split} | asdict(row) for (mode, split), row in statistics.items()],
+        }
+        console.out.print_json(json.dumps(value))
+        return
+    table = Table(
+        "mode", "split", "pairs", "spans", "stacked height, px", "spans per image", "ink", "off", box=SIMPLE_HEAD
+    )
+    for (mode, split), row in statistics.items():
+        height, spans = row.height, row.spans_per_image
+        table.add_row(
+            mode,
+            split,
+            f"{row.rows:,}",
+            f"{row.spans:,}",
+            f"{height.mean:.2f} ± {height.sd:.2f} ({height.p05:.0f}-{height.p95:.0f})",
+            f"{spans.mean:.2f} ± {spans.sd:.2f} ({spans.p05:.0f}-{spans.p95:.0f})",
+            f"{row.visible_ink.mean:.2f}",
+            f"{row.outside:,}",
+        )
+    console.out.print(table)
+    console.out.print(
+        "Mean ± standard deviation (5th-95th percentile); ink: share of a span's ink that stays visible; "
+        "off: spans far from what the mode aims at."
+    )
+    console.out.print(f"{manifest.read:,} pairs read, {manifest.pairs:,} built, from {escape(manifest.source)}.")
+    console.print_counts("set aside", manifest.drops)
+    console.say(f"Signature [dim]{escape(str(manifest.signature))}[/]")
+
+
+def _beside(dataset: Path, out: Path | None, suffix: str) -> Path:
+    """Where to write what is made of a dataset: beside it if nobody says, or here if it is in an object store."""
+    from vcrgen.storage import remote_url
+
+    if out and remote_url(out.as_posix()):
+        raise OutputError(f"--out {remote_url(out.as_posix())} is in an object store; only builds write there.")
+    remote = remote_url(dataset.as_posix())
+    return out or (Path(f"{dataset.name}{suffix}") if remote else dataset.with_name(f"{dataset.name}{suffix}"))
+
+
+@app.command(epilog=examples("vcrgen preview data/my-vcr", "vcrgen preview data/en data/zh --out both.html"))
+def preview(
+    datasets: Annotated[list[Path], typer.Argument(help="Folders of built datasets, or their URLs.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="The page.", show_default="DATASET-preview.html")
+    ] = None,
+    limit: Annotated[int, typer.Option(min=1, max=2000, help="Pairs to show of each dataset.")] = 48,
+) -> None:
+    """Write one self-contained HTML page to look at a dataset."""
+    from vcrgen.publish.preview import write_preview
+
+    page = _beside(datasets[0], out, "-preview.html")
+    shown = write_preview(datasets, page, limit=limit)
+    console.say(f"[bold]{escape(str(page))}[/] shows {shown:,} pairs; open it in a browser.")
+
+
+@app.command(epilog=examples("vcrgen export data/my-vcr --to vlmevalkit --out exports/my-vcr"))
+def export(
+    dataset: _Dataset,
+    to: Annotated[str, typer.Option(help="vlmevalkit, lmms-eval, webdataset or imagefolder.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="A new folder.", show_default="DATASET-FORMAT")
+    ] = None,
+    mode: Annotated[str | None, typer.Option(help="Only this mode.", show_default="all")] = None,
+    split: Annotated[str | None, typer.Option(help="Only this split.", show_default="all")] = None,
+) -> None:
+    """Write a dataset in the form another tool reads."""
+    from vcrgen.publish.export import export_dataset
+
+    folder = _beside(dataset, out, f"-{to}")
+    result = export_dataset(dataset, to=to, out=folder, mode=mode, split=split)
+    console.say(f"[bold]{escape(str(folder))}[/]: {result.rows:,} rows in {result.files:,} files.")

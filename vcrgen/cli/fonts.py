@@ -1,0 +1,85 @@
+"""``vcrgen fonts`` and ``vcrgen calibrate``: which fonts there are, and what covers hide in them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.markup import escape
+from rich.table import Column, Table
+
+from vcrgen.cli import console
+from vcrgen.cli.options import examples
+from vcrgen.cli.root import app
+
+
+@app.command(epilog=examples("vcrgen fonts", "vcrgen fonts '甲骨文 oracle bones' --lang zh"))
+def fonts(
+    text: Annotated[str | None, typer.Argument(help="A text to check against a language's font chain.")] = None,
+    lang: Annotated[str, typer.Option("--lang", "-l", help="Whose chain.")] = "en",
+    font: Annotated[Path | None, typer.Option(help="A font file, or a name of the list, put before the chain.")] = None,
+) -> None:
+    """List the shipped fonts, or show which font draws each character of a text; exit code 1 if one has no glyph."""
+    from vcrgen.typeset.coverage import check_text
+    from vcrgen.typeset.fonts import font_register
+
+    if text is None:
+        name, here = (Column(head, no_wrap=True) for head in ("name", "here"))
+        table = Table(name, "languages", "role", "licence", here, box=SIMPLE_HEAD)
+        for entry in font_register().values():
+            state = "yes" if entry.installed else "to fetch"
+            table.add_row(entry.name, ", ".join(entry.languages), entry.role, entry.licence, state)
+        console.out.print(table)
+        return
+    coverage = check_text(text, lang=lang, font=font)
+    for family, characters in coverage.items():
+        console.out.print(
+            f"[bold]{escape(family)}[/]: {escape(characters)}" if family else f"[red]no glyph:[/] {escape(characters)}"
+        )
+    if coverage.get(""):
+        raise typer.Exit(1)
+
+
+@app.command(
+    epilog=examples(
+        "vcrgen calibrate --lang en --font MyFont.ttf --font-size 34",
+        "vcrgen calibrate --lang zh --font lxgw-wenkai --out wenkai.png",
+    )
+)
+def calibrate(
+    lang: Annotated[str, typer.Option("--lang", "-l", help="Language of the captions.")] = "en",
+    font: Annotated[
+        str | None, typer.Option(help="A font file, or a name of `vcrgen fonts`.", show_default="the language's own")
+    ] = None,
+    font_size: Annotated[int, typer.Option(min=6, max=400, help="Font size in pixels.")] = 20,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="The picture.", show_default="calibration-LANG-FONT-SIZE.png")
+    ] = None,
+) -> None:
+    """Show what the covers hide in a font, and draw a picture of it.
+
+    `vcrgen build` and `vcrgen hidden` calibrate every font by themselves: easy and hard mean the same in all of them.
+    """
+    from vcrgen.typeset.specimen import draw_specimen
+
+    picture = out or Path(f"calibration-{lang}-{Path(font or 'default').stem}-{font_size}.png")
+    covers = draw_specimen(lang, font, font_size, picture)
+    table = Table("mode", "rows covered", "visible ink", "5th-95th pct", "target", "above", box=SIMPLE_HEAD)
+    for mode, cover in covers.items():
+        spread = f"{cover.low:.2f}-{cover.high:.2f}"
+        table.add_row(
+            mode, cover.rule.name, f"{cover.visible:.3f}", spread, f"{cover.target:.2f}", f"{cover.above:.2f}"
+        )
+    console.out.print(table)
+    console.out.print(
+        "Rows from the top of a line; ink: median over a sample, as a share; above: share of it above the cover."
+    )
+    if uneven := [mode for mode, cover in covers.items() if not cover.even]:
+        console.out.print(
+            f"[yellow]Uneven[/] ({', '.join(uneven)}): no whole rows leave the right ink on both sides in this size; "
+            "a size one or two pixels larger or smaller does.",
+            soft_wrap=True,
+        )
+    console.say(f"[bold]{escape(str(picture))}[/] shows it: as it is, easy, hard.")

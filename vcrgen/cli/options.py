@@ -1,0 +1,101 @@
+"""Options of commands, made from the models of ``vcrgen/config.py``.
+
+A field of such a model is an option of the command: its description is the help, its default is shown, its bounds are
+checked when the model is made. So an option is added in one place, the model.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Collection
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
+
+import typer
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+Command = TypeVar("Command", bound=Callable[..., None])
+NOT_OPTIONS = {"source"}  # fields that are an argument of the command, or made of other options
+
+
+def examples(*lines: str) -> str:
+    """The end of a command's help: one example a line, each of which can be copied."""
+    return "\n\n".join((f"Example{'s' if len(lines) > 1 else ''}:", *(f"  {line}" for line in lines)))
+
+
+def options_of(model: type[BaseModel], *, only: Collection[str] | None = None) -> Callable[[Command], Command]:
+    """Give a command one option for every field of a model.
+
+    The command is a function with ``**options`` at its end; it gets a value for every field's name, or None for one
+    that was not given.
+
+    Args:
+        model: A model whose fields were made by :func:`vcrgen.config.option`.
+        only: Names of the fields that become options; all but :data:`NOT_OPTIONS` if not given.
+    """
+    names = [name for name in model.model_fields if (name in only if only else name not in NOT_OPTIONS)]
+    return _with_parameters([_parameter(name, model.model_fields[name]) for name in names])
+
+
+def same_options_as(other: Callable[..., None]) -> Callable[[Command], Command]:
+    """Give a command all arguments and options of another one, before its own."""
+
+    def decorate(command: Command) -> Command:
+        return _with_parameters(list(inspect.signature(other, eval_str=True).parameters.values()), first=True)(command)
+
+    return decorate
+
+
+def _with_parameters(more: list[inspect.Parameter], *, first: bool = False) -> Callable[[Command], Command]:
+    """Replace a function's ``**options`` by parameters with names, which is where typer looks for them."""
+
+    def decorate(command: Command) -> Command:
+        own = [
+            parameter
+            for parameter in inspect.signature(command, eval_str=True).parameters.values()
+            if parameter.kind is not inspect.Parameter.VAR_KEYWORD
+        ]
+        parameters = [
+            parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+            for parameter in (more + own if first else own + more)
+        ]
+        command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+        return command
+
+    return decorate
+
+
+def _parameter(name: str, field: FieldInfo) -> inspect.Parameter:
+    """The option of one field; its default is None, as a value that is not given leaves the choice to a recipe."""
+    extra = field.json_schema_extra
+    assert isinstance(extra, dict), f"the field {name} was not made by `option`"
+    plain: Any = _plain_type(field.annotation)
+    long = f"--{name.replace('_', '-')}"
+    if plain is bool:  # so that it can be switched off where a recipe switches it on
+        long = f"{long}/--no-{long[2:]}"
+    default = field.default
+    shown = ",".join(default) if isinstance(default, tuple) else default
+    described = typer.Option(
+        *((str(extra["short"]), long) if extra["short"] else (long,)),
+        help=field.description,
+        show_default=str(shown) if shown not in (None, "") else False,
+        rich_help_panel=str(extra["panel"]) or None,
+    )
+    annotation = Annotated[plain | None, described]
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+
+
+def _plain_type(annotation: Any) -> type:
+    """What typer has to parse: the model checks the rest, and says it in a sentence that names the option."""
+    if get_origin(annotation) is UnionType:
+        annotation = next(kind for kind in get_args(annotation) if kind is not NoneType)
+    if get_origin(annotation) is Literal:
+        return str
+    if get_origin(annotation) is tuple:
+        return list[str]
+    assert annotation in (bool, int, float, str, Path), annotation
+    plain: type = annotation
+    return plain

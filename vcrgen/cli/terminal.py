@@ -1,0 +1,147 @@
+"""Tables and sentences on a terminal, drawn by rich. What comes from a file is a text: no markup, no control codes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from rich.console import Console, RenderableType
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from vcrgen.report.escape import escape_terminal
+from vcrgen.report.table import Interval, Table, TableCell, percent, show
+from vcrgen.scorer.comparison import Comparison
+from vcrgen.scorer.join import PROBLEMS
+from vcrgen.scorer.records import SpanMatch
+from vcrgen.scorer.results import RunResult, require_one_signature
+from vcrgen.scorer.run import Found, Validation
+from vcrgen.scorer.tables import DIFFERENCE, comparison_table, remarks, report_tables
+
+# Heads and labels that are longer than what stands beside them.
+_SHORT = {"Exact match": "Exact", "sd spans": "sd", "Length ratio": "Length", "No n-gram": "Short", "Thinking": "Think"}
+_SHORT |= {"A \N{MINUS SIGN} B, exact": "Exact", "A \N{MINUS SIGN} B, Jaccard": "Jaccard", "McNemar p": "McNemar"}
+_SHORT |= {DIFFERENCE: "difference"}
+
+
+def print_parts(console: Console, parts: Iterable[RenderableType]) -> None:
+    """Print one part after another.
+
+    A document, which is a plain ``str``, is written as it is. A sentence is wrapped at the width of a terminal; in a
+    file or a pipe it stays one line, and so does a signature everywhere, so that it can be copied and found.
+    """
+    for part in parts:
+        if isinstance(part, str):
+            console.file.write(part)
+        else:
+            unbroken = isinstance(part, Text) and (bool(part.no_wrap) or not console.is_terminal)
+            console.print(part, soft_wrap=unbroken)
+
+
+def show_scores(
+    results: Sequence[RunResult], comparisons: Sequence[Comparison], *, groups: bool
+) -> Iterator[RenderableType]:
+    """The tables of a scoring.
+
+    Args:
+        results: One signature for all.
+        comparisons: Of these results.
+        groups: Show the tables of scores by property, too.
+
+    Raises:
+        ScoreError: The results have different signatures.
+    """
+    require_one_signature(results)
+    for result in results:
+        yield plain(f"{result.title}: {result.format}, language {result.lang}", "bold")
+        for table in report_tables([result]):
+            if groups or not table.title.startswith("By "):
+                yield draw(table, {"Model", "sd images"})
+    for a, b in dict.fromkeys((item.a, item.b) for item in comparisons):
+        yield plain(f"A = {a}, B = {b}", "bold")
+        yield draw(comparison_table([item for item in comparisons if (item.a, item.b) == (a, b)]), {"A", "B"})
+    for sentence in remarks(results):
+        yield plain(f"Note: {sentence}", "yellow")
+    for comparison in comparisons:
+        yield plain(comparison.conclusion, "bold")
+    yield show_signature(results[0].signature.short, str(results[0].signature))
+
+
+def show_validation(validation: Validation) -> Iterator[RenderableType]:
+    """What is odd about a file."""
+    models = f", model {', '.join(validation.models)}" if validation.models else ""
+    yield plain(f"{validation.name}: {validation.outputs} outputs, format {validation.format}{models}.")
+    for (mode, view), count in validation.cells.items():
+        yield plain(f"  {view.label}, {mode}: outputs for {count} of {validation.questions} questions.")
+    for kind, (count, places) in validation.problems.items():
+        first = f" First: {', '.join(places)}." if places else ""
+        yield plain(f"  {count} {PROBLEMS[kind]}.{first}", "yellow")
+    yield plain("  Complete." if validation.fit else "  Not complete: --strict would refuse it.", "bold")
+
+
+def show_found(found: Found) -> Iterator[RenderableType]:
+    """One item with what was matched, highlighted in the output."""
+    yield plain(f"{found.question_id}  ({found.view.label}, mode {found.mode})", "bold")
+    for number, match in enumerate(found.matches, start=1):
+        yield _explained(number, match)
+        if found.output is not None:
+            yield _highlighted(found.output, match)
+
+
+def show_signature(short: str, signature: str) -> RenderableType:
+    """A signature, in one line however wide the terminal is.
+
+    Args:
+        short: Its short form, or an empty text.
+        signature: All of it.
+    """
+    text = plain(f"Signature{f' {short}' if short else ''}: {signature}", "dim")
+    text.no_wrap = True
+    return text
+
+
+def plain(text: str, style: str = "") -> Text:
+    """Text that does nothing to a terminal but stand there."""
+    return Text(escape_terminal(text), style=style)
+
+
+def draw(table: Table, left_out: set[str]) -> RenderableType:
+    """A table that fits 80 columns, without the columns of some heads."""
+    drawn = RichTable(
+        title=f"\n{table.title}",
+        title_justify="left",
+        title_style="",
+        box=None,
+        padding=(0, 1, 0, 0),
+        header_style="dim",
+    )
+    kept = [number for number, head in enumerate(table.heads) if head not in left_out]
+    for number in kept:
+        head = _SHORT.get(table.heads[number], table.heads[number])
+        drawn.add_column(head, justify="left" if number < table.labels else "right", no_wrap=True)
+    for row in table.rows:
+        drawn.add_row(*(plain(_short(row[number])) for number in kept))
+    return drawn
+
+
+def _short(cell: TableCell) -> str:
+    if isinstance(cell, Interval):
+        return "..".join(cell.ends)
+    return _SHORT.get(show(cell), show(cell))
+
+
+def _explained(number: int, match: SpanMatch) -> Text:
+    scores = ", ".join(f"{name} {percent(value)}" for name, value in match.as_dict().items())
+    distance = f", distance {match.distance}" if match.distance is not None else ""
+    where = f" at {match.start}-{match.end}" if match.start >= 0 else ""
+    nearest = f"\n  nearest: {match.ngram}{where}{distance}" if match.ngram else "\n  nearest: none"
+    return plain(f"Span {number}: {match.answer}\n  outcome: {match.outcome.value}{nearest}\n  {scores}")
+
+
+def _highlighted(output: str, match: SpanMatch) -> Text:
+    text = Text("  output: ", style="dim")
+    if match.start < 0:
+        return text.append(escape_terminal(output), style="default")
+    text.append(escape_terminal(output[: match.start]), style="default")
+    matched = escape_terminal(output[match.start : match.end])
+    text.append(f"[{matched}]", style="bold green" if match.exact else "bold yellow")
+    return text.append(escape_terminal(output[match.end :]), style="default")

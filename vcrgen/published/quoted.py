@@ -1,0 +1,247 @@
+"""Rows quoted from publications: tables of facts that a board shows beside its own rows and never ranks with them.
+
+A table is a CSV with the columns of :data:`COLUMNS`, scores in percent. The published tables of VCR ship with the
+package; ``scripts/quote_papers.py`` wrote them.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from vcrgen.dataset.key import HIDDEN_MODE
+from vcrgen.dataset.views import View
+from vcrgen.errors import LeaderboardError
+from vcrgen.published.facts import Access, check_link, check_name, parse_date, parse_size
+from vcrgen.records import Mode
+
+MAX_BYTES = 4 << 20
+MAX_ROWS = 20_000
+MAX_TEXT = 300
+MODES = (*Mode, HIDDEN_MODE)
+_PERCENT = re.compile(r"[0-9]{1,3}(\.[0-9]{1,6})?")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quoted:
+    """One figure or two of a publication, for one model in one setting.
+
+    Attributes:
+        source: Where it is printed: publication and table.
+        url: The publication's address, or empty.
+        data: What was measured on.
+        items: Images of it, or None.
+        language: Language code.
+        mode: ``easy``, ``hard`` or ``mixed``.
+        view: Which image the model saw.
+        model: The name as printed; ``Humans`` for people.
+        access: Open weights or not.
+        size: Parameters in billions, or None.
+        released: Date of the model's release, or None.
+        exact: Exact match as a share, or None.
+        exact_sd: Its standard deviation as printed, or None.
+        jaccard: Jaccard index as a share, or None.
+        jaccard_sd: Its standard deviation as printed, or None.
+        corrected: What is printed and why it is wrong; empty where the row is as printed.
+        note: What else a reader has to know, or empty.
+    """
+
+    source: str
+    url: str = ""
+    data: str = ""
+    items: int | None = None
+    language: str
+    mode: str
+    view: View
+    model: str
+    access: Access = Access.UNKNOWN
+    size: float | None = None
+    released: date | None = None
+    exact: float | None = None
+    exact_sd: float | None = None
+    jaccard: float | None = None
+    jaccard_sd: float | None = None
+    corrected: str = ""
+    note: str = ""
+
+
+def published() -> list[Path]:
+    """The tables that ship with the package, by name."""
+    return sorted((Path(__file__).parent / "tables").glob("*.csv"), key=lambda file: file.stem)
+
+
+def read_quoted(file: Path) -> list[Quoted]:
+    """Read a table of quoted rows.
+
+    Args:
+        file: A CSV whose first line names its columns, in any order: ``source``, ``language``, ``mode``, ``view``,
+            ``model`` and ``exact`` or ``jaccard``; the others of :data:`COLUMNS` if there is something to say.
+
+    Raises:
+        LeaderboardError: It cannot be read, or a cell is not what its column holds; says where and what is expected.
+    """
+    rows: list[Quoted] = []
+    lines: dict[tuple[object, ...], int] = {}
+    for line, cells in _records(file):
+        if len(rows) == MAX_ROWS:
+            raise LeaderboardError(f"{file}, line {line}: a table of quoted rows has at most {MAX_ROWS:,} rows.")
+        row = _row(cells, f"{file}, line {line}")
+        key = (row.source, row.data, row.language, row.mode, row.view, row.model, row.size)
+        if (first := lines.setdefault(key, line)) != line:
+            raise LeaderboardError(
+                f"{file}, line {line}, column model: {row.model} is in line {first} already, with the same source, "
+                "data, language, mode, view and size."
+            )
+        rows.append(row)
+    if not rows:
+        raise LeaderboardError(f"{file} has no rows below the names of its columns.")
+    return rows
+
+
+def _row(cells: Mapping[str, str], place: str) -> Quoted:
+    values: dict[str, Any] = {}
+    for column, read in _READERS.items():
+        cell = cells.get(column, "")
+        try:
+            # Before anything else is done with it: Unicode's normal form of a long text can take very long.
+            if len(cell) > MAX_TEXT:
+                raise LeaderboardError(f"It is longer than {MAX_TEXT} characters.")
+            values[column] = read(cell)
+        except LeaderboardError as problem:
+            text = str(problem)
+            raise LeaderboardError(f"{place}, column {column}: {text[0].lower()}{text[1:]}") from None
+    if values["exact"] is None and values["jaccard"] is None:
+        raise LeaderboardError(f"{place}, column exact: a row has an exact match, a Jaccard index or both.")
+    return Quoted(**values)
+
+
+def _records(file: Path) -> Iterator[tuple[int, dict[str, str]]]:
+    """The rows as texts by column, each with the number of its last line."""
+    reader = csv.reader(io.StringIO(_text_of(file), newline=""), strict=True)
+    columns: list[str] = []
+    try:
+        for cells in reader:
+            place = f"{file}, line {reader.line_num}"
+            if not cells:
+                continue
+            if not columns:
+                columns = _columns(cells, place)
+            elif len(cells) != len(columns):
+                raise LeaderboardError(f"{place}: it has {len(cells)} cells, and the first line has {len(columns)}.")
+            else:
+                yield reader.line_num, dict(zip(columns, cells, strict=True))
+    except csv.Error as problem:
+        raise LeaderboardError(f"{file}, line {reader.line_num}: this is not CSV ({problem}).") from None
+
+
+def _columns(cells: list[str], place: str) -> list[str]:
+    for number, column in enumerate(cells):
+        if column not in COLUMNS or column in cells[:number]:
+            problem = "stands there twice" if column in COLUMNS else "is not known"
+            raise LeaderboardError(
+                f"{place}, column {number + 1}: the name {column[:20]!r} {problem}; "
+                f"the columns are {', '.join(COLUMNS)}."
+            )
+    if missing := [column for column in REQUIRED if column not in cells]:
+        raise LeaderboardError(f"{place}: the column {missing[0]} is missing; {', '.join(REQUIRED)} have to be there.")
+    return cells
+
+
+def _text_of(file: Path) -> str:
+    try:
+        if not file.is_file():
+            raise LeaderboardError(f"{file} is not a file; name a CSV of quoted rows.")
+        with file.open("rb") as handle:
+            content = handle.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise LeaderboardError(f"{file} cannot be read ({error.strerror}).") from None
+    if len(content) > MAX_BYTES:
+        raise LeaderboardError(f"{file} is larger than {MAX_BYTES >> 20} MiB, so it is not a table of quoted rows.")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise LeaderboardError(f"{file}, line {line}: this is not UTF-8; save the table as CSV in UTF-8.") from None
+    if (at := text.find("\0")) >= 0:
+        raise LeaderboardError(f"{file}, line {text.count(chr(10), 0, at) + 1}: a zero byte is not text.")
+    return text
+
+
+def _text(cell: str) -> str:
+    text = " ".join(unicodedata.normalize("NFC", cell).split())
+    if odd := next((char for char in text if unicodedata.category(char) in ("Cc", "Cf", "Cs", "Co", "Cn")), None):
+        raise LeaderboardError(f"It holds the invisible character U+{ord(odd):04X}; take it out.")
+    return text
+
+
+def _source(cell: str) -> str:
+    if not (text := _text(cell)):
+        raise LeaderboardError("It is empty; name the publication and its table.")
+    return text
+
+
+def _one_of(values: tuple[str, ...]) -> Callable[[str], str]:
+    def read(cell: str) -> str:
+        if cell not in values:
+            raise LeaderboardError(f"It is one of {', '.join(values)}, not {cell[:20]!r}.")
+        return cell
+
+    return read
+
+
+_mode, _view, _access = _one_of(MODES), _one_of(tuple(View)), _one_of(tuple(Access))
+
+
+def _language(cell: str) -> str:
+    if not re.fullmatch("[a-z]{2,3}", cell):
+        raise LeaderboardError(f"It is a language code such as en or zh, not {cell[:20]!r}.")
+    return cell
+
+
+def _items(cell: str) -> int | None:
+    if not cell:
+        return None
+    if not re.fullmatch("[1-9][0-9]{0,8}", cell):
+        raise LeaderboardError(f"It is a number of images such as 500, not {cell[:20]!r}.")
+    return int(cell)
+
+
+def _share(cell: str) -> float | None:
+    if not cell:
+        return None
+    if not _PERCENT.fullmatch(cell) or float(cell) > 100:
+        raise LeaderboardError(f"It is a percentage from 0 to 100 such as 91.55, not {cell[:20]!r}.")
+    return round(float(cell) / 100, 8)
+
+
+_READERS: Mapping[str, Callable[[str], object]] = MappingProxyType(
+    {
+        "source": _source,
+        "url": lambda cell: check_link(cell.strip()),
+        "data": _text,
+        "items": _items,
+        "language": _language,
+        "mode": _mode,
+        "view": lambda cell: View(_view(cell)),
+        "model": lambda cell: check_name(cell, "model"),
+        "access": lambda cell: Access(_access(cell or Access.UNKNOWN)),
+        "size": parse_size,
+        "released": parse_date,
+        "exact": _share,
+        "exact_sd": _share,
+        "jaccard": _share,
+        "jaccard_sd": _share,
+        "corrected": _text,
+        "note": _text,
+    }
+)
+COLUMNS = tuple(_READERS)
+REQUIRED = ("source", "language", "mode", "view", "model")

@@ -1,0 +1,68 @@
+"""Small drawings as inline SVG. Places are in percent of the width, so that they fit a phone as well as a screen.
+
+Every number drawn here also stands beside the drawing as text, so the drawings are hidden from screen readers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+from markupsafe import Markup
+
+STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
+
+
+def interval_bar(value: float, low: float, high: float) -> Markup:
+    """A share and its interval on an axis from 0 to 100 %."""
+    at = _at(value)
+    length = f'<rect class="length" x="0" y="5" width="{at:.2f}%" height="6"/>'
+    return _svg("iv", length + _interval(_at(low), _at(high), at))
+
+
+def difference_bar(value: float, low: float, high: float, *, reach: float) -> Markup:
+    """A difference of shares and its interval on an axis from ``-reach`` to ``reach``, with a line at zero."""
+    places = (_at((share / reach + 1) / 2) for share in (low, high, value))
+    zero = '<line class="zero" x1="50%" x2="50%" y1="0" y2="16"/>'
+    return _svg("iv df", zero + _interval(*places))
+
+
+def reach(ends: Iterable[float]) -> float:
+    """A round share that is as large as every end of some intervals, so that they can be drawn on one axis."""
+    largest = max(map(abs, ends), default=0.0)
+    return next((step for step in STEPS if largest <= step), 1.0)
+
+
+def dumbbell(first: float, second: float) -> Markup:
+    """Two shares on one axis from 0 to 100 %: a disc for the first, a ring for the second."""
+    a, b = _at(first), _at(second)
+    return _svg(
+        "iv db",
+        f'<line class="way" x1="{min(a, b):.2f}%" x2="{max(a, b):.2f}%" y1="8" y2="8"/>'
+        f'<circle class="first" cx="{a:.2f}%" cy="8" r="4.5"/><circle class="second" cx="{b:.2f}%" cy="8" r="4.5"/>',
+    )
+
+
+def stacked_bar(parts: Iterable[tuple[Any, ...]]) -> Markup:
+    """Shares that sum to 1: of each part its name, which it has the class ``o-NAME`` by, and its share."""
+    drawn, done = [], 0.0
+    for name, share, *_ in parts:
+        drawn.append(f'<rect class="o-{name}" x="{100 * done:.3f}%" y="0" width="{100 * share:.3f}%" height="22"/>')
+        done += share
+    return _svg("sb", "".join(drawn))
+
+
+def _interval(low: float, high: float, value: float) -> str:
+    return (
+        f'<rect class="interval" x="{low:.2f}%" y="3" width="{max(high - low, 0):.2f}%" height="10" rx="2"/>'
+        f'<line class="mean" x1="{value:.2f}%" x2="{value:.2f}%" y1="1" y2="15"/>'
+    )
+
+
+def _at(share: float) -> float:
+    return 100 * min(max(share, 0.0), 1.0) if math.isfinite(share) else 0.0
+
+
+def _svg(kind: str, inside: str) -> Markup:
+    return Markup(f'<svg class="{kind}" aria-hidden="true">{inside}</svg>')  # noqa: S704 - numbers and our own names

@@ -1,0 +1,72 @@
+"""A table as text: Markdown and LaTeX for people, with rounded numbers, and CSV for programs, with numbers as they are.
+
+A title is not written: it is a heading in one document and a caption in another.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+
+from vcrgen.report.escape import escape_formula, escape_latex, escape_markdown
+from vcrgen.report.table import Number, Percent, Table, TableCell, show
+
+
+def as_markdown(table: Table) -> str:
+    """A table of GitHub's Markdown, with its notes below."""
+    lines = [[escape_markdown(cell) for cell in line] for line in (table.heads, *table.texts())]
+    lines.insert(1, ["---"] * table.labels + ["---:"] * (len(table.heads) - table.labels))
+    text = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    notes = ((escape_markdown(note), f" <{url}>" if url else "") for note, url in table.notes)
+    below = "\n".join(f"{number}. {note}{link}" for number, (note, link) in enumerate(notes, 1))
+    return f"{text}\n\n{below}" if below else text
+
+
+def as_latex(table: Table) -> str:
+    """A ``tabular`` for the package booktabs, the best cells in bold, with the notes below."""
+    rows = [[escape_latex(cell) for cell in row] for row in table.texts()]
+    for line, column in table.best_cells():
+        rows[line][column] = rf"\textbf{{{rows[line][column]}}}"
+    lines = [
+        rf"\begin{{tabular}}{{{'l' * table.labels}{'r' * (len(table.heads) - table.labels)}}}",
+        r"\toprule",
+        _latex_row([escape_latex(head) for head in table.heads]),
+        r"\midrule",
+        *map(_latex_row, rows),
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
+    for number, note in enumerate(table.notes, 1):
+        lines.append(rf"\par\footnotesize {number}. {escape_latex(' '.join(note))}")
+    return "\n".join(lines)
+
+
+def as_csv(table: Table, *, quote_texts: bool = False) -> str:
+    """Lines of CSV: texts that no spreadsheet runs as a formula, numbers that are not rounded, nothing for None.
+
+    Args:
+        table: Its percentages are written from 0 to 100.
+        quote_texts: Whether all texts stand in quotes; else only those that need to.
+    """
+    out = io.StringIO()
+    all_quoted = csv.writer(out, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
+    few_quoted = csv.writer(out, lineterminator="\n")
+    for row in (table.heads, *table.rows):
+        cells = [_bare(cell) for cell in row]
+        # Python before 3.13 leaves a text with a carriage return bare, where other readers see the end of a line.
+        returns = any(isinstance(cell, str) and "\r" in cell for cell in cells)
+        (all_quoted if quote_texts or returns else few_quoted).writerow(cells)
+    return out.getvalue()
+
+
+def _bare(cell: TableCell) -> str | float | None:
+    if isinstance(cell, Number | Percent):
+        return cell.value
+    return cell if cell is None or isinstance(cell, int) else escape_formula(show(cell))
+
+
+def _latex_row(cells: Sequence[str]) -> str:
+    # The end of a line and \midrule take a star or a bracket that follows for a setting of theirs.
+    guard = "{}" if cells[0][:1] in ("[", "*") else ""
+    return f"{guard}{' & '.join(cells)} \\\\"

@@ -1,0 +1,84 @@
+"""Whole HTML pages from templates. Each is one file with its style and script inside, and loads nothing else.
+
+Every page extends ``templates/base.html``. Whatever is put into a template is escaped, and the content security policy
+allows the page's own style, its own script and images inside it, known by their hashes or as ``data:``, and no network.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from typing import Any
+
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from vcrgen.report.escape import script_json
+
+
+class Templates:
+    """The templates of one room of the package, with the style and the script that all its pages have.
+
+    Args:
+        package: The package whose folder ``templates`` holds them, such as ``vcrgen.publish``.
+        style: The room's style sheet in that folder; it follows the common one.
+        script: The room's script in that folder, or an empty text.
+        forms: Whether a page may send a form to the service that it came from.
+        names: What templates may use beside what is given for a page.
+    """
+
+    def __init__(self, package: str, *, style: str, script: str = "", forms: bool = False, **names: Any) -> None:
+        self._environment = Environment(
+            loader=ChoiceLoader([PackageLoader(package), PackageLoader("vcrgen.report")]),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+            auto_reload=False,
+        )
+        self._environment.filters["script_json"] = lambda value: Markup(script_json(value))  # noqa: S704 - see there
+        self._style = self._source("base.css") + self._source(style)
+        self._script = self._source(script) if script else ""
+        self._forms = forms
+        self._environment.globals |= names | {
+            "policy": self.policy(),
+            "style": Markup(self._style),  # noqa: S704 - our own files, whose hashes are in the policy
+            "script": Markup(self._script),  # noqa: S704
+        }
+
+    def policy(self, *, header: bool = False) -> str:
+        """The content security policy of all pages of the room.
+
+        Args:
+            header: For an HTTP header; a ``<meta>`` in a page gives ``frame-ancestors`` no meaning.
+        """
+        rules = [
+            "default-src 'none'",
+            "img-src data:",
+            f"style-src '{_digest(self._style)}'",
+            *([f"script-src '{_digest(self._script)}'"] if self._script else []),
+            f"form-action '{'self' if self._forms else 'none'}'",
+            "base-uri 'none'",
+            "require-trusted-types-for 'script'",
+            "trusted-types 'none'",
+            *(["frame-ancestors 'none'"] if header else []),
+        ]
+        return "; ".join(rules)
+
+    def render(self, template: str, **values: Any) -> str:
+        """A page.
+
+        Args:
+            template: Its name in the room's folder.
+            values: What it shows; all texts are escaped.
+        """
+        return self._environment.get_template(template).render(values)
+
+    def _source(self, name: str) -> str:
+        loader = self._environment.loader
+        assert loader is not None
+        return loader.get_source(self._environment, name)[0]
+
+
+def _digest(text: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"

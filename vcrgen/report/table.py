@@ -1,0 +1,126 @@
+"""A table of typed cells. This is the only place where numbers are rounded: results and files keep them as they are.
+
+A cell is a text, a whole number, a :class:`Number`, :class:`Percent` or :class:`Interval`, or None for what is missing.
+``str`` of a cell is what people read: ``str(Percent(0.12345, sign=True))`` is ``+12.35``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+MINUS = "\N{MINUS SIGN}"
+DASH = "\N{EN DASH}"  # stands for what is missing
+DECIMALS = 2  # where nothing else is said
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number with some decimals.
+
+    Attributes:
+        value: The number, or None if there is none.
+        decimals: Digits after the point.
+        sign: Whether a plus stands before a positive number.
+    """
+
+    value: float | None
+    decimals: int = DECIMALS
+    sign: bool = False
+
+    def __str__(self) -> str:
+        return _rounded(self.value, self.decimals, self.sign)
+
+
+@dataclass(frozen=True, slots=True)
+class Percent:
+    """A share from 0 to 1, or None, that is shown in percent; ``decimals`` and ``sign`` as in :class:`Number`."""
+
+    share: float | None
+    decimals: int = DECIMALS
+    sign: bool = False
+
+    @property
+    def value(self) -> float | None:
+        """The percentage, not yet rounded."""
+        return None if self.share is None else 100 * self.share
+
+    def __str__(self) -> str:
+        return _rounded(self.value, self.decimals, self.sign)
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """An interval of shares that is shown in percent; ``decimals`` and ``sign`` as in :class:`Number`."""
+
+    low: float
+    high: float
+    decimals: int = DECIMALS
+    sign: bool = False
+
+    @property
+    def ends(self) -> tuple[str, str]:
+        """Both ends as texts."""
+        return percent(self.low, self.decimals, sign=self.sign), percent(self.high, self.decimals, sign=self.sign)
+
+    def __str__(self) -> str:
+        return " to ".join(self.ends)
+
+
+TableCell: TypeAlias = str | int | Number | Percent | Interval | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """Rows of cells under a title.
+
+    Attributes:
+        title: What the table shows.
+        heads: The heads of the columns.
+        labels: How many columns, from the left, hold labels; the others hold numbers, which stand on the right.
+        rows: As many cells each as there are heads.
+        best: Numbers of the columns of which the highest percentage is marked where a form can do so.
+        notes: Sentences that are numbered below the table, each with an address or an empty text.
+    """
+
+    title: str
+    heads: Sequence[str]
+    labels: int
+    rows: Sequence[Sequence[TableCell]]
+    best: Collection[int] = ()
+    notes: Sequence[tuple[str, str]] = ()
+
+    def texts(self) -> list[list[str]]:
+        """The cells as people read them."""
+        return [[show(cell) for cell in row] for row in self.rows]
+
+    def best_cells(self) -> set[tuple[int, int]]:
+        """Row and column of the cells that are best; all that look the same, and none where nothing is to be beaten."""
+        found = set()
+        for column in self.best:
+            cells = [(line, row[column]) for line, row in enumerate(self.rows)]
+            shares = {line: cell.share for line, cell in cells if isinstance(cell, Percent) and cell.share is not None}
+            if len(shares) > 1:
+                highest = show(self.rows[max(shares, key=shares.__getitem__)][column])
+                found |= {(line, column) for line in shares if show(self.rows[line][column]) == highest}
+        return found
+
+
+def show(cell: TableCell) -> str:
+    """A cell as people read it."""
+    return DASH if cell is None else str(cell)
+
+
+def percent(share: float | None, decimals: int = DECIMALS, *, sign: bool = False) -> str:
+    """A share in percent: ``12.35``, with ``sign`` ``+12.35``; what rounds to zero has no sign."""
+    return _rounded(None if share is None else 100 * share, decimals, sign)
+
+
+def _rounded(value: float | None, decimals: int, sign: bool) -> str:
+    if value is None:
+        return DASH
+    number = round(value, decimals)
+    if number == 0:  # neither -0.00 nor +0.00: the sign would say more than the digits do
+        return f"{0:.{decimals}f}"
+    return f"{number:{'+' if sign else ''}.{decimals}f}".replace("-", MINUS)

@@ -1,0 +1,225 @@
+"""The texts of caption files: what stands in braces is put in when a caption is told (see `captions.py`)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from itertools import zip_longest
+from random import Random
+from typing import Any, TypeAlias
+
+from vcrgen.errors import VcrgenError
+
+_NAME = r"[^\W\d]\w*"
+_PATH = rf"{_NAME}(?:\.{_NAME})?"
+_CONDITION = re.compile(rf"\s*(not +)?({_PATH})(?: *= *([\w, ]+?))?\s*\?")
+_SELECT = re.compile(rf"\s*({_PATH})\s*:")
+_CASE = re.compile(r"\s*([\w.]+(?: *, *[\w.]+)*) *=(.*)", re.DOTALL)
+_RANGE = re.compile(rf"(\d+|{_NAME})\.\.(\d+)(?: +by +(\d+))?")
+_CHANCE = re.compile(r"(\d+)% ")
+_PARTS: dict[str, Callable[[Any], Any]] = {
+    "count": len,
+    "first": lambda values: values[0],
+    "last": lambda values: values[-1],
+    "rest": lambda values: values[:-1],
+    "same": lambda values: len(set(values)) == 1,
+}
+
+
+def _part(value: Any, part: str) -> Any:
+    return _PARTS[part](value.split() if isinstance(value, str) else value)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A line of `[words]`.
+
+    Attributes:
+        parameters: Names of its values; those that are not given are None.
+        bits: How many bits of chance choose the invented name that it makes; 0 for other words.
+        text: Puts it together.
+    """
+
+    parameters: tuple[str, ...]
+    bits: float
+    text: Text
+
+
+@dataclass(slots=True)
+class Telling:
+    """A caption that is being told.
+
+    Attributes:
+        words: The rules of the language.
+        rng: Makes the choices.
+        names: Values by their names: facts, and what the scene or the rule in hand names.
+        comma: What stands between the words of a list.
+        coined: The invented names so far, and the bits of each.
+    """
+
+    words: Mapping[str, Rule]
+    rng: Random
+    names: dict[str, Any]
+    comma: str
+    coined: list[tuple[str, float]] = field(default_factory=list)
+
+    def call(self, name: str, values: list[Any]) -> str:
+        """Put a rule's text together; of the scene it sees the season and the earliest year only."""
+        rule, outer = self.words[name], self.names
+        inner = {"season": outer["season"], "earliest": outer["earliest"]}
+        inner.update(zip_longest(rule.parameters, values[: len(rule.parameters)]))
+        self.names = inner
+        text = str(rule.text(self))
+        self.names = outer
+        if rule.bits:
+            self.coined.append((text, rule.bits))
+        return text
+
+
+Text: TypeAlias = Callable[[Telling], Any]
+
+
+class Reader:
+    """Reads the texts of one line of a file.
+
+    Attributes:
+        used: The names that the texts use, for whoever knows which there are.
+    """
+
+    def __init__(self, where: str) -> None:
+        """Start with the file and the line, for messages."""
+        self._where = where
+        self.used: list[str] = []
+
+    def wrong(self, message: str) -> VcrgenError:
+        """Return an error that names the line."""
+        return VcrgenError(f"{self._where}: {message}.")
+
+    def text(self, text: str) -> Text:
+        """Read a text with braces."""
+        pieces = self._split(text, "{}")
+        if len(pieces) == 1:
+            return lambda t: text
+        nodes = [self.inside(piece) for piece in pieces[1::2]]
+        if len(nodes) == 1 and not pieces[0] and not pieces[2]:
+            return nodes[0]
+        frame = "".join("{}" if i % 2 else piece for i, piece in enumerate(pieces))
+        return lambda t: frame.format(*[node(t) for node in nodes])
+
+    def inside(self, text: str) -> Text:
+        """Read what stands in braces, or alternatives without any."""
+        first, *others = self._split(text, "|")
+        if match := _CONDITION.match(first):
+            holds = self.condition(first[: match.end() - 1])
+            yes, no = self.text(first[match.end() :].strip()), self.text("|".join(others).strip())
+            return lambda t: yes(t) if holds(t) else no(t)
+        if match := _SELECT.match(first):
+            return self._select(match[1], [first[match.end() :], *others])
+        if others:
+            return self._choice([first.strip(), *map(str.strip, others)])
+        if match := _RANGE.fullmatch(first.strip()):
+            return self._number(*match.groups())
+        return self._call(first.strip())
+
+    def condition(self, text: str) -> Text:
+        """Read a condition such as "not snowing" or "daytime = dusk, night"."""
+        match = _CONDITION.fullmatch(f"{text}?")
+        if not match:
+            raise self.wrong(f"{text!r} is no condition")
+        no, path, values = match.groups()
+        value, among = self._value(path), re.split(" *, *", values) if values else ()
+        return lambda t: (str(value(t)) in among if among else bool(value(t))) != bool(no)
+
+    def _value(self, path: str) -> Text:
+        name, _, part = path.partition(".")
+        if part and part not in _PARTS:
+            raise self.wrong(f"a value has no {part!r}, only {', '.join(_PARTS)}")
+        self.used.append(name)
+        whole: Text = lambda t: t.names[name] if name in t.names else t.call(name, [])  # noqa: E731
+        return (lambda t: _part(whole(t), part)) if part else whole
+
+    def _select(self, path: str, cases: list[str]) -> Text:
+        value, otherwise = self._value(path), None
+        texts: dict[str, Text] = {}
+        for case in cases:
+            if match := _CASE.match(case):
+                text = self.text(match[2].strip())
+                for key in re.split(" *, *", match[1]):
+                    low, _, high = key.partition("..")
+                    texts |= dict.fromkeys(map(str, range(int(low), int(high) + 1)) if high else [key], text)
+            else:
+                otherwise = self.text(case.strip())
+
+        def select(t: Telling) -> Any:
+            found = texts.get(str(value(t)), otherwise)
+            if not found:
+                raise self.wrong(f"{path!r} is {value(t)!r}, which has no text")
+            return found(t)
+
+        return select
+
+    def either(self, text: str) -> Text:
+        """Read a text that may be one of several, "red | green"."""
+        first, *others = self._split(text, "|")
+        return self._choice([first.strip(), *map(str.strip, others)]) if others else self.text(text.strip())
+
+    def _choice(self, texts: list[str]) -> Text:
+        if match := _CHANCE.match(texts[0]):
+            share, first, second = (
+                int(match[1]) / 100,
+                self.text(texts[0][match.end() :]),
+                self.text("|".join(texts[1:])),
+            )
+            return lambda t: first(t) if t.rng.random() < share else second(t)
+        choices = list(map(self.text, texts))
+        return lambda t: t.rng.choice(choices)(t)
+
+    def _number(self, low: str, high: str, step: str | None) -> Text:
+        if not low.isdigit():
+            first = self._value(low)
+            return lambda t: t.rng.randint(first(t), int(high))
+        numbers, width = range(int(low), int(high) + 1, int(step or 1)), len(low) if low[0] == "0" else 0
+        if width > 1:
+            return lambda t: f"{t.rng.choice(numbers):0{width}}"
+        return lambda t: t.rng.choice(numbers)
+
+    def _call(self, text: str) -> Text:
+        words = re.findall(r'"[^"]*"|[^\s"]+', text)
+        if not words or not re.fullmatch(rf"\*?{_PATH}", words[0]):
+            raise self.wrong(f"{{{text}}} is not understood")
+        name, values = words[0], [self._argument(word) for word in words[1:]]
+        if name[0] == "*":
+            listed = self._value(name[1:])
+            return lambda t: t.comma.join(listed(t))
+        if not values:
+            return self._value(name)
+        self.used.append(name)
+        if words[1][0] == "*":
+            first, *others = values
+            return lambda t: t.comma.join(t.call(name, [one, *(other(t) for other in others)]) for one in first(t))
+        return lambda t: t.call(name, [value(t) for value in values])
+
+    def _argument(self, word: str) -> Text:
+        if word[0] == '"':
+            return self.text(word[1:-1])
+        if match := _RANGE.fullmatch(word):
+            return self._number(*match.groups())
+        if word.isdigit():
+            return lambda t: int(word)
+        return self._value(word.removeprefix("*"))
+
+    def _split(self, text: str, marks: str) -> list[str]:
+        """Split at "|" outside of braces, or (marks "{}") into what stands outside and inside of them in turns."""
+        pieces, depth = [""], 0
+        for character in text:
+            depth += (character == "{") - (character == "}")
+            if depth < 0:
+                break
+            if character in marks and depth == (character == "{"):
+                pieces.append("")
+            else:
+                pieces[-1] += character
+        if depth:
+            raise self.wrong("braces do not match")
+        return pieces

@@ -1,0 +1,158 @@
+"""The HTML report of a scoring: one file with all tables, drawings, and the worst and best items with their images."""
+
+from __future__ import annotations
+
+import base64
+import functools
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+
+from vcrgen.dataset.pictures import media_type
+from vcrgen.dataset.views import View
+from vcrgen.report.charts import interval_bar
+from vcrgen.report.pages import Templates
+from vcrgen.report.table import percent
+from vcrgen.scorer.comparison import Comparison
+from vcrgen.scorer.images import read_images
+from vcrgen.scorer.records import UNSTATED, SpanMatch
+from vcrgen.scorer.results import RunResult, require_one_signature
+from vcrgen.scorer.run import Found, Outputs, Session
+from vcrgen.scorer.tables import MAIN_METRICS, METRIC_LABELS, remarks, report_tables
+
+EXAMPLES = 6
+MAX_OUTPUT_SHOWN = 2000
+OutputKey = tuple[str, str, View]
+"""Stands for one output: its question's id, its mode and its view."""
+Card = tuple[Found, str]
+"""An output with its matches, and the image as a ``data:`` URI or an empty text."""
+
+
+def as_html(
+    session: Session,
+    predictions: Sequence[Outputs],
+    results: Sequence[RunResult],
+    comparisons: Sequence[Comparison] = (),
+) -> str:
+    """A page that needs nothing beside it.
+
+    Args:
+        session: What scored the results; it gives the examples.
+        predictions: The outputs of the results, in the same order; read again for the examples.
+        results: One signature for all.
+        comparisons: Of these results.
+
+    Raises:
+        ScoreError: The results have different signatures.
+    """
+    require_one_signature(results)
+    tables = report_tables(results, comparisons)
+    return _templates().render(
+        "report.html",
+        title=f"Scores on {session.key.name}",
+        cell=results[0].cells[0],
+        language=results[0].lang,
+        protocol=session.scorer.protocol.name,
+        signature=results[0].signature,
+        scores=tables[0],
+        charts=[(METRIC_LABELS[metric], [_bars(result, metric) for result in results]) for metric in MAIN_METRICS],
+        comparison=tables.pop() if comparisons else None,
+        conclusions=[item.conclusion for item in comparisons],
+        remarks=list(remarks(results)),
+        examples=[
+            (f"{head} items{f' of {result.title}' if len(results) > 1 else ''}", cards)
+            for outputs, result in zip(predictions, results, strict=True)
+            for head, cards in zip(("Worst", "Best"), _examples(session, outputs, result), strict=True)
+            if cards
+        ],
+        tables=tables[1:],
+    )
+
+
+def _bars(result: RunResult, metric: str) -> tuple[str, list[tuple[str, str, str]]]:
+    """A run's title, and the label, drawing and mean of each of its modes and views."""
+    bars: list[tuple[str, str, str]] = []
+    for cell in result.cells:
+        of = cell.metrics[metric]
+        bars.append((f"{cell.mode}, {cell.view.label}", interval_bar(of.value, of.low, of.high), percent(of.value)))
+    return result.title, bars
+
+
+def _examples(session: Session, outputs: Outputs, result: RunResult) -> tuple[list[Card], list[Card]]:
+    """The outputs of the lowest and of the highest score; no question comes twice."""
+    ranked = _ranked(session, outputs, result)
+    count = min(EXAMPLES, (len({question for question, _, _ in ranked}) + 1) // 2)
+    worst = _first(ranked, count)
+    taken = {question for question, _, _ in worst}
+    best = _first((key for key in reversed(ranked) if key[0] not in taken), count)
+    wanted = taken | {question for question, _, _ in best}
+    found = {(each.question_id, each.mode, each.view): each for each in session.find(outputs, wanted)}
+    images = _images(session, [*worst, *best])
+    worst_cards, best_cards = ([(found[key], images.get(key, "")) for key in keys] for keys in (worst, best))
+    return worst_cards, best_cards
+
+
+def _ranked(session: Session, outputs: Outputs, result: RunResult) -> list[OutputKey]:
+    """Every item with an output, the worst first: by exact match and Jaccard, then by characters.
+
+    Of equals the one with more spans comes first: it is the better example.
+    """
+    answered = {
+        (joined.question, *joined.cell) for joined in session.joined(outputs) if joined.prediction.output is not None
+    }
+    scored = []
+    for (mode, view), resamples in result.resamples.items():
+        row = 0
+        for number, question in enumerate(session.key.questions):
+            count = len(question.spans)
+            if count and (number, mode, view) in answered:
+                spans = resamples.scores[row : row + count]
+                exact, jaccard, character = (float(spans[name].mean()) for name in ("exact", "jaccard", "character"))
+                score = (exact + jaccard, character, -count)
+                scored.append((score, (question.question_id, mode, view)))
+            row += count
+    return [item for _, item in sorted(scored)]
+
+
+def _first(keys: Iterable[OutputKey], count: int) -> list[OutputKey]:
+    """The first outputs of so many questions, one of each."""
+    chosen: dict[str, OutputKey] = {}
+    for key in keys:
+        if len(chosen) < count:
+            chosen.setdefault(key[0], key)
+    return list(chosen.values())
+
+
+def _images(session: Session, keys: Sequence[OutputKey]) -> dict[OutputKey, str]:
+    """The images that a page may show, as ``data:`` URIs."""
+    images: dict[OutputKey, str] = {}
+    for mode in {mode for _, mode, _ in keys}:
+        wanted: dict[str, set[View]] = {}
+        for question_id, of, view in keys:
+            if of == mode:
+                wanted.setdefault(question_id, set()).add(view)
+        for (question_id, view), data in read_images(session.key, mode, wanted).items():
+            if kind := media_type(data):
+                images[question_id, mode, view] = f"data:{kind};base64,{base64.b64encode(data).decode()}"
+    return images
+
+
+def _marked(output: str, matches: Sequence[SpanMatch]) -> list[tuple[str, str]]:
+    """An output in pieces with the mark of each: ``exact``, ``near`` (the nearest to a span), or nothing."""
+    marks = [""] * len(output)
+    for match in sorted(matches, key=lambda match: match.exact):  # where two overlap, the exact one is shown
+        for position in range(max(match.start, 0), min(match.end, len(output))):
+            marks[position] = "exact" if match.exact else "near"
+    pieces = groupby(zip(output, marks, strict=True), key=lambda pair: pair[1])
+    return [("".join(char for char, _ in pairs), mark) for mark, pairs in pieces]
+
+
+@functools.cache
+def _templates() -> Templates:
+    return Templates(
+        "vcrgen.scorer",
+        style="report.css",
+        percent=percent,
+        marked=_marked,
+        longest=MAX_OUTPUT_SHOWN,
+        UNSTATED=UNSTATED,
+    )

@@ -1,0 +1,394 @@
+"""Built-in eligibility of languages that write names with a capital: found by rules, without a trained model.
+
+A trained pipeline looks for names; this one looks for words that are surely none. English and French write names with
+a capital, so every capital inside a sentence is taken for a name's, and at the start of a sentence, where a capital
+says nothing, only a listed plain opener ("The", "After", "Located") is not. What is left is the lower-case part of
+names ("de", "river", "'s"), listed names that are written small ("un peintre français"), and text without capitals,
+where only listed common words are plain.
+
+The rules are passes over the tokens, run in the order of ``PASSES``; each marks tokens with an OntoNotes label, or with
+``NAME`` where no more can be told. The marks become ``doc.ents``, so that eligibility is one rule for this and for
+trained pipelines. The passes know no language: what belongs to one is in its folder, ``vcrgen/text/CODE/lexicons``.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Sequence
+from itertools import groupby, pairwise
+
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc, Span
+
+from vcrgen.text.languages import LANGUAGES, LanguageRow
+from vcrgen.text.lexicons import read_lexicon
+
+NAME = "NAME"
+# Labels of one kind: neighbours among them are one name ("Paris Hilton", GPE + NAME).
+NAME_LABELS = frozenset({NAME, "NORP", "GPE", "PERSON"})
+
+CURRENCIES = frozenset({"$", "€", "£", "¥", "₹", "us$", "a$", "c$", "hk$", "nz$"})
+PERCENT = frozenset({"%", "‰"})
+# Marks that tie two words to one where no space is written: "Jin-hyuk", "Biel/Bienne".
+TIES = frozenset("-\N{EN DASH}\N{HYPHEN}\N{NON-BREAKING HYPHEN}/'\N{RIGHT SINGLE QUOTATION MARK}&._")
+LONGEST_CONNECTION = 2  # words: "of the"
+LONGEST_TAIL = 2  # nouns: "Ligue [des droits] [de l'homme]"
+LONGEST_LINK = 4  # words: "parc [naturel régional de la] Brière"
+
+
+class Lexicons:
+    """The word lists of a language; the first lines of ``vcrgen/text/CODE/lexicons/*.txt`` say what each is for."""
+
+    def __init__(self, language: LanguageRow, stop_words: set[str]) -> None:
+        """Read every list; spaCy's stop words of the language count as common words."""
+
+        def words(name: str) -> frozenset[str]:
+            return frozenset(read_lexicon(language.code, name))
+
+        self.script = language.script
+        self.stop_words = stop_words
+        self.openers = words("openers")
+        self.caption_openers = words("caption_openers")
+        self.common = words("common") | self.openers | self.caption_openers | stop_words
+        self.inflections = [tuple(f"{line} ".split(" ")[:2]) for line in read_lexicon(language.code, "inflections")]
+        self.months = words("months")
+        self.months_after_day = words("months_after_day")
+        self.units = words("units")
+        self.percent = words("percent") | PERCENT
+        self.offices = words("offices")
+        self.office_links = words("office_links")
+        self.verbs = words("verbs")
+        self.verb_endings = tuple(words("verb_endings"))
+        self.participle_endings = tuple(words("participle_endings"))
+        self.plain_capitals = words("plain_capitals")
+        self.possessives = words("possessives")
+        self.prefixes = words("prefixes")
+        self.particles = words("particles")
+        self.connectors = words("connectors")
+        self.geographic = words("geographic")
+        self.noun_links = words("noun_links")
+        self.institutions = words("institutions")
+        self.heads = words("heads")
+        self.bodies = words("bodies")
+        self.bodies_first = words("bodies_first")
+        self.label_of = {
+            **dict.fromkeys(words("first_names"), "PERSON"),
+            **dict.fromkeys(words("places"), "GPE"),
+            **dict.fromkeys(words("demonyms"), "NORP"),
+        }
+
+    def is_common(self, word: str) -> bool:
+        """Whether the lower-case word is a listed common word or an inflected form of one."""
+        if word in self.common:
+            return True
+        for ending, restored in self.inflections:
+            stem = word.removesuffix(ending) + restored
+            undoubled = stem[:-1] if len(stem) > 3 and stem[-1] == stem[-2] else stem  # "running", "run"
+            if word.endswith(ending) and len(undoubled) > 2 and not self.common.isdisjoint({stem, undoubled}):
+                return True
+        return False
+
+
+class Marked:
+    """The tokens of one text, and the label or None that the passes have given to each."""
+
+    def __init__(self, doc: Doc, lexicons: Lexicons) -> None:
+        """Start without labels; what the passes ask of tokens is read once, spaCy's attributes being slow."""
+        self.words: Sequence[str] = [token.text for token in doc]
+        self.lower: Sequence[str] = [word.lower() for word in self.words]
+        self.capital = [_has_capital(word) for word in self.words]
+        self.numeric = [token.like_num or any(map(str.isdigit, token.text)) for token in doc]
+        self.spaced = [bool(token.whitespace_) for token in doc]
+        self.opening = _sentence_openings(doc)
+        self.labels: list[str | None] = [None] * len(doc)
+        self.lexicons = lexicons
+
+    def lower_at(self, i: int) -> str:
+        """Token i in lower case; nothing where there is no token i."""
+        return self.lower[i] if 0 <= i < len(self.lower) else ""
+
+    def is_name(self, i: int) -> bool:
+        """Whether there is a token i and it is marked as some name."""
+        return 0 <= i < len(self.labels) and self.labels[i] in NAME_LABELS
+
+
+def _sentence_openings(doc: Doc) -> list[bool]:
+    """Tell the first words of sentences: the quotes and brackets before them do not count."""
+    openings = []
+    waiting = True
+    for token in doc:
+        waiting = waiting or token.is_sent_start is True
+        is_word = any(map(str.isalnum, token.text))
+        openings.append(waiting and is_word)
+        waiting = waiting and not is_word
+    return openings
+
+
+def _has_capital(word: str) -> bool:
+    return any(char.isupper() or char.istitle() for char in word)
+
+
+def _in_script(word: str, script: str) -> bool:
+    if word.isascii():
+        return script == "LATIN" or not any(map(str.isalpha, word))
+    return all(unicodedata.name(char, "").startswith(script) for char in word if char.isalpha())
+
+
+def mark_listed(text: Marked) -> None:
+    """Listed names, of one word or two, count in lower case too: many captions have no capitals."""
+    label_of = text.lexicons.label_of
+    text.labels[:] = [label_of.get(word) for word in text.lower]
+    for i, pair in enumerate(pairwise(text.lower)):
+        label = label_of.get(" ".join(pair))
+        if label:
+            text.labels[i : i + 2] = [label, label]
+
+
+def mark_numbers(text: Marked) -> None:
+    """A number, with the units after it, is an amount, a time or a date."""
+    for i in range(len(text.words)):
+        if not text.numeric[i]:
+            continue
+        before, after = text.lower_at(i - 1), text.lower_at(i + 1)
+        money = before in CURRENCIES or after in CURRENCIES
+        text.labels[i] = "MONEY" if money else "PERCENT" if after in text.lexicons.percent else "CARDINAL"
+        for j in range(i + 1, len(text.words)):
+            if text.numeric[j] or text.lower[j] not in text.lexicons.units:
+                break
+            text.labels[j] = "QUANTITY"
+
+
+def mark_calendar(text: Marked) -> None:
+    """Months, weekdays and feasts are dates."""
+    for i, word in enumerate(text.lower):
+        after_day = i > 0 and text.numeric[i - 1]
+        if word in text.lexicons.months or (word in text.lexicons.months_after_day and after_day):
+            text.labels[i] = "DATE"
+
+
+def mark_foreign_scripts(text: Marked) -> None:
+    """A word in another script is a name or its original: "Athens (Αθήνα)"."""
+    for i, word in enumerate(text.words):
+        if not _in_script(word, text.lexicons.script):
+            text.labels[i] = NAME
+
+
+def mark_capitals(text: Marked) -> None:
+    """A capital inside a sentence, or inside a word ("iPhone", "McCoy"), is a name's."""
+    for i, word in enumerate(text.words):
+        if text.labels[i] or not text.capital[i] or word in text.lexicons.plain_capitals:
+            continue
+        only_first = word[1:] == text.lower[i][1:]
+        if not (only_first and (_opens_plainly(text, i) or _is_office(text, i))):
+            text.labels[i] = NAME
+
+
+def _opens_plainly(text: Marked, i: int) -> bool:
+    """Whether the capital is only its sentence's; a noun before a verb may be a name: "Young was born"."""
+    if not text.opening[i] or text.lower[i] in text.lexicons.openers:
+        return text.opening[i]
+    after = text.lower_at(i + 1)
+    is_subject = after in text.lexicons.verbs or after.endswith(text.lexicons.verb_endings) or not after.isalpha()
+    return text.lower[i] in text.lexicons.caption_openers and not is_subject
+
+
+def _is_office(text: Marked, i: int) -> bool:
+    """Whether it is an office and no part of a name: "Member of", but not "Lord Mayor of"."""
+    linked = text.lower_at(i + 1) in text.lexicons.office_links
+    return text.lower[i] in text.lexicons.offices and linked and not (i > 0 and text.capital[i - 1])
+
+
+def mark_uncommon(text: Marked) -> None:
+    """In a text without case nothing shows a name, so every word that is not a common one may be one."""
+    whole = "".join(text.words)
+    if whole not in (whole.lower(), whole.upper()):
+        return
+    for i, word in enumerate(text.lower):
+        if word.isalpha() and text.labels[i] in (None, NAME):
+            text.labels[i] = None if text.lexicons.is_common(word) else NAME
+        if text.labels[i] is None and i > 0 and text.labels[i - 1] == "PERSON" and _may_be_surname(text, i):
+            text.labels[i] = NAME
+    for i in reversed(range(len(text.lower))):
+        if text.lower[i] in text.lexicons.prefixes and text.is_name(i + 1):
+            text.labels[i] = NAME
+
+
+def _may_be_surname(text: Marked, i: int) -> bool:
+    """Whether a common word after a first name may go on with it: "james brown", but not "james sits"."""
+    word, lexicons = text.lower[i], text.lexicons
+    grammatical = word in lexicons.verbs or word in lexicons.openers or word in lexicons.stop_words
+    verb = word.endswith(lexicons.verb_endings + lexicons.participle_endings)
+    return word.isalpha() and not grammatical and not verb
+
+
+def mark_handles(text: Marked) -> None:
+    """Addresses, handles and hashtags name someone: "@nasa", "#london", "example.org"."""
+    for i, word in enumerate(text.words):
+        host, _, domain = word.rpartition(".")
+        if "@" in word or "#" in word or text.lower_at(i - 1) == "#" or (host and len(domain) > 1):
+            text.labels[i] = text.labels[i] or NAME
+
+
+def join_plain_capitals(text: Marked) -> None:
+    """An acronym or a numeral beside a name belongs to it: "Elizabeth I", "TV Tokyo"."""
+    for i, word in enumerate(text.words):
+        pronoun = text.lower[i] in text.lexicons.stop_words  # "I"
+        beside_name = text.is_name(i - 1) or (not pronoun and text.is_name(i + 1))
+        if word in text.lexicons.plain_capitals and beside_name:
+            text.labels[i] = NAME
+
+
+def join_ties(text: Marked) -> None:
+    """A word tied to a name belongs to it: "Jin-hyuk", "non-Indian"; there and back because ties chain."""
+    middles = range(1, len(text.words) - 1)
+    for i in (*middles, *reversed(middles)):
+        tied = text.words[i] in TIES and not (text.spaced[i - 1] or text.spaced[i])
+        if tied and (text.is_name(i - 1) or text.is_name(i + 1)):
+            for j in (i - 1, i, i + 1):
+                text.labels[j] = text.labels[j] or NAME
+
+
+def join_particles(text: Marked) -> None:
+    """A particle before a name belongs to it: "by de Staël"; backwards because of "van der Waals"."""
+    for i in reversed(range(len(text.words))):
+        if text.words[i] in text.lexicons.particles and text.is_name(i + 1):
+            text.labels[i] = NAME
+
+
+def join_nouns(text: Marked) -> None:
+    """Some nouns beside a name belong to it: "the river Spey", "Stowe school", "the Greek government".
+
+    Links between the noun and the name after it, such as "de la", then belong to the name, too: "le lac de Côme".
+    """
+    lexicons = text.lexicons
+    for i, word in enumerate(text.words):
+        if text.labels[i]:
+            continue
+        people = i > 0 and text.labels[i - 1] == "NORP"
+        after = text.is_name(i - 1) and not people  # "a Greek island" is none
+        linked = _after_links(text, i + 1)
+        people_after = text.is_name(linked) and text.labels[linked] == "NORP"
+        before = text.is_name(linked) and not (people_after and lexicons.bodies_first)  # "une île grecque" is none
+        geographic = word in lexicons.geographic and (after or before)
+        institution = word in lexicons.institutions and after
+        body = (word in lexicons.bodies and people) or (word in lexicons.bodies_first and people_after)
+        if geographic or institution or body:
+            text.labels[i] = NAME
+        if geographic and before:
+            text.labels[i + 1 : linked] = [NAME] * (linked - i - 1)
+
+
+def _after_links(text: Marked, i: int) -> int:
+    """Where the words that link a noun to its name end, which may be where they would begin."""
+    end = i
+    while end < i + LONGEST_LINK and text.lower_at(end) in text.lexicons.noun_links:
+        end += 1
+    return end
+
+
+def join_tails(text: Marked) -> None:
+    """What links tie to the capital noun of a body belongs to its name: "la Ligue des droits de l'homme"."""
+    for i, word in enumerate(text.lower):
+        if word not in text.lexicons.heads or not text.is_name(i):
+            continue
+        end = _after_adjectives(text, i + 1)  # "la Banque nationale de développement"
+        for _ in range(LONGEST_TAIL):
+            noun = _after_links(text, end)
+            if noun == end or not text.lower_at(noun).isalpha():
+                break
+            end = _after_adjectives(text, noun + 1)
+        for j in range(i + 1, end):
+            text.labels[j] = text.labels[j] or NAME
+
+
+def _after_adjectives(text: Marked, i: int) -> int:
+    while text.lower_at(i) in text.lexicons.institutions:
+        i += 1
+    return i
+
+
+def join_possessives(text: Marked) -> None:
+    """The 's of a name belongs to it, as in OntoNotes: a cover must not start inside a word."""
+    for i, word in enumerate(text.words):
+        if word in text.lexicons.possessives and text.is_name(i - 1) and not text.spaced[i - 1]:
+            text.labels[i] = NAME
+
+
+def join_connectors(text: Marked) -> None:
+    """One or two connectors between names make them one name: "University of the Arts"."""
+    names = [i for i in range(len(text.words)) if text.is_name(i)]
+    for first, second in pairwise(names):
+        between = range(first + 1, second)
+        tied = all(text.words[i] in text.lexicons.connectors for i in between)
+        if tied and len(between) <= LONGEST_CONNECTION:
+            for i in between:
+                text.labels[i] = NAME
+
+
+PASSES: tuple[Callable[[Marked], None], ...] = (
+    mark_listed,
+    mark_numbers,
+    mark_calendar,
+    mark_foreign_scripts,
+    mark_capitals,
+    mark_uncommon,
+    mark_handles,
+    join_plain_capitals,
+    join_ties,
+    join_particles,
+    join_nouns,
+    join_tails,
+    join_possessives,
+    join_connectors,
+)
+
+
+class NamesByCapitals:
+    """spaCy component that sets ``doc.ents`` by ``PASSES``. Sentence bounds must be set before it."""
+
+    def __init__(self, lexicons: Lexicons) -> None:
+        """Keep the lexicons of the language."""
+        self.lexicons = lexicons
+
+    def __call__(self, doc: Doc) -> Doc:
+        """Set the entities of the document and return it."""
+        text = Marked(doc, self.lexicons)
+        for run_pass in PASSES:
+            run_pass(text)
+        doc.ents = _entities(doc, text.labels)
+        return doc
+
+
+def _entities(doc: Doc, labels: Sequence[str | None]) -> list[Span]:
+    """Neighbouring tokens of one kind are one entity, which no sentence bound cuts."""
+    kinds = [NAME if label in NAME_LABELS else label for label in labels]
+    spans = []
+    for kind, group in groupby(range(len(labels)), key=kinds.__getitem__):
+        if kind:
+            tokens = list(group)
+            distinct = {labels[i] for i in tokens}
+            label = distinct.pop() if len(distinct) == 1 else kind
+            spans.append(Span(doc, tokens[0], tokens[-1] + 1, label=label or kind))
+    return spans
+
+
+@Language.factory("vcrgen_names_capitals")
+def create_names_by_capitals(nlp: Language, name: str) -> NamesByCapitals:
+    """Build the component for ``nlp.add_pipe("vcrgen_names_capitals")``; the language is the pipeline's."""
+    return NamesByCapitals(Lexicons(LANGUAGES[str(nlp.lang)], nlp.Defaults.stop_words))
+
+
+def capitals_pipeline(language: LanguageRow) -> Language:
+    """Build a language's pipeline: tokens, sentences by punctuation, names by rule.
+
+    Returns:
+        A pipeline that needs no trained model and no download.
+    """
+    nlp = spacy.blank(language.code)
+    for word in read_lexicon(language.code, "plain_numbers"):
+        for written in (word, word.capitalize(), word.upper()):
+            nlp.vocab[written].like_num = False
+    nlp.add_pipe("sentencizer", config={"punct_chars": list(language.sentence_enders) or None})
+    nlp.add_pipe("vcrgen_names_capitals")
+    return nlp

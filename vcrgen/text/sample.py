@@ -1,0 +1,18 @@
+"""The frozen text of a language by which covers are calibrated."""
+
+from functools import cache
+from importlib.resources import files
+
+
+@cache
+def calibration_sample(lang: str) -> tuple[str, ...]:
+    """Return the texts on which the covers of a language are calibrated, in the order of its file.
+
+    They are the lines of ``vcrgen/text/<lang>/sample.txt`` that are no comments. The file is never changed: a cover
+    leaves a share of this text's ink, so that with another text every dataset would get other covers.
+
+    Args:
+        lang: Code of a language of :data:`vcrgen.text.languages.LANGUAGES`.
+    """
+    text = (files("vcrgen.text") / lang / "sample.txt").read_text(encoding="utf-8")
+    return tuple(line for line in text.splitlines() if not line.startswith("#"))

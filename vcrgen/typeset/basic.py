@@ -1,0 +1,69 @@
+"""One glyph a character, from left to right: Pillow's BASIC layout."""
+
+from collections.abc import Callable
+from importlib.metadata import version
+
+from vcrgen.typeset.fonts import FontChain
+from vcrgen.typeset.records import PlacedGlyph
+from vcrgen.typeset.shaping import Shaper
+
+MAX_EXTENTS = 100_000  # words whose widths are remembered
+
+
+class BasicShaper(Shaper):
+    """Sets every character beside the one before it.
+
+    Args:
+        chain: The fonts, at their size.
+        direction: ``"ltr"``.
+    """
+
+    def __init__(self, chain: FontChain, direction: str = "ltr") -> None:
+        if direction != "ltr":
+            raise ValueError(f"the basic shaper sets text from left to right, not {direction!r}")
+        super().__init__(chain, direction)
+        self.engine = f"pillow-{version('pillow')}-basic"
+        self._extents: dict[str, tuple[int, int]] = {}
+
+    def shape(self, text: str, start: int, end: int) -> tuple[PlacedGlyph, ...]:
+        """As :meth:`Shaper.shape`: a glyph a character, each at the pen position that the one before it leaves."""
+        glyph_of = self.chain.glyph
+        placed = []
+        pen = 0
+        for position in range(start, end):
+            glyph = glyph_of(text[position])
+            if glyph is not None:
+                placed.append(PlacedGlyph(position, position + 1, pen, glyph))
+                pen += glyph.advance
+        return tuple(placed)
+
+    def measure(self, text: str, start: int) -> Callable[[int], int]:
+        """As :meth:`Shaper.measure`: widths add up, so that only what is new is looked at."""
+        pen, position = 0, start
+
+        def width(end: int) -> int:
+            nonlocal pen, position
+            advance, right = self.extent(text[position:end])
+            right += pen
+            pen, position = pen + advance, end
+            return right
+
+        return width
+
+    def missing(self, text: str) -> list[str]:
+        """As :meth:`Shaper.missing`."""
+        return [character for character in dict.fromkeys(text) if self.chain.glyph(character) is None]
+
+    def advance(self, text: str) -> int:
+        """Width of ``text`` in pixels, from pen position to pen position; a character without a glyph counts 0."""
+        return sum(glyph.advance for glyph in map(self.chain.glyph, text) if glyph)
+
+    def extent(self, text: str) -> tuple[int, int]:
+        """The advance of ``text``, and the right end of its ink, in pixels; remembered, so meant for words."""
+        if text not in self._extents:
+            if len(self._extents) >= MAX_EXTENTS:
+                self._extents.clear()
+            last = self.chain.glyph(text[-1]) if text else None
+            before = self.advance(text[:-1])
+            self._extents[text] = (before + last.advance, before + last.right) if last else (before, before)
+        return self._extents[text]

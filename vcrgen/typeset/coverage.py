@@ -1,0 +1,41 @@
+"""Which font draws which characters of a text."""
+
+from pathlib import Path
+
+from vcrgen.errors import ConfigError
+from vcrgen.text.languages import LANGUAGES
+from vcrgen.typeset.fonts import default_chain, resolve_font
+from vcrgen.typeset.style import make_shaper
+
+
+def check_text(text: str, *, lang: str, font: str | Path | None = None) -> dict[str, str]:
+    """Which face draws which characters of a text.
+
+    Args:
+        text: Any text; white space is not checked.
+        lang: Code of the language whose chain is used.
+        font: A font file, or a name in ``fonts.toml``, put before the chain.
+
+    Returns:
+        Family to its characters, each once, in the order of the chain; those without a glyph under the empty name.
+
+    Raises:
+        ConfigError: The language is not known.
+        FontError: The font cannot be used.
+    """
+    if lang not in LANGUAGES:
+        raise ConfigError(f"Unknown language {lang!r}; known: {', '.join(LANGUAGES)}.")
+    language = LANGUAGES[lang]
+    first = resolve_font(font) if font else None
+    shaper = make_shaper(language, default_chain(language.fonts, size=20, first=first))  # any size has the same glyphs
+    families = [*(face.family for face in shaper.chain.faces), ""]
+    face_of = {
+        character: placed.glyph.face
+        for placed in shaper.shape(text, 0, len(text))
+        for character in text[placed.start : placed.end]
+    }
+    coverage = dict.fromkeys(families, "")
+    for character in dict.fromkeys(text):
+        if not character.isspace():
+            coverage[families[face_of.get(character, -1)]] += character
+    return {family: characters for family, characters in coverage.items() if characters}

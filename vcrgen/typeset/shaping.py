@@ -1,0 +1,62 @@
+"""What a shaper is: text becomes placed glyphs.
+
+Lines, covers and measured ink are made from placed glyphs, so a script whose glyphs are not its characters one after
+another (Arabic, Hindi) needs a class with one method, and nothing else changes.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+
+from vcrgen.typeset.fonts import FontChain
+from vcrgen.typeset.records import PlacedGlyph
+
+
+class Shaper(ABC):
+    """Sets text in a chain of fonts.
+
+    Args:
+        chain: The fonts, at their size.
+        direction: Where a line begins: ``"ltr"`` at the left end of the strip, ``"rtl"`` at the right end.
+
+    Attributes:
+        engine: Name and version of what places the glyphs, for signatures.
+    """
+
+    engine: str
+
+    def __init__(self, chain: FontChain, direction: str) -> None:
+        self.chain = chain
+        self.direction = direction
+
+    @abstractmethod
+    def shape(self, text: str, start: int, end: int) -> tuple[PlacedGlyph, ...]:
+        """The glyphs of characters ``start`` to ``end`` of a text, set as one line, from left to right.
+
+        The left end of the line is pen position 0. A glyph's ``start`` and ``end`` are offsets into ``text``. A
+        character that no font can draw belongs to no glyph.
+        """
+
+    def measure(self, text: str, start: int) -> Callable[[int], int]:
+        """How much room a line takes that begins at ``start``.
+
+        Returns:
+            A function from the end of the line to its width in pixels, called with rising ends.
+        """
+        return lambda end: self.width(self.shape(text, start, end))
+
+    def width(self, glyphs: Sequence[PlacedGlyph]) -> int:
+        """Pixels from where a line begins to the far end of its ink, and of its pen positions."""
+        length = line_length(glyphs)
+        if self.direction == "rtl":
+            return length - min([0, *(placed.pen + placed.glyph.x for placed in glyphs)])
+        return max([length, *(placed.pen + placed.glyph.right for placed in glyphs)])
+
+    def missing(self, text: str) -> list[str]:
+        """Characters of a text that no font can draw, each once, in order."""
+        drawn = {at for placed in self.shape(text, 0, len(text)) for at in range(placed.start, placed.end)}
+        return list(dict.fromkeys(character for at, character in enumerate(text) if at not in drawn))
+
+
+def line_length(glyphs: Sequence[PlacedGlyph]) -> int:
+    """Pixels from the left end of a line to its last pen position."""
+    return max([0, *(placed.pen + placed.glyph.advance for placed in glyphs)])

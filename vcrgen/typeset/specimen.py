@@ -1,0 +1,80 @@
+"""A picture of a font under its covers, to be looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from vcrgen.errors import ConfigError
+from vcrgen.files import atomic_path, output_errors
+from vcrgen.records import Mode, Span
+from vcrgen.text.languages import LANGUAGES, LanguageRow
+from vcrgen.text.sample import calibration_sample
+from vcrgen.typeset.calibrate import WINDOW, Calibration
+from vcrgen.typeset.cover import span_cells
+from vcrgen.typeset.fonts import default_chain, resolve_font
+from vcrgen.typeset.layout import layout_caption, line_units
+from vcrgen.typeset.records import Layout
+from vcrgen.typeset.render import cover_strip, render_strip
+from vcrgen.typeset.style import Style, make_style
+
+EMS = 25  # width of the picture over the font size
+SAMPLE = 1  # a caption of several lines
+MAX_LINES = 4
+GAP = 2  # units that stay readable between two covered ones
+
+
+def draw_specimen(lang: str, font: str | None, size: int, target: Path) -> Mapping[Mode, Calibration]:
+    """Write a specimen of a language's text in a font as a PNG.
+
+    Args:
+        lang: Language code.
+        font: A font file or a name in ``fonts.toml``; None for the language's own font.
+        size: Font size in pixels.
+        target: The picture.
+
+    Returns:
+        What the covers hide.
+
+    Raises:
+        ConfigError: The language is not known.
+        FontError: The font cannot be used, or lacks the language.
+        OutputError: The picture cannot be written.
+    """
+    if lang not in LANGUAGES:
+        raise ConfigError(f"Unknown language {lang!r}; known: {', '.join(LANGUAGES)}.")
+    language = LANGUAGES[lang]
+    chain = default_chain(language.fonts, size=size, first=resolve_font(font) if font else None)
+    style = make_style(language, chain, width=EMS * size, max_height=EMS * size)
+    with output_errors(target), atomic_path(target) as temporary:
+        specimen(style, language).save(temporary, "PNG", optimize=True)
+    return style.covers
+
+
+def specimen(style: Style, language: LanguageRow) -> Image.Image:
+    """A caption as it is, then under the cover of every mode.
+
+    Returns:
+        A gray image as wide as the style's strips.
+    """
+    text = calibration_sample(language.code)[SAMPLE]
+    layout = layout_caption(text, style.shaper, width=style.width, max_lines=MAX_LINES, break_unit=language.break_unit)
+    strip = render_strip(layout)
+    cells = [cell for span in _every_other_window(layout, language) for cell in span_cells(span, layout)]
+    strips = [strip]
+    for mode in Mode:
+        strips.append(cover_strip(strip, map(style.covers[mode].rule.cover, cells)))
+    gap = np.full((layout.line_height // 3, layout.width), 224, dtype=np.uint8)
+    return Image.fromarray(np.concatenate([part for strip in strips for part in (strip, gap)][:-1]))
+
+
+def _every_other_window(layout: Layout, language: LanguageRow) -> Iterator[Span]:
+    """Windows of the size that calibration uses, with readable text between them."""
+    size = WINDOW[language.break_unit]
+    units = line_units(layout.text, language.break_unit)
+    for first in range(GAP, len(units) - size + 1, size + GAP):
+        start, end = units[first][0], units[first + size - 1][1]
+        yield Span(start=start, end=end, text=layout.text[start:end], tokens=())

@@ -1,0 +1,54 @@
+"""How captions of a language are set and covered: its shaper, and covers that are calibrated for the fonts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from vcrgen.records import Mode
+from vcrgen.text.languages import LanguageRow
+from vcrgen.text.sample import calibration_sample
+from vcrgen.typeset.basic import BasicShaper
+from vcrgen.typeset.calibrate import Calibration, calibrate
+from vcrgen.typeset.fonts import FontChain
+from vcrgen.typeset.shaping import Shaper
+
+SHAPERS: Mapping[str, type[Shaper]] = {"basic": BasicShaper}
+"""What the row of a language calls a shaper, and its class."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Style:
+    """How a pair is set and covered.
+
+    Attributes:
+        width: Of all images, in pixels.
+        max_height: Of the stacked image, in pixels.
+        shaper: Sets text in the fonts, at their size.
+        covers: What each mode hides in these fonts.
+    """
+
+    width: int
+    max_height: int
+    shaper: Shaper
+    covers: Mapping[Mode, Calibration]
+
+
+def make_style(language: LanguageRow, chain: FontChain, *, width: int, max_height: int) -> Style:
+    """The style of a language in some fonts.
+
+    Raises:
+        FontError: The first font lacks letters of the language.
+    """
+    shaper = make_shaper(language, chain)
+    return Style(
+        width=width,
+        max_height=max_height,
+        shaper=shaper,
+        covers=calibrate(shaper, language, calibration_sample(language.code)),
+    )
+
+
+def make_shaper(language: LanguageRow, chain: FontChain) -> Shaper:
+    """The shaper that a language's row names."""
+    return SHAPERS[language.shaper](chain, language.direction)

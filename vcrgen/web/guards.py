@@ -1,0 +1,161 @@
+"""What every request passes first: limits on size and rate, no posts from other sites, headers, one line in the log."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import urlsplit
+
+from starlette.concurrency import run_in_threadpool
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from vcrgen.web.log import log_line
+from vcrgen.web.rate import Rate
+
+FORM_BYTES = 64 << 10  # for everything in a form that is not the file
+DRAINED = 2  # times the limit: a body up to that is read to its end, so that every client sees why it was refused
+HEADERS = {
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), microphone=(), geolocation=()",
+}
+
+# Answers a refused request: status, sentence, more headers.
+Refuse = Callable[[Scope, int, str], ASGIApp]
+
+
+class TooLarge(Exception):
+    """The body of a request is larger than the largest upload."""
+
+
+class Guard:
+    """The outermost layer of the service.
+
+    Args:
+        app: The rest of it.
+        refuse: Makes the answer to a refused request.
+        policy: The content security policy of every page.
+        most: Bytes a body may have.
+        a_minute: Requests of one client in a minute.
+    """
+
+    def __init__(self, app: ASGIApp, *, refuse: Refuse, policy: str, most: int, a_minute: int) -> None:
+        self._app = app
+        self._headers = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
+        self._headers.append((b"content-security-policy", policy.encode()))
+        self._refuse = refuse
+        self._most = most
+        self._rate = Rate(a_minute, 60)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        began, status = time.monotonic(), 500
+        body = _Body(scope, receive, self._most)
+        # Whatever can be got has a head: it is made as a whole, and only that is sent.
+        inner = {**scope, "method": "GET"} if scope["method"] == "HEAD" else scope
+
+        async def sending(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                there = {name for name, _ in message["headers"]}
+                more = [*self._headers, *([(b"connection", b"close")] if body.endless else [])]
+                message["headers"] = [*message["headers"], *(pair for pair in more if pair[0] not in there)]
+            elif inner is not scope:
+                message = {**message, "body": b""}
+            await send(message)
+
+        try:
+            app = self._app
+            if refusal := self._check(scope, body):
+                app = await run_in_threadpool(self._refuse, scope, *refusal)
+            await app(inner, body.receive, sending)
+        finally:
+            if scope["path"] != "/health" or status != 200:
+                log_line(
+                    "request", method=scope["method"], path=_logged(scope["path"]), status=status,
+                    ms=round(1000 * (time.monotonic() - began), 1), client=client_of(scope),
+                )  # fmt: skip
+
+    def _check(self, scope: Scope, body: _Body) -> tuple[int, str] | None:
+        """Why a request is refused unread, or None."""
+        client = client_of(scope)
+        if self._rate.full(client):
+            return 429, "Too many requests from your address; wait a minute."
+        self._rate.note(client)
+        headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
+        if scope["method"] not in ("GET", "HEAD", "OPTIONS") and not _same_site(headers):
+            return 403, "This came from a page of another site; use the form of this board."
+        return (413, too_large(self._most)) if body.length is not None and body.length > self._most else None
+
+
+class _Body:
+    """The body of a request, cut off where it is larger than it may be, whatever its headers say.
+
+    Attributes:
+        length: The size that was announced, or None if none was.
+    """
+
+    def __init__(self, scope: Scope, receive: Receive, most: int) -> None:
+        headers = dict(scope["headers"])
+        announced = headers.get(b"content-length", b"" if b"transfer-encoding" in headers else b"0")
+        self.length = int(announced) if announced.isdigit() and len(announced) <= 18 else None
+        self._receive = receive
+        self._most = most
+        self._size = 0
+        self._ended = self.length == 0
+
+    @property
+    def endless(self) -> bool:
+        """Whether so much of it may be left that the connection is better closed than read to its end."""
+        return not self._ended and (self.length is None or self.length > DRAINED * self._most)
+
+    async def receive(self) -> Message:
+        """The next part.
+
+        Raises:
+            TooLarge: There is more than there may be.
+        """
+        message = await self._receive()
+        self._size += len(message.get("body", b""))
+        self._ended = not message.get("more_body", False)
+        if self._size > self._most:
+            raise TooLarge(too_large(self._most))
+        return message
+
+
+def too_large(most: int) -> str:
+    """What is said of a body of more bytes than it may have."""
+    return f"The file is larger than {(most - FORM_BYTES) >> 20} MiB, which is the most this board takes."
+
+
+def client_of(scope: Scope | Any) -> str:
+    """The address that a request came from; a proxy's word for it counts only where ``serve --proxy`` trusts it."""
+    client = scope.get("client")
+    return client[0] if client else "unknown"
+
+
+def _same_site(headers: dict[bytes, str]) -> bool:
+    """Whether a post comes from this site's own pages, or from no page at all.
+
+    There are no cookies, so that a page of another site could act for nobody; this keeps it from acting at all.
+    """
+    if (site := headers.get(b"sec-fetch-site")) is not None:
+        return site in ("same-origin", "none")
+    origin = headers.get(b"origin")
+    try:
+        return origin is None or urlsplit(origin).netloc == headers.get(b"host")
+    except ValueError:
+        return False
+
+
+def _logged(path: str) -> str:
+    """A path for the log: the id of a submission is a key to its status, so only its beginning."""
+    head, mark, rest = path.partition("submission")
+    return (head + mark + rest[:10] if mark else path)[:200]

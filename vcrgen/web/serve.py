@@ -1,0 +1,139 @@
+"""Running a service: a socket, a server, and a process beside it, until the service is asked to stop."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import uvicorn
+from filelock import FileLock, Timeout
+from starlette.types import ASGIApp
+
+from vcrgen.errors import ServiceError
+from vcrgen.web.log import log_libraries, log_line
+
+LOCK = ".service.lock"
+PATIENCE_SECONDS = 10.0  # for a worker to stop
+BACKOFF_SECONDS = 2.0  # before a worker that died is started again
+# One thread each for the libraries that would take all cores: the other core answers requests.
+ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL")}
+
+
+class WorkerProcess:
+    """A process beside the service that is started again whenever it dies.
+
+    Args:
+        command: What to run.
+    """
+
+    def __init__(self, command: Sequence[str]) -> None:
+        self._command = command
+        self._stopping = threading.Event()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+
+    def start(self) -> None:
+        """Start the process, and another one whenever it dies."""
+        self._thread.start()
+
+    def alive(self) -> bool:
+        """Whether the process is there."""
+        return self._process is not None and self._process.poll() is None
+
+    def stop(self) -> None:
+        """Ask the process to stop, and end it if it does not."""
+        self._stopping.set()
+        self._thread.join(PATIENCE_SECONDS + BACKOFF_SECONDS)
+
+    def _watch(self) -> None:
+        while not self._stopping.is_set():
+            self._process = subprocess.Popen(self._command, env={**ONE_THREAD, **os.environ})  # noqa: S603 - ourselves
+            while self._process.poll() is None and not self._stopping.wait(0.1):
+                pass
+            if self._stopping.is_set():
+                break
+            log_line("worker died", code=self._process.returncode)
+            self._stopping.wait(BACKOFF_SECONDS)
+        if self._process is not None:
+            _end(self._process)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        process.wait(PATIENCE_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+@contextmanager
+def only_service(folder: Path) -> Iterator[None]:
+    """Keep a second service away from a folder, as there is one worker.
+
+    Raises:
+        ServiceError: Another service serves the folder.
+    """
+    try:
+        with FileLock(folder / LOCK, timeout=1):
+            yield
+    except Timeout:
+        raise ServiceError(f"Another service serves {folder} already; stop it first.") from None
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket on which requests arrive; port 0 takes a free one.
+
+    Raises:
+        ServiceError: The address or the port cannot be had.
+    """
+    try:
+        family, kind, protocol, *_ = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        # With its protocol named, asyncio sends at once (TCP_NODELAY); else answers wait 40 ms for a packet to fill.
+        listening = socket.socket(family, kind, protocol)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((host, port))
+        listening.listen(512)
+    except OSError as problem:
+        raise ServiceError(
+            f"Port {port} of {host} cannot be listened on ({problem.strerror or problem}); name another with --port."
+        ) from None
+    return listening
+
+
+def run_service(
+    make_app: Callable[[Callable[[], bool]], ASGIApp], listening: socket.socket, command: Sequence[str], *, proxy: str
+) -> None:
+    """Answer requests until asked to stop (SIGTERM or Ctrl-C); requests that are being answered are finished.
+
+    Args:
+        make_app: Makes the application, given a function that tells whether the process beside it is there.
+        listening: Where requests arrive; closed at the end.
+        command: The process beside the service.
+        proxy: Addresses of proxies, by commas, whose X-Forwarded-For is believed; empty for none.
+    """
+    worker = WorkerProcess(command)
+    config = uvicorn.Config(
+        make_app(worker.alive), log_config=None, access_log=False, server_header=False, lifespan="off",
+        proxy_headers=bool(proxy), forwarded_allow_ips=proxy or None, timeout_graceful_shutdown=30,
+        h11_max_incomplete_event_size=32 << 10, limit_concurrency=1000,
+    )  # fmt: skip
+    log_libraries()
+    server = uvicorn.Server(config)
+    for number in (signal.SIGTERM, signal.SIGINT):  # which uvicorn raises once more when it has stopped
+        signal.signal(number, lambda *_: setattr(server, "should_exit", True))
+    worker.start()
+    try:
+        address, bound = listening.getsockname()[:2]
+        log_line("serving", url=f"http://{f'[{address}]' if ':' in address else address}:{bound}/")
+        server.run(sockets=[listening])
+    finally:
+        worker.stop()
+        listening.close()
+        log_line("stopped")

@@ -1,0 +1,93 @@
+"""Results of a long job, written down one by one, so that a killed job goes on where it was."""
+
+from __future__ import annotations
+
+import json
+import threading
+from pathlib import Path
+from typing import Any, Self
+
+
+class Ledger:
+    r"""A file of JSON lines that only grows: one line a result, written before the result counts.
+
+    ``ledger.add("item-7", {"text": "..."})`` appends ``{"key": "item-7", "value": {"text": "..."}}\n``. Opened again
+    after a kill, the ledger has all lines that were written whole. From the first torn line on (one without an end,
+    or, after a crash of the machine, without content) the file is cut off.
+
+    The results stay in the file; in memory are only their keys. Several threads may add at once. One process at a time
+    may use the file: see :func:`vcrgen.work.lock.locked`.
+
+    Args:
+        file: Made where it is missing; removed at the end of the block if nothing was ever added.
+    """
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._lock = threading.Lock()
+        self._starts: dict[str, int] = {}  # of the lines, in bytes
+        self._lines = file.open("a+b")
+        self._recover()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._lines.close()
+        if not self._starts:
+            self._file.unlink(missing_ok=True)
+
+    def __len__(self) -> int:
+        return len(self._starts)
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._starts
+
+    def __getitem__(self, key: str) -> Any:
+        """The result of a key.
+
+        Raises:
+            KeyError: It has none.
+        """
+        with self._lock:
+            self._lines.seek(self._starts[key])
+            return json.loads(self._lines.readline())["value"]
+
+    def add(self, key: str, value: Any) -> None:
+        """Write a result down; of a key that has one already, the first one counts.
+
+        Raises:
+            OSError: The disk is full.
+        """
+        # As ASCII, which can say every text that JSON can, half a surrogate pair too.
+        line = json.dumps({"key": key, "value": value}, sort_keys=True).encode("ascii") + b"\n"
+        with self._lock:
+            if key in self._starts:
+                return
+            start = self._lines.seek(0, 2)
+            self._lines.write(line)
+            self._lines.flush()
+            self._starts[key] = start
+
+    def _recover(self) -> None:
+        end = 0
+        self._lines.seek(0)
+        for line in self._lines:
+            key = _key(line)
+            if key is None:
+                break
+            self._starts.setdefault(key, end)
+            end += len(line)
+        self._lines.truncate(end)
+
+
+def _key(line: bytes) -> str | None:
+    """The key of a line, or None where the line is torn."""
+    if not line.endswith(b"\n"):
+        return None
+    try:
+        entry = json.loads(line)
+        key, _ = entry["key"], entry["value"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+    return key if isinstance(key, str) else None
