@@ -23,17 +23,11 @@ FILTER_NONE, FILTER_SUB, FILTER_UP, FILTER_AVERAGE = range(4)
 
 
 class Compressed(NamedTuple):
-    """Filtered rows as deflate blocks that end at a byte boundary.
+    """Filtered rows as deflate blocks that end at a byte boundary."""
 
-    Attributes:
-        blocks: Raw deflate data, without a final block.
-        adler: Adler-32 of the filtered rows.
-        length: Bytes of the filtered rows.
-    """
-
-    blocks: bytes
-    adler: int
-    length: int
+    blocks: bytes  # raw deflate data, without a final block
+    adler: int  # adler-32 of the filtered rows
+    length: int  # bytes of the filtered rows
 
 
 class Band:

@@ -30,12 +30,7 @@ Statistics = Mapping[tuple[str, str], SplitStatistics]
 
 
 def dataset_card(manifest: Manifest, statistics: Statistics) -> str:
-    """Markdown with a YAML head.
-
-    Args:
-        manifest: The dataset's.
-        statistics: Of every split in every mode.
-    """
+    """Markdown with a YAML head."""
     language = LANGUAGES[manifest.config["lang"]]
     modes = manifest.modes
     licence = one_line(manifest.config["source_license"] or "not stated")

@@ -48,13 +48,7 @@ def encode_webp(bands: Sequence[Band]) -> bytes:
 
 
 def adler32_combine(first: int, second: int, second_length: int) -> int:
-    """The Adler-32 of two joined byte strings from theirs (RFC 1950, 8.2).
-
-    Args:
-        first: Adler-32 of the first string.
-        second: Adler-32 of the second string.
-        second_length: Bytes of the second string.
-    """
+    """The Adler-32 of two joined byte strings from theirs (RFC 1950, 8.2)."""
     low = (first & 0xFFFF) + (second & 0xFFFF) - 1
     high = (first >> 16) + (second >> 16) + second_length * ((first & 0xFFFF) - 1)
     return (high % ADLER_BASE) << 16 | low % ADLER_BASE

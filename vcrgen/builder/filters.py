@@ -16,15 +16,10 @@ MAX_LIST_BYTES = 16 << 20
 
 @dataclass(frozen=True, slots=True)
 class CensorList:
-    """Terms that set a pair aside.
+    """Terms that set a pair aside."""
 
-    Attributes:
-        pattern: Matches any of the terms in case-folded text.
-        digest: Eight hex digits that stand for the terms, for the signature.
-    """
-
-    pattern: re.Pattern[str]
-    digest: str
+    pattern: re.Pattern[str]  # matches any of the terms in case-folded text
+    digest: str  # eight hex digits that stand for the terms, for the signature
 
     @classmethod
     def load(cls, language: LanguageRow, extra: Path | None) -> CensorList:

@@ -28,7 +28,7 @@ import pyarrow as pa
 
 from vcrgen.dataset.manifest import MANIFEST, Manifest, read_manifest
 from vcrgen.dataset.schema import DatasetKind
-from vcrgen.dataset.tables import METADATA, Damaged, Table, TableFile, fits, narrowed, open_table
+from vcrgen.dataset.tables import METADATA, Damaged, StoredRows, TableFile, fits, narrowed, open_table
 from vcrgen.errors import ConfigError, DatasetError
 from vcrgen.records import Mode
 from vcrgen.storage import Folder, StorageError, open_folder, remote_url
@@ -201,7 +201,7 @@ class Dataset:
         """What a function gives for the part that each file is, in order; in a store, several are read at once."""
         return self.folder.each(function, [replace(self, files=(file,)) for file in self.files])
 
-    def _columns(self, table: Table, file: TableFile, names: Sequence[str], optional: Sequence[str]) -> list[str]:
+    def _columns(self, table: StoredRows, file: TableFile, names: Sequence[str], optional: Sequence[str]) -> list[str]:
         """The columns to read: those that have to be there, and those others that are."""
         schema = self.kind.schema()
 

@@ -59,7 +59,7 @@ class Damaged(Exception):
     """A file is not what it should be; the text says how, and stands behind the file's name."""
 
 
-class Table(ABC):
+class StoredRows(ABC):
     """An open file of rows.
 
     Attributes:
@@ -95,7 +95,7 @@ class Table(ABC):
 
 
 @contextmanager
-def open_table(folder: Folder, file: TableFile) -> Iterator[Table]:
+def open_table(folder: Folder, file: TableFile) -> Iterator[StoredRows]:
     """Open a file whose size and number of rows are as they should be.
 
     Raises:
@@ -120,7 +120,7 @@ def open_table(folder: Folder, file: TableFile) -> Iterator[Table]:
 
 
 @contextmanager
-def _opened(folder: Folder, file: TableFile) -> Iterator[Table]:
+def _opened(folder: Folder, file: TableFile) -> Iterator[StoredRows]:
     if PurePosixPath(file.path).name == METADATA:
         yield _ImageFiles(folder, file.path)
     elif file.path.endswith(".arrow"):
@@ -205,7 +205,7 @@ def _rows(batches: Iterator[pa.RecordBatch], start: int, wanted: AbstractSet[int
         start += batch.num_rows
 
 
-class _Parquet(Table):
+class _Parquet(StoredRows):
     def __init__(self, parquet: pq.ParquetFile) -> None:
         self._parquet = parquet
         self.types = _types(parquet.schema_arrow)
@@ -230,7 +230,7 @@ class _Parquet(Table):
         return [leaf for leaf in leaves if any(f"{plain[leaf]}.".startswith(f"{column}.") for column in columns)]
 
 
-class _Arrow(Table):
+class _Arrow(StoredRows):
     def __init__(self, folder: Folder, file: TableFile) -> None:
         self._folder, self._file = folder, file
         with self._stream() as stream:
@@ -259,7 +259,7 @@ class _Arrow(Table):
             yield stream
 
 
-class _ImageFiles(Table):
+class _ImageFiles(StoredRows):
     """The questions of a hidden test set: a line for each, with the name of a file for every image.
 
     ``{"question_id": "5f…", "stacked_image_file_name": "stacked_image/5f….png"}`` is read as the columns

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
-from vcrgen.builder.compose import draw_parts
-from vcrgen.builder.pipeline import Pipeline, draw_view
+from vcrgen.builder.compose import compose_images, draw_parts
+from vcrgen.builder.encode import encode_png
+from vcrgen.builder.pipeline import Pipeline
 from vcrgen.builder.records import Prepared
 from vcrgen.builder.rows import span_row
 from vcrgen.config import BuildConfig
@@ -133,7 +134,8 @@ class FormMaker:
 
     def _draw(self, prepared: Prepared, slot: Slot, form: int, modes: dict[Span, Mode]) -> Form:
         rules = {span: prepared.style.covers[mode].rule for span, mode in modes.items()}
-        view = draw_view(draw_parts(prepared, modes), rules, strip_first=slot.strip_first, note=self.canary(form))
+        encode = partial(encode_png, note=self.canary(form))
+        images = compose_images(draw_parts(prepared, modes), rules, encode, strip_first=slot.strip_first)
         question_id = self._secret.token(f"id/{form}", prepared.keys.pair)
         answer = {
             "question_id": question_id,
@@ -144,13 +146,13 @@ class FormMaker:
             "font_size": prepared.style.shaper.chain.size,
             "width": slot.width,
             "strip": "above" if slot.strip_first else "below",
-            "strip_y": view.strip_y,
-            "only_it_strip_y": view.only_it_strip_y,
+            "strip_y": images.strip_y,
+            "only_it_strip_y": images.only_it_strip_y,
             "strip_height": prepared.layout.height,
-            "spans": [span_row(covered) | {"cover": str(modes[covered.span])} for covered in view.spans],
+            "spans": [span_row(covered) | {"cover": str(modes[covered.span])} for covered in images.spans],
         }
         keys = {"image": prepared.keys.image, "caption": prepared.keys.caption}
-        return Form(question_id=question_id, keys=keys, stacked=view.stacked, only_it=view.only_it, answer=answer)
+        return Form(question_id=question_id, keys=keys, stacked=images.stacked, only_it=images.only_it, answer=answer)
 
 
 def _most_shared(span: Span, known: Sequence[Span]) -> float:

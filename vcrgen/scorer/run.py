@@ -8,9 +8,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from vcrgen.config import ScoreOptions
 from vcrgen.dataset.views import View
 from vcrgen.errors import PredictionError, ScoreError
-from vcrgen.reading import without_halves
+from vcrgen.reading import encodable
 from vcrgen.scorer.answer_key import AnswerKey
 from vcrgen.scorer.answers import load_answers
 from vcrgen.scorer.evidence import EvidenceWriter, write_evidence
@@ -26,26 +27,10 @@ from vcrgen.scorer.tally import Tally, unanswered
 from vcrgen.signature import Signature
 from vcrgen.stats.bootstrap import RESAMPLES
 
+Options = ScoreOptions
 Run = tuple[PredictionFile, ...]
 """The files of one run of one model."""
 Outputs = Path | PredictionFile | Sequence[PredictionFile]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
-    """How to score; see :func:`vcrgen.scorer.score`."""
-
-    protocol: str = "paper"
-    mode: str | None = None
-    view: str | None = None
-    split: str | None = None
-    subset: str | None = None
-    lang: str | None = None
-    segmenter: str | None = None
-    strip_thinking: bool | None = None
-    max_output_tokens: int | None = None
-    seed: int = 0
-    strict: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -254,7 +239,7 @@ class Session:
 
     def _notes(self, run: Run, cells: list[CellResult]) -> Iterator[str]:
         if len(run) > 1:
-            yield f"Files of one model, scored as one: {', '.join(without_halves(file.path.name) for file in run)}."
+            yield f"Files of one model, scored as one: {', '.join(encodable(file.path.name) for file in run)}."
         if self.key.hidden:
             yield "The answers are secret, and --spans, --explain and the HTML report show them: keep those."
         recorded, used = self.key.segmenter, self.scorer.segmenter.name
@@ -323,8 +308,8 @@ def _model(run: Run) -> str | None:
 def _name(run: Run) -> str:
     """What a run is called where no model is named: by its file, or by the tool that wrote its files."""
     if len(run) > 1 and run[0].task.model:
-        return without_halves(run[0].task.model)
-    return without_halves(" + ".join(file.path.stem for file in run))
+        return encodable(run[0].task.model)
+    return encodable(" + ".join(file.path.stem for file in run))
 
 
 def _problems(join: Join) -> dict[str, tuple[int, tuple[str, ...]]]:

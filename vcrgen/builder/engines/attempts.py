@@ -18,10 +18,9 @@ import statistics
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-from vcrgen.builder.engines.base import CrashedTasksError, ReportTotal
+from vcrgen.builder.engines.base import CrashedTasksError, Outcome
 from vcrgen.errors import VcrgenError, WorkerError
 
 CRASHES = 3  # of a task, before it is left
@@ -33,23 +32,15 @@ POLL_SECONDS = 0.5
 LOST = "The Ray cluster has lost all its machines; what was finished is kept: run the same command again to go on."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Node:
-    """A machine of the cluster."""
+class Node(NamedTuple):
+    """A machine of the cluster: its address, and how many processors it has for tasks."""
 
     address: str
     cpus: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Attempt:
-    """One try of a task.
-
-    Attributes:
-        task: The task's number in the run.
-        node: The machine it was given to.
-        submitted: When that was.
-    """
+class Attempt(NamedTuple):
+    """One try of a task: its number in the run, the machine (Ray's id), and when it was handed to Ray."""
 
     task: int
     node: str
@@ -57,13 +48,7 @@ class Attempt:
 
 
 class Run:
-    """One run.
-
-    Args:
-        ray: The module, connected.
-        tasks: What to do.
-        submit: Hands a task to Ray for one machine, and gives Ray's reference.
-    """
+    """One run."""
 
     def __init__(self, ray: Any, tasks: Sequence[Any], *, submit: Callable[[Any, Any], Any]) -> None:
         self._ray = ray
@@ -80,8 +65,8 @@ class Run:
         self._looked = 0.0
         self._seen_node = time.monotonic()
 
-    def results(self) -> Iterator[tuple[Any, ReportTotal]]:
-        """The results as they come; see :meth:`Engine.run` for what is raised."""
+    def results(self) -> Iterator[Outcome]:
+        """The outcomes as they come; see `Engine` in `base.py` for what is raised."""
         try:
             while self._open:
                 self._look_around()
@@ -148,11 +133,11 @@ class Run:
         reference = self._submit_to_ray(self._tasks[number], on_node(node))
         self._live[reference] = Attempt(task=number, node=node, submitted=time.monotonic())
 
-    def _outcome(self, reference: Any, attempt: Attempt) -> tuple[Any, ReportTotal] | None:
+    def _outcome(self, reference: Any, attempt: Attempt) -> Outcome | None:
         """What an attempt gave; None where it came to nothing, which is taken into account."""
         errors = self._ray.exceptions
         try:
-            result, total, seconds = self._ray.get(reference)
+            outcome, seconds = self._ray.get(reference)
         except errors.RayTaskError as error:
             if attempt.task not in self._open:
                 return None  # too late to matter
@@ -168,7 +153,8 @@ class Run:
             return None
         self._seconds.append(seconds)
         self._last_result[attempt.node] = time.monotonic()
-        return result, total
+        found: Outcome = outcome
+        return found
 
     def _again(self, number: int) -> None:
         """Try a task again, if no attempt of it is under way and it has not crashed too often."""
