@@ -5,8 +5,6 @@ store, which shows whole objects and cannot move folders, it is made in its plac
 the first part is moved, so that a killed assembly goes on where it was.
 """
 
-from __future__ import annotations
-
 import io
 import json
 from collections import Counter
@@ -21,7 +19,7 @@ import pyarrow.parquet as pq
 from pydantic import TypeAdapter
 
 from vcrgen.builder.records import KEY_DTYPE
-from vcrgen.builder.shards import ShardResult, keys_name, part_name, part_writer, reject_line, rejects_name
+from vcrgen.builder.shards import KEYS, PART, REJECTS, ShardResult, part_writer, reject_line
 from vcrgen.builder.splits import Rows, assign
 from vcrgen.config import BuildConfig, parse_splits
 from vcrgen.dataset.manifest import DatasetFile
@@ -48,23 +46,18 @@ class DataFile:
     """A Parquet file of the dataset, and the pieces it is put together from."""
 
     path: str  # relative to the dataset's folder
-    mode: str  # the mode
-    split: str  # the split
+    mode: str
+    split: str
     rows: int  # pairs in it
     pieces: tuple[Piece, ...]  # in the order of the rows
-    sha256: str | None  # hash of its bytes where it is a whole part, whose hash is known
-
-    @property
-    def is_whole_part(self) -> bool:
-        """Whether the file is a part as it stands."""
-        return self.pieces[0].rows is None
+    sha256: str | None  # hash of its bytes where it is a whole part as it stands, whose hash is known
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assembly:
     """What the dataset will consist of."""
 
-    files: tuple[DataFile, ...]  # all data files
+    files: tuple[DataFile, ...]
     drops: dict[str, int]  # pairs set aside in the whole build, by reason
 
 
@@ -106,7 +99,7 @@ def plan_assembly(results: Sequence[ShardResult], config: BuildConfig, *, work: 
 
 
 def _read_keys(work: Folder, index: int) -> Any:
-    with work.open(keys_name(index), ahead=True) as handle:
+    with work.open(KEYS.format(index), ahead=True) as handle:
         return np.load(io.BytesIO(handle.read()), allow_pickle=False)
 
 
@@ -141,7 +134,7 @@ def _log_duplicates(rows: Rows, starts: Rows, mode: Mode, work: Folder) -> None:
 
     def ids_of(piece: tuple[int, Rows]) -> list[str]:
         part, inside = piece
-        with work.open(part_name(part, mode)) as handle:
+        with work.open(PART.format(part, mode)) as handle:
             ids = pq.read_table(handle, columns=["source_id"], pre_buffer=False)["source_id"]
         return [ids[row].as_py() for row in inside.tolist()]
 
@@ -180,28 +173,23 @@ def read_assembly(fingerprint: str, work: Folder) -> Assembly | None:
 
 
 def make_file(file: DataFile, *, work: Folder, final: Folder, out: Folder) -> DatasetFile:
-    """Put one data file together in ``final``; where it is done, or published, it is only described.
+    """Put one data file together in ``final`` from the parts in ``work``, and describe it.
 
     A file that is one whole part is that part as it stands. Otherwise rows are copied as they are, images undecoded.
-
-    Args:
-        file: What to make.
-        work: The work folder, with the parts.
-        final: Where the dataset is made.
-        out: Where it will be, or is in part.
+    One that is in ``final`` already, or in ``out``, where the dataset will be, is only described.
     """
     there = next((place for place in (final, out) if place.size(file.path) is not None), None)
     sha256 = file.sha256
     if there is None:
         there = final
         final.below(file.mode).make()  # only here: an empty one would be in the way of what is published already
-        if file.is_whole_part:
-            work.bring(part_name(file.pieces[0].part, file.mode), final, file.path)
+        if file.sha256:  # a whole part
+            work.bring(PART.format(file.pieces[0].part, file.mode), final, file.path)
         else:
             with final.writing(file.path) as temporary:
                 with part_writer(temporary) as writer:
                     for piece in file.pieces:
-                        with work.open(part_name(piece.part, file.mode), ahead=True) as handle:
+                        with work.open(PART.format(piece.part, file.mode), ahead=True) as handle:
                             _copy_rows(handle, piece.rows or [], writer)
                 sha256 = sha256_file(temporary)
     return DatasetFile(
@@ -229,6 +217,6 @@ def _copy_rows(source: BinaryIO, rows: list[int], writer: pq.ParquetWriter) -> N
 
 def join_rejects(shards: int, *, work: Folder, final: Folder) -> None:
     """All rejects in one file: those of the shards in order, then the duplicates."""
-    names = [*(rejects_name(index) for index in range(shards)), DUPLICATES]
+    names = [*(REJECTS.format(index) for index in range(shards)), DUPLICATES]
     with final.writing(REJECTS_FILE) as file, file.open("w", encoding="utf-8", newline="\n") as out:
         out.writelines(work.each(work.read_text, names))

@@ -21,7 +21,11 @@ DEFLATE_END = b"\x03\x00"  # an empty, final block
 
 def encode_image(bands: Sequence[Band], image_format: ImageFormat, note: str | None = None) -> bytes:
     """One RGB image of bands of the same width, from the top; a PNG carries the note as its comment."""
-    return encode_png(bands, note) if image_format == "png" else encode_webp(bands)
+    if image_format == "png":
+        return encode_png(bands, note)
+    buffer = io.BytesIO()
+    Image.fromarray(stack_bands(bands)).save(buffer, "WEBP", lossless=True, quality=20, method=0, exact=True)
+    return buffer.getvalue()
 
 
 def encode_png(bands: Sequence[Band], note: str | None = None) -> bytes:
@@ -37,14 +41,6 @@ def encode_png(bands: Sequence[Band], note: str | None = None) -> bytes:
         struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib_ng.crc32(data, zlib.crc32(kind)))
         for kind, data in ((b"IHDR", header), *comment, (b"IDAT", stream), (b"IEND", b""))
     )
-
-
-def encode_webp(bands: Sequence[Band]) -> bytes:
-    """A lossless WebP."""
-    buffer = io.BytesIO()
-    image = Image.fromarray(stack_bands(bands))
-    image.save(buffer, "WEBP", lossless=True, quality=20, method=0, exact=True)
-    return buffer.getvalue()
 
 
 def adler32_combine(first: int, second: int, second_length: int) -> int:

@@ -65,7 +65,7 @@ class BuildEstimate:
 
 
 class _Sample:
-    """Rows sent through the real stages, into files that go nowhere; each row's time and sizes are kept."""
+    """The first rows of tasks sent through the real stages, into files that go nowhere; times and sizes are kept."""
 
     def __init__(self, pipeline: Pipeline, source: Source, tasks: Sequence[Task], rows: int) -> None:
         self._pipeline = pipeline
@@ -129,10 +129,7 @@ def estimate(config: BuildConfig, *, sample: int = SAMPLE, watcher: Watcher | No
     The sample is the first rows of tasks spread over the source. Time is that of one process on this machine, as busy
     as it is; writing to the disk is left out.
 
-    Args:
-        config: What would be built.
-        sample: Rows to read; with conditions on rows, some hundred are read.
-        watcher: Told of the stages.
+    About ``sample`` rows are read; with conditions on rows, some hundred.
 
     Raises:
         VcrgenError: As a build of the same configuration.

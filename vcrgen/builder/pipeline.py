@@ -94,10 +94,8 @@ class Pipeline:
     ) -> Iterator[tuple[Prepared, tuple[Span, ...]] | Reject]:
         """Every item with its spans, before a pixel of it is covered; the order is kept.
 
-        Args:
-            items: The items.
-            stage: Names the random choice of spans: another name gives other spans.
-            batch_size: Items whose captions go through the text pipeline together.
+        The random choice of spans is named by ``stage``: another name gives other spans. The captions of
+        ``batch_size`` items go through the text pipeline together.
         """
         for batch in batched((self.prepare(item, self.style) for item in items), batch_size):
             texts = [entry.layout.text for entry in batch if isinstance(entry, Prepared)]

@@ -1,7 +1,5 @@
 """A whole build: plan, shards, assembly. The only place that knows the order of things and the output folder."""
 
-from __future__ import annotations
-
 import platform
 import re
 from collections import Counter
@@ -17,7 +15,6 @@ from vcrgen.builder.engines import CrashedTasksError, Engine, EngineChoice, Work
 from vcrgen.builder.pipeline import Pipeline
 from vcrgen.builder.shards import (
     BYTE_PACKAGES,
-    TASK_FOLDERS,
     Plan,
     ShardResult,
     environment,
@@ -43,17 +40,11 @@ SUCCESS = "_SUCCESS"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildResult:
-    """A finished dataset.
+    """A finished dataset."""
 
-    Attributes:
-        path: Its folder; in an object store, its URL.
-        manifest: What is in it.
-        was_complete: Whether it was there already, so that nothing was done.
-    """
-
-    path: Path | str
-    manifest: Manifest
-    was_complete: bool
+    path: Path | str  # its folder; in an object store, its URL
+    manifest: Manifest  # what is in it
+    was_complete: bool  # whether it was there already, so that nothing was done
 
 
 def build(
@@ -164,7 +155,7 @@ class Build:
         try:
             make_worker = self._worker_maker(plan, source, signature)
             with open_engine(self._engine, make_worker, BYTE_PACKAGES) as engine, self._place.locked():
-                for folder in TASK_FOLDERS:
+                for folder in ("parts", "keys", "rejects", "manifests"):
                     self._work.below(folder).make()
                 self._place.freeze(asdict(plan))
                 return self._finished(plan) or self._finish(plan, source, signature, engine)
@@ -218,7 +209,13 @@ class Build:
             files=files,
         )
         join_rejects(len(plan.tasks), work=self._work, final=self._final)
-        self._publish(manifest)
+        if self._final is not self._out:  # the data first
+            for entry in sorted(self._final.entries(), key=lambda entry: entry == REJECTS_FILE):
+                self._final.bring(entry, self._out, entry)
+        write_manifest(self._out, manifest)
+        statistics = vcr_statistics(built_dataset(self._out, manifest, VCR))
+        self._out.write_text("README.md", dataset_card(manifest, statistics))
+        self._out.write_text(SUCCESS, "")
         return manifest
 
     def _run_shards(self, plan: Plan, source: Source, engine: Engine) -> list[ShardResult]:
@@ -246,16 +243,6 @@ class Build:
                 "these again, or build without these rows."
             ) from None
         return [result for _, result in sorted(results.items())]
-
-    def _publish(self, manifest: Manifest) -> None:
-        """Bring everything to its place, the data first; then describe it and mark it as whole."""
-        if self._final is not self._out:
-            for entry in sorted(self._final.entries(), key=lambda entry: entry == REJECTS_FILE):
-                self._final.bring(entry, self._out, entry)
-        write_manifest(self._out, manifest)
-        statistics = vcr_statistics(built_dataset(self._out, manifest, VCR))
-        self._out.write_text("README.md", dataset_card(manifest, statistics))
-        self._out.write_text(SUCCESS, "")
 
 
 def _shard_worker(plan: Plan, config: BuildConfig, source: Source, work: Folder, expected: dict[str, Any]) -> Worker:

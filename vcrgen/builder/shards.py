@@ -11,8 +11,6 @@ Inside the work folder:
 A task may run twice or be killed anywhere: its files appear whole or not at all, with the same bytes each time.
 """
 
-from __future__ import annotations
-
 import errno
 import hashlib
 import importlib.metadata
@@ -45,7 +43,14 @@ from vcrgen.work.folder import PLAN
 ROW_GROUP = 64  # rows held in memory at a time, and read together by whoever loads the dataset
 MAX_SHARD = 512  # pairs, about 100 MB a mode
 MIN_SHARD, SHARDS = 16, 32  # small sources are cut finer, so that several workers have something to do
-TASK_FOLDERS = PARTS, KEYS, REJECTS, MANIFESTS = ("parts", "keys", "rejects", "manifests")
+# Files of a task, by its number: the part of a mode, the hashes of its pairs (an array of KEY_DTYPE in the order of the
+# rows), what it set aside (one JSON object a line), and the mark that it is done.
+PART, KEYS, REJECTS, DONE = (
+    "parts/{:05d}-{}.parquet",
+    "keys/{:05d}.npy",
+    "rejects/{:05d}.jsonl",
+    "manifests/{:05d}.json",
+)
 # Packages whose version may change the bytes of a dataset.
 BYTE_PACKAGES = ("vcrgen", "pillow", "numpy", "zlib-ng", "pyarrow", "regex", "spacy", "jieba")
 
@@ -90,19 +95,19 @@ class ShardResult:
 
 def make_plan(config: BuildConfig, partitions: list[Partition], *, signature: Signature) -> Plan:
     """Cut partitions into tasks."""
+
+    def hash_of(value: Any) -> str:
+        return hashlib.sha256(canonical_json(value).encode()).hexdigest()
+
     size, tasks = cut_tasks(config, partitions)
     inputs = [asdict(partition) for partition in partitions]
     here = environment()
-    fingerprint = _hash({"config": config.part_hash(), "signature": str(signature), "partitions": inputs, **here})
+    fingerprint = hash_of({"config": config.part_hash(), "signature": str(signature), "partitions": inputs, **here})
     dataset = hashlib.sha256(f"{fingerprint} {config.splits}".encode()).hexdigest()
     facts = dict(signature.facts) | config.published() | here["versions"] | here["codecs"]
-    facts |= {"freetype": here["freetype"], "machine": here["machine"], "files of the source": _hash(inputs)}
+    facts |= {"freetype": here["freetype"], "machine": here["machine"], "files of the source": hash_of(inputs)}
     del facts["splits"]  # of which the parts know nothing
     return Plan(fingerprint=fingerprint, dataset_fingerprint=dataset, facts=facts, shard_size=size, tasks=tasks)
-
-
-def _hash(value: Any) -> str:
-    return hashlib.sha256(canonical_json(value).encode()).hexdigest()
 
 
 def cut_tasks(config: BuildConfig, partitions: list[Partition]) -> tuple[int, tuple[Task, ...]]:
@@ -151,39 +156,19 @@ def write_rows(writer: pq.ParquetWriter, rows: list[dict[str, Any]]) -> None:
     writer.write_batch(pa.RecordBatch.from_pylist(rows, schema=writer.schema))
 
 
-def part_name(index: int, mode: str) -> str:
-    """The file of one mode of a task."""
-    return f"{PARTS}/{index:05d}-{mode}.parquet"
-
-
-def keys_name(index: int) -> str:
-    """The hashes of a task's pairs: an array of :data:`KEY_DTYPE`, in the order of the rows."""
-    return f"{KEYS}/{index:05d}.npy"
-
-
-def rejects_name(index: int) -> str:
-    """What a task set aside, one JSON object a line."""
-    return f"{REJECTS}/{index:05d}.jsonl"
-
-
-def manifest_name(index: int) -> str:
-    """The mark that a task is done."""
-    return f"{MANIFESTS}/{index:05d}.json"
-
-
 def read_results(plan: Plan, work: Folder) -> dict[int, ShardResult]:
     """The results of the tasks that are done, by task; a task whose files are not whole counts as not done."""
 
     def read(index: int) -> ShardResult | None:
         try:
-            result = ShardResult(**json.loads(work.read_text(manifest_name(index))))
+            result = ShardResult(**json.loads(work.read_text(DONE.format(index))))
         except (ValueError, TypeError):
             return None
-        whole = all(work.size(part_name(index, mode)) == size for mode, size in result.bytes.items())
+        whole = all(work.size(PART.format(index, mode)) == size for mode, size in result.bytes.items())
         return result if whole and result.fingerprint == plan.fingerprint else None
 
-    there = {f"{MANIFESTS}/{name}" for name in work.below(MANIFESTS).entries()}
-    done = [task.index for task in plan.tasks if manifest_name(task.index) in there]
+    there = {f"manifests/{name}" for name in work.below("manifests").entries()}
+    done = [task.index for task in plan.tasks if DONE.format(task.index) in there]
     return {result.index: result for result in work.each(read, done) if result}
 
 
@@ -200,9 +185,11 @@ def process_shard(
     keys: list[tuple[str, str, str]] = []
     drops: Counter[str] = Counter()
     with ExitStack() as whole:  # when this ends well, the files appear under their names
-        parts = {mode: whole.enter_context(work.writing(part_name(task.index, mode))) for mode in pipeline.config.modes}
+        parts = {
+            mode: whole.enter_context(work.writing(PART.format(task.index, mode))) for mode in pipeline.config.modes
+        }
         log_file, keys_file = (
-            whole.enter_context(work.writing(name)) for name in (rejects_name(task.index), keys_name(task.index))
+            whole.enter_context(work.writing(name)) for name in (REJECTS.format(task.index), KEYS.format(task.index))
         )
         with ExitStack() as writing:
             writers = {mode: writing.enter_context(part_writer(part)) for mode, part in parts.items()}
@@ -230,7 +217,7 @@ def process_shard(
         )
         if work.size(PLAN) is None:  # an object store would take the files all the same
             raise FileNotFoundError(errno.ENOENT, "the build is over", str(work))
-    work.write_json(manifest_name(task.index), asdict(result))
+    work.write_json(DONE.format(task.index), asdict(result))
     return result
 
 

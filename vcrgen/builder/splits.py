@@ -28,7 +28,7 @@ def assign(keys: Keys, sizes: dict[str, int | float | None], *, seed: int) -> As
     the order of a hash; a group that no longer fits into a split of a given size is left for the next one.
 
     Args:
-        keys: Of all built pairs, in the order of the source: fields ``pair``, ``image``, ``caption``.
+        keys: Of all built pairs, in the order of the source: an array of `records.KEY_DTYPE`.
         sizes: As :func:`vcrgen.config.parse_splits` gives them.
         seed: Another seed gives another choice.
 

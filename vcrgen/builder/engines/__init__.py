@@ -1,7 +1,5 @@
 """Where tasks run: processes of this machine, a Ray cluster, or Spark. All call the same function."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,20 +18,14 @@ ENGINES = ("local", "ray", "spark")
 class EngineChoice:
     """Where a build runs; the bytes of the dataset do not depend on it.
 
-    Attributes:
-        name: ``local``, ``ray`` or ``spark``.
-        workers: Processes of ``local``.
-        address: Of a running Ray cluster: ``HOST:PORT``, or ``auto`` (what None stands for) for that of this machine.
-        master: Spark's master URL, such as ``local[2]``; None leaves it to Spark's own configuration.
-
     Raises:
         ConfigError: There is no such engine, or an option is of another one.
     """
 
-    name: str = "local"
-    workers: int = 1
-    address: str | None = None
-    master: str | None = None
+    name: str = "local"  # or `ray` or `spark`
+    workers: int = 1  # processes of `local`
+    address: str | None = None  # of a running Ray cluster: HOST:PORT; `auto` and None mean that of this machine
+    master: str | None = None  # Spark's master URL, such as `local[2]`; None leaves it to Spark's configuration
 
     def __post_init__(self) -> None:
         if self.name not in ENGINES:

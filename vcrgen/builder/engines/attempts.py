@@ -11,8 +11,6 @@ holds up tasks that other machines could do. Here
 Attempts of a task may overlap: each gives the same files, so the first result counts.
 """
 
-from __future__ import annotations
-
 import contextlib
 import statistics
 import time
@@ -28,8 +26,6 @@ WINDOW = 2  # tasks that a machine is given for each processor
 LATE_FACTOR, LATE_SECONDS = 4.0, 20.0  # an attempt is late after so many times the median, and at least so long
 NO_NODE_SECONDS = 300.0  # without any machine, before the build gives up
 POLL_SECONDS = 0.5
-
-LOST = "The Ray cluster has lost all its machines; what was finished is kept: run the same command again to go on."
 
 
 class Node(NamedTuple):
@@ -86,12 +82,12 @@ class Run:
 
     def _ready(self) -> list[Any]:
         """References of attempts that ended; waits a little for the first one."""
-        live = list(self._live)
-        if not live:
+        if not self._live:
             time.sleep(POLL_SECONDS)
             return []
-        first, _ = self._ray.wait(live, num_returns=1, timeout=POLL_SECONDS)
-        ready: list[Any] = self._ray.wait(live, num_returns=len(live), timeout=0)[0] if first else []
+        live = list(self._live)
+        self._ray.wait(live, num_returns=1, timeout=POLL_SECONDS)
+        ready: list[Any] = self._ray.wait(live, num_returns=len(live), timeout=0)[0]
         return ready
 
     def _look_around(self) -> None:
@@ -104,7 +100,10 @@ class Run:
         if self._nodes:
             self._seen_node = now
         elif now - self._seen_node > NO_NODE_SECONDS:
-            raise WorkerError(LOST)
+            raise WorkerError(
+                "The Ray cluster has lost all its machines; what was finished is kept: run the same command again to "
+                "go on."
+            )
         # Ray may wait for a long time for a machine that it has declared dead.
         for reference in [known for known, attempt in self._live.items() if attempt.node not in self._nodes]:
             self._again(self._live.pop(reference).task)
@@ -137,6 +136,7 @@ class Run:
         """What an attempt gave; None where it came to nothing, which is taken into account."""
         errors = self._ray.exceptions
         try:
+            outcome: Outcome
             outcome, seconds = self._ray.get(reference)
         except errors.RayTaskError as error:
             if attempt.task not in self._open:
@@ -153,8 +153,7 @@ class Run:
             return None
         self._seconds.append(seconds)
         self._last_result[attempt.node] = time.monotonic()
-        found: Outcome = outcome
-        return found
+        return outcome
 
     def _again(self, number: int) -> None:
         """Try a task again, if no attempt of it is under way and it has not crashed too often."""
@@ -173,14 +172,14 @@ class Run:
             return []
         limit = max(LATE_SECONDS, LATE_FACTOR * statistics.median(self._seconds))
         newest = {attempt.task: attempt for attempt in self._live.values() if attempt.task in self._open}
-        late = []
-        for attempt in newest.values():
-            last = self._last_result.get(attempt.node)
+
+        def is_late(attempt: Attempt) -> bool:
             # A machine that has given no result may still be loading; on one of many processors others may go on.
+            last = self._last_result.get(attempt.node)
             silent = last is not None and now - max(attempt.submitted, last) > limit
-            if silent or now - attempt.submitted > (WINDOW + 1) * limit:
-                late.append(attempt)
-        return late
+            return silent or now - attempt.submitted > (WINDOW + 1) * limit
+
+        return list(filter(is_late, newest.values()))
 
 
 def alive(ray: Any) -> dict[str, Node]:

@@ -1,7 +1,5 @@
 """What every engine is: it runs one function over tasks, and knows nothing of what the tasks do."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -26,12 +24,7 @@ _loaded: dict[str, Worker] = {}
 
 
 class CrashedTasksError(Exception):
-    """Tasks that ended their process again and again; all others are done.
-
-    Attributes:
-        tasks: Those tasks.
-        attempts: How often each of them was tried.
-    """
+    """Tasks that ended their process each of ``attempts`` times that they were tried; all others are done."""
 
     def __init__(self, tasks: Sequence[Any], attempts: int) -> None:
         super().__init__(f"{len(tasks)} tasks")

@@ -1,7 +1,5 @@
 """Tasks in this process, or in several of this machine."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import signal
@@ -68,8 +66,7 @@ def _start_worker(make_worker: Callable[[], Worker], queue: Any) -> None:
 
 
 def _end_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    if parent is not None:
+    if parent := multiprocessing.parent_process():
         wait_for_sentinel([parent.sentinel])
         os._exit(1)
 

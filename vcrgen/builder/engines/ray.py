@@ -1,7 +1,5 @@
 """A Ray cluster: connecting, comparing its machines, and what runs on them. The run itself is in `attempts.py`."""
 
-from __future__ import annotations
-
 import os
 import socket
 import time

@@ -1,7 +1,5 @@
 """Tasks as one Spark job: a partition each, mapped and collected. Spark itself schedules, retries and reports."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence

@@ -132,10 +132,10 @@ def _open_folder(folder: Path, *, split: str, enough: int | None) -> Source:
 
 
 def _open_files(files: list[str], *, folder: Folder, enough: int | None) -> Source:
-    suffixes = sorted({PurePosixPath(name).suffix.lower() for name in files})
-    if len(suffixes) > 1:
-        raise SourceError(f"The source mixes formats ({', '.join(suffixes)}); give files of one format.")
-    if suffixes[0] not in _FORMATS:
+    suffix, *others = sorted({PurePosixPath(name).suffix.lower() for name in files})
+    if others:
+        raise SourceError(f"The source mixes formats ({', '.join([suffix, *others])}); give files of one format.")
+    if suffix not in _FORMATS:
         raise SourceError(f"{folder}/{files[0]} has no format that vcrgen reads; known: {', '.join(_FORMATS)}.")
-    source, kind = _FORMATS[suffixes[0]]
+    source, kind = _FORMATS[suffix]
     return source(files, folder=folder, kind=kind, enough=enough)

@@ -12,15 +12,13 @@ from vcrgen.builder.sources.base import PROBLEM, ColumnPath, FileSource, Row, fi
 from vcrgen.errors import SourceError
 from vcrgen.storage import DiskFolder
 
-BATCH_ROWS = 32
-"""Rows decoded at a time: images of a few MB each stay within a few hundred MB."""
-
+BATCH_ROWS = 32  # decoded at a time: images of a few MB each stay within a few hundred MB
 _DISK_BUFFER, _STORE_BUFFER = 1 << 20, 8 << 20  # bytes read at a time, of each column
 _MAX_STATE_BYTES = 16 << 20
 _UNDECODABLE = (ValueError, ArithmeticError, NotImplementedError, ImportError)
 
+# The number of rows of a row group or record batch, and what gives some columns of its rows `low` to `high`.
 _Chunk = tuple[int, Callable[[list[str], int, int], Iterator[Row]]]
-"""The number of rows of a row group or record batch, and what gives some columns of its rows ``low`` to ``high``."""
 
 
 class ArrowSource(FileSource):

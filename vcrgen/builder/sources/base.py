@@ -12,14 +12,11 @@ from vcrgen.errors import SourceError
 from vcrgen.storage import Folder
 
 Row = Mapping[str, Any]
-ColumnPath = tuple[str, ...]
-"""A column and the fields inside it, from the top; lists on the way are not named."""
+ColumnPath = tuple[str, ...]  # a column and the fields inside it, from the top; lists on the way are not named
 
 PROBLEM = "__problem__"
 MAX_IMAGE_BYTES = 256 << 20
-MAX_TEXT_BYTES = 64 << 20
-"""The longest line, CSV field or JSON member that is read; a longer one makes its row a problem."""
-
+MAX_TEXT_BYTES = 64 << 20  # the longest line, CSV field or JSON member that is read; a longer one is a problem
 _MAX_DEPTH = 6
 _GROUP = 32
 _MAX_FIELDS = 1000
@@ -35,15 +32,11 @@ class Partition:
 
 
 class Source(ABC):
-    """Pairs as rows. An instance is cheap to pickle: it holds names and offsets, no open file.
+    """Pairs as rows. An instance is cheap to pickle: it holds names and offsets, no open file."""
 
-    Attributes:
-        description: One line for the dataset card and the signature; no machine's path.
-        root: The folder that partition names are relative to and that image paths may not leave; None where
-            the rows have no folder, so that an image cannot be given as a path.
-    """
-
-    description: str
+    description: str  # one line for the dataset card and the signature; no machine's path
+    # The folder that partition names are relative to and that image paths may not leave; None where the rows have no
+    # folder, so that an image cannot be given as a path.
     root: Path | None = None
 
     @abstractmethod
@@ -66,11 +59,7 @@ class Source(ABC):
     def rows(self, partition: int, start: int, stop: int, columns: frozenset[str]) -> Iterator[Row]:
         """Rows ``start`` to ``stop`` of a partition, in order, without holding more than a few of them.
 
-        Args:
-            partition: Index in :meth:`partitions`.
-            start: First row.
-            stop: One past the last row.
-            columns: Top-level columns that are needed; others may be left out.
+        ``stop`` is one past the last row. Top-level columns other than ``columns`` may be left out.
 
         A row that cannot be read is ``{"__problem__": "what is wrong"}``, so that the rows after it keep
         their numbers.

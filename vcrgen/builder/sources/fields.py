@@ -14,17 +14,15 @@ from vcrgen.config import BuildConfig
 from vcrgen.errors import ImageProblem, SourceError
 from vcrgen.records import Item
 
+# Taken as the id, in this order, where the configuration names none.
 ID_COLUMNS = ("id", "question_id", "__key__", "item_id")
-"""Taken as the id, in this order, where the configuration names none."""
-
+# A name that is looked for where the first one is not there: of image folders, and of Wikipedia's tables.
 _OTHER_NAMES = {"image": "file_name", "lang": "language"}
-"""A name that is looked for where the first one is not there: image folders, and Wikipedia's tables."""
 _MAX_ID = 200
 _MAX_LISTS = 8
 _MAX_SHOWN = 20
 
-_Place = tuple[int, ...]
-"""Positions in the lists on the way to a value."""
+_Place = tuple[int, ...]  # positions in the lists on the way to a value
 
 
 class Columns(NamedTuple):
@@ -122,14 +120,8 @@ def read_item(row: Row, columns: Columns, *, root: Path | None, row_id: str) -> 
     struct of lists), the caption is that of an element that meets the conditions: the first one whose caption
     is not empty.
 
-    Args:
-        row: As a source gives it.
-        columns: From :func:`check_columns`.
-        root: The folder that image paths are relative to and may not leave.
-        row_id: The id for a row that has none.
-
-    Returns:
-        The item, or None where the row does not meet the conditions.
+    Image paths are relative to ``root`` and may not leave it; ``row_id`` is the id of a row that has none. A row that
+    does not meet the conditions gives None.
     """
     if PROBLEM in row:
         return Item(source_id=clean_id(row_id), image=None, caption=None, problem=str(row[PROBLEM]))

@@ -5,7 +5,7 @@ import logging
 import os
 import re
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -14,9 +14,8 @@ from vcrgen.builder.sources.base import first_line
 from vcrgen.errors import SourceError
 from vcrgen.storage import BucketFolder, DiskFolder
 
+# org/name, org/name:config, org/name@revision, org/name:config@revision.
 HUB_ID = re.compile(r"((?:[\w.-]+/)?[\w.-]+)(?::([\w.+-]+))?(?:@([\w./-]+))?")
-"""``org/name``, ``org/name:config``, ``org/name@revision``, ``org/name:config@revision``."""
-
 _FILES_URL = re.compile(r"hf://datasets/([\w.-]+/[\w.-]+)(?:@(refs/(?:convert|pr)/[\w.-]+|[\w.%-]+))?((?:/.*)?)")
 _CONVERTED = "refs/convert/parquet"
 _NOT_CONVERTED = "is not stored as Parquet, nor converted by the Hub; download and convert it."
@@ -54,12 +53,7 @@ def open_hub(parsed: re.Match[str], *, split: str, enough: int | None) -> Parque
     """Open one split of a dataset of the Hub, at the commit its revision names now.
 
     Nothing is downloaded as a whole. A dataset that is not stored as Parquet is read from the Hub's own
-    conversion.
-
-    Args:
-        parsed: A match of ``HUB_ID``: the dataset, its configuration and its revision, the last two optional.
-        split: The split.
-        enough: Rows after which planning need not look at further files.
+    conversion. ``parsed`` is a match of ``HUB_ID``.
 
     Raises:
         SourceError: The Hub cannot be reached, or has no such dataset, configuration, split or Parquet files.
@@ -146,7 +140,7 @@ def _data_files(
     return splits[split], str(builder.config.name)
 
 
-def _all_parquet(files: Sequence[str]) -> bool:
+def _all_parquet(files: list[str]) -> bool:
     return bool(files) and all(file.lower().endswith(".parquet") for file in files)
 
 

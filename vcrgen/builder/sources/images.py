@@ -14,8 +14,8 @@ from vcrgen.records import Reason
 
 _URL = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 _DATA_URI = re.compile(r"data:[^,]{0,200};base64,", re.IGNORECASE)
+# How JPEG, PNG, GIF, WebP, BMP, TIFF (two) and AVIF/HEIC begin in base64.
 _BASE64_MAGIC = ("/9j/", "iVBORw0K", "R0lGOD", "UklGR", "Qk", "SUkq", "TU0A", "AAAA")
-"""How JPEG, PNG, GIF, WebP, BMP, TIFF (two) and AVIF/HEIC begin in base64."""
 _MIN_BASE64 = 64
 _MAX_PATH = 4096
 
@@ -24,12 +24,9 @@ def image_bytes(value: Any, *, root: Path | None) -> bytes | None:
     """Find the encoded image.
 
     Args:
-        value: Bytes; a mapping with ``bytes`` and ``path`` as `datasets` stores images; base64, plain or as a
-            data URI; or a path relative to ``root``.
+        value: Bytes; a mapping with ``bytes`` and ``path`` as `datasets` stores images; base64, plain or as a data
+            URI; or a path relative to ``root``. None is given where it holds no image.
         root: The only folder that files are read from.
-
-    Returns:
-        The bytes, or None where there is no image.
 
     Raises:
         ImageProblem: There should be one, but it cannot be read or may not be.

@@ -21,10 +21,9 @@ def is_pattern(text: str) -> bool:
 
 
 def find_files(pattern: str) -> tuple[Folder, list[str]]:
-    """Expand braces and wildcards.
+    """Expand braces and wildcards: the folder before the first wildcard, and the sorted names below it.
 
-    Returns:
-        The folder before the first wildcard, which does not depend on what matches; the sorted names below it.
+    The folder does not depend on what matches.
 
     Raises:
         SourceError: Nothing matches, or a file that braces spell out is missing.

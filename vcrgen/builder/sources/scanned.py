@@ -24,12 +24,10 @@ class Record(NamedTuple):
 class ScannedSource(FileSource):
     """A source of files in which a row is found by reading what is before it.
 
-    Planning notes the offset of every 256th row (16 bytes each), so that a window deep in a file starts by a
-    seek.
+    Planning notes the offset of every 256th row (16 bytes each), so that a window deep in a file starts by a seek.
     """
 
-    sample_columns: frozenset[str] = frozenset()
-    """Columns that have to be read for their names to be known."""
+    sample_columns: frozenset[str] = frozenset()  # those that have to be read for the names inside them to be known
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

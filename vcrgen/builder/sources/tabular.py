@@ -22,17 +22,12 @@ class _LineTooLong(ValueError):
 
 
 class _Lines:
-    """Lines of bytes, split at line feeds; goes on after one that is too long.
-
-    Attributes:
-        offset: Byte after the last line given.
-        line: Number of the last line given, from 1.
-    """
+    """Lines of bytes, split at line feeds; goes on after one that is too long."""
 
     def __init__(self, handle: BinaryIO, line: int) -> None:
         self._handle = handle
-        self.offset = handle.tell()
-        self.line = line
+        self.offset = handle.tell()  # byte after the last line given
+        self.line = line  # number of the last line given, from 1
 
     def __iter__(self) -> Iterator[bytes]:
         return self
@@ -96,11 +91,10 @@ class CsvSource(ScannedSource):
 
     def _row(self, record: Record, handle: BinaryIO, begun: Any, columns: frozenset[str]) -> Row:
         header, _ = begun
-        problem = _fields_problem(record.raw)
-        if not problem and len(record.raw) != len(header):
-            problem = f"{len(record.raw)} fields where the header has {len(header)}"
-        if problem:
+        if problem := _fields_problem(record.raw):
             return {PROBLEM: f"line {record.line}: {problem}"}
+        if len(record.raw) != len(header):
+            return {PROBLEM: f"line {record.line}: {len(record.raw)} fields where the header has {len(header)}"}
         return dict(zip(header, record.raw, strict=True))
 
 
@@ -160,5 +154,4 @@ def _header_problem(header: list[str] | str) -> str:
 
 def _after_bom(handle: BinaryIO) -> int:
     """Move past a byte order mark, if there is one."""
-    handle.seek(len(_BOM) if handle.read(len(_BOM)) == _BOM else 0)
-    return handle.tell()
+    return handle.seek(len(_BOM) if handle.read(len(_BOM)) == _BOM else 0)
