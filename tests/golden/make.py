@@ -234,12 +234,17 @@ class Bench:
 
         It runs in the folder and is given paths below it, so that no path of this machine decides a table's width.
         """
+        from unittest import mock
+
+        from rich.console import Console
         from typer.testing import CliRunner
 
-        from vcrgen.cli import app
+        from vcrgen.cli import app, console
 
         settings = {"COLUMNS": "200", "LINES": "60", "TERM": "dumb", "NO_COLOR": "1"}
-        with contextlib.chdir(self.folder):
+        # The consoles are made when the command line is first imported, in whatever width the terminal has then.
+        wide = {"out": Console(width=200, height=60), "err": Console(width=200, height=60, stderr=True)}
+        with contextlib.chdir(self.folder), mock.patch.multiple(console, **wide):
             result = CliRunner().invoke(app, [str(word).replace(f"{self.folder}/", "") for word in words], env=settings)
         text = result.stdout + result.stderr
         code = [f"exit code {result.exit_code}"] if result.exit_code else []

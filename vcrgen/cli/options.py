@@ -81,7 +81,7 @@ def _parameter(name: str, field: FieldInfo) -> inspect.Parameter:
     described = typer.Option(
         *((str(extra["short"]), long) if extra["short"] else (long,)),
         help=field.description,
-        show_default=str(shown) if shown not in (None, "", False) else False,
+        show_default=str(shown) if shown not in (None, "") and shown is not False else False,
         rich_help_panel=str(extra["panel"]) or None,
     )
     annotation = Annotated[plain | None, described]
