@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from vcrgen.cli.predict_commands import VIEWS, ocr_command
+from vcrgen.cli.baseline import ocr
 from vcrgen.dataset.manifest import read_manifest
 from vcrgen.dataset.reader import open_dataset
 from vcrgen.records import Mode
@@ -107,7 +107,7 @@ def main() -> None:
     """Parse the arguments, read what was not read yet, measure, print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("datasets", type=Path, nargs="+", metavar="DATASET", help="folder of a built dataset")
-    parser.add_argument("--view", choices=[view for view in VIEWS if view != "both"], default="stacked")
+    parser.add_argument("--view", choices=["stacked", "tei"], default="stacked")
     parser.add_argument("--limit", type=int, metavar="N", help="read only the first N questions of each dataset")
     parser.add_argument("--workers", type=int, default=1, help="pictures read at a time (default 1)")
     arguments = parser.parse_args()
@@ -117,7 +117,7 @@ def main() -> None:
     for dataset in arguments.datasets:
         outputs = dataset.with_name(f"{dataset.name}-ocr-{arguments.view}.jsonl")
         if not outputs.exists():
-            ocr_command(
+            ocr(
                 dataset,
                 out=outputs,
                 view=arguments.view,

@@ -128,9 +128,8 @@ def main() -> int:
     parser.add_argument("words", nargs="*", help="Only those whose room or description holds one of these.")
     parser.add_argument("--list", action="store_true", help="Only check that every text stands once in the package.")
     options = parser.parse_args()
-    chosen = [
-        one for one in MUTATIONS if not options.words or any(w in f"{one.room} {one.what}" for w in options.words)
-    ]
+    words = options.words or [""]
+    chosen = [one for one in MUTATIONS if any(word in f"{one.room}: {one.what}" for word in words)]
     if options.list:
         return list_only(chosen)
     for name in LIBRARIES:

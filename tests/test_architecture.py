@@ -22,7 +22,7 @@ STANDS_ON: dict[str, set[str]] = {
     "dataset": {"text"},
     "tasks": {"text", "dataset"},
     "published": {"dataset"},
-    "web": set(),
+    "web": {"work"},
     "typeset": {"text"},
     "samples": {"text"},
     "models": {"text", "work"},
@@ -140,6 +140,11 @@ def test_pages_are_made_of_records() -> None:
 def test_what_serves_every_task_names_the_subject_of_none(room: str) -> None:
     for file in modules(room):
         assert not re.findall(r"(?i)\b(?:spans?|cover(?:s|ed)?|captions?)\b", file.read_text("utf-8")), file
+
+
+def test_locks_are_taken_in_one_place() -> None:
+    users = [file for file in sorted(PACKAGE.rglob("*.py")) if "filelock" in every_import(file)]
+    assert users == [PACKAGE / "work" / "lock.py"]
 
 
 def test_every_package_that_is_imported_is_declared() -> None:

@@ -5,7 +5,7 @@ import hashlib
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, TypeVar
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
@@ -15,6 +15,8 @@ from vcrgen.files import canonical_json
 from vcrgen.records import Mode
 from vcrgen.resources import resource_dir
 from vcrgen.text.languages import LANGUAGES
+
+Model = TypeVar("Model", bound=BaseModel)
 
 REST = "..."
 SPLIT_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
@@ -28,7 +30,9 @@ MAX_CONFIG_BYTES = 1 << 20
 SOURCE, TEXT, IMAGES, RUN = "Source", "Text and masks", "Images", "Run"
 
 
-def option(default: Any, description: str, *, short: str = "", panel: str = "", **limits: Any) -> Any:
+def option(
+    default: Any, description: str, *, short: str = "", panel: str = "", names: str = "", shown: str = "", **limits: Any
+) -> Any:
     """A field of a model from which the command line makes an option (``vcrgen/cli/options.py``).
 
     Args:
@@ -36,9 +40,12 @@ def option(default: Any, description: str, *, short: str = "", panel: str = "", 
         description: What the option means; the help shows it.
         short: A second spelling of one letter, such as ``-l``.
         panel: The heading under which the help shows it.
+        names: The option's spelling where it is not the field's name with hyphens, such as ``--strip/--keep``.
+        shown: What the help shows as the default, where the value itself says too little.
         limits: Bounds, as pydantic's ``Field`` takes them.
     """
-    return Field(default, description=description, json_schema_extra={"short": short, "panel": panel}, **limits)
+    extra: dict[str, Any] = {"short": short, "panel": panel, "names": names, "shown": shown}
+    return Field(default, description=description, json_schema_extra=extra, **limits)
 
 
 class BuildConfig(BaseModel):
@@ -118,6 +125,51 @@ class BuildConfig(BaseModel):
         return hashlib.sha256(canonical_json(values).encode()).hexdigest()
 
 
+class HiddenOptions(BaseModel):
+    """What a hidden set is made of.
+
+    Of ``config`` the source, the language, the text and the mask count; widths, fonts and modes are drawn from the
+    secret.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    config: BuildConfig
+    items: int = option(100, "Pairs in the set.", ge=1, le=100_000)
+    variants: int = option(1, "Forms: the same pairs with other spans, fonts and places.", ge=1, le=20)
+    fonts: tuple[str, ...] = option(
+        (), "Names of `vcrgen fonts` or font files, by commas.", shown="all shipped text faces"
+    )
+    not_in: tuple[str, ...] = option((), "Dataset whose pairs are refused, by picture and by caption; repeatable.")
+
+    @field_validator("fonts")
+    @classmethod
+    def _split_at_commas(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(name.strip() for names in value for name in names.split(","))
+
+
+class ScoreOptions(BaseModel):
+    """How outputs are scored; what depends on the protocol is its own choice where it is None."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    protocol: str = option("paper", "paper, vlmevalkit or lmms-eval (as those programs score).")
+    mode: str | None = option(None, "easy or hard: only outputs of this mode.")
+    view: str | None = option(None, "stacked, tei or strip: what the model saw; only outputs of this view.")
+    split: str | None = option(None, "Split of the dataset, or all.", shown="test, or the only one")
+    subset: str | None = option(None, "first100 or first500: the paper's subsets.")
+    lang: str | None = option(None, "Language, where the dataset does not say.")
+    segmenter: str | None = option(None, "builtin, or a trained spaCy pipeline for its tokens.")
+    strip_thinking: bool | None = option(
+        None, "Thinking blocks.", names="--strip-thinking/--keep-thinking", shown="strip (paper), keep (others)"
+    )
+    max_output_tokens: int | None = option(
+        None, "Read only so many tokens of an output; 0 for all.", shown="512 (paper), all (others)"
+    )
+    seed: int = option(0, "Seed of the bootstrap.")
+    strict: bool = option(False, "Missing, unknown, double, null or failed outputs are an error.", names="--strict")
+
+
 def parse_splits(text: str) -> dict[str, int | float | None]:
     """Read ``train=...,validation=5000,test=0.1``.
 
@@ -165,12 +217,29 @@ def load_build_config(file: Path | None, overrides: Mapping[str, Any]) -> BuildC
         ConfigError: The file cannot be read, a key is unknown, or a value is wrong.
     """
     values = read_yaml(file) if file else {}
-    values.update({key: value for key, value in overrides.items() if value is not None})
+    return checked(BuildConfig, values | given(overrides), f"{file}: " if file else "")
+
+
+def given(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that somebody gave: the others are None."""
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def checked(model: type[Model], values: Mapping[str, Any], place: str = "") -> Model:
+    """Make a model of values that a user gave.
+
+    Args:
+        model: What to make.
+        values: Field name to value.
+        place: The beginning of the error's sentence, such as the name of a file.
+
+    Raises:
+        ConfigError: A field is unknown, or its value is wrong.
+    """
     try:
-        return BuildConfig.model_validate(values)
+        return model.model_validate(values)
     except ValidationError as error:
-        where = f"{file}: " if file else ""
-        raise ConfigError(where + first_problem(error, BuildConfig)) from None
+        raise ConfigError(place + first_problem(error, model)) from None
 
 
 def find_recipe(file: Path) -> Path:

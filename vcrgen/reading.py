@@ -105,7 +105,7 @@ def describe(value: Any) -> str:
     return kinds.get(type(value), "a number")
 
 
-def without_halves(text: str) -> str:
+def encodable(text: str) -> str:
     """The text with lone surrogates, which no file can hold, replaced by U+FFFD."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace") if SURROGATE.search(text) else text
 

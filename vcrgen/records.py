@@ -40,48 +40,33 @@ class Item:
     """One image-caption pair as a source gives it.
 
     Attributes:
-        source_id: The id in the source, or one made of file name and row; for people, not unique by force.
-        image: The encoded image, or None where the source has none or it could not be read.
-        caption: The caption as given, or None.
         answers: Texts to cover instead of choosing spans (the ``crossed_text`` of an example), or None.
-        problem: What was wrong while reading the row (a missing file, bad base64), or the empty string.
     """
 
-    source_id: str
-    image: bytes | None
-    caption: str | None
+    source_id: str  # the id in the source, or one made of file name and row; for people, not unique by force
+    image: bytes | None  # the encoded image, or None where the source has none or it could not be read
+    caption: str | None  # the caption as given, or None
     answers: tuple[str, ...] | None = None
-    problem: str = ""
+    problem: str = ""  # what was wrong while reading the row (a missing file, bad base64), or the empty string
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reject:
-    """A pair that was set aside.
+    """A pair that was set aside."""
 
-    Attributes:
-        source_id: As in :class:`Item`.
-        reason: The type of the reason.
-        detail: What a person needs to understand the case; never an answer.
-    """
-
-    source_id: str
-    reason: Reason
-    detail: str
+    source_id: str  # as in :class:`Item`
+    reason: Reason  # the type of the reason
+    detail: str  # what a person needs to understand the case; never an answer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Span:
-    """One masked text: characters ``start`` to ``end`` of the shown caption.
-
-    Attributes:
-        text: ``caption[start:end]``; it occurs only once in the caption.
-        tokens: The segmenter's tokens of the span.
-    """
+    """One masked text: characters ``start`` to ``end`` of the shown caption."""
 
     start: int
     end: int
-    text: str
-    tokens: tuple[str, ...]
+    text: str  # ``caption[start:end]``; it occurs only once in the caption
+    tokens: tuple[str, ...]  # the segmenter's tokens of the span
 
     def __post_init__(self) -> None:
         if not 0 <= self.start < self.end or len(self.text) != self.end - self.start:

@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from vcrgen.builder.bands import stack_bands
-from vcrgen.builder.compose import compose_view, draw_parts
+from vcrgen.builder.compose import compose_images, draw_parts
 from vcrgen.builder.encode import encode_image
 from vcrgen.builder.pipeline import Pipeline
 from vcrgen.builder.records import Prepared
@@ -45,7 +45,7 @@ def test_every_image_shows_the_covered_strip(
 ) -> None:
     prepared, spans = planned
     parts = draw_parts(prepared, spans)
-    view = compose_view(parts, dict.fromkeys(spans, rule), strip_first=strip_first)
+    view = compose_images(parts, dict.fromkeys(spans, rule), tuple, strip_first=strip_first)
     expected = parts.strip.copy()
     for covered in view.spans:
         for cover in covered.covers:

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
-from vcrgen.builder.estimate import Estimate, estimate
+from vcrgen.builder.estimate import BuildEstimate, estimate
 from vcrgen.builder.run import build
 from vcrgen.cli import app
 from vcrgen.config import BuildConfig
@@ -51,7 +51,7 @@ def built(out: Path, config: BuildConfig) -> dict[str, float]:
     return sizes | {"read": manifest.read, "pairs": manifest.pairs, "files": len(manifest.files)}
 
 
-def holds(found: Estimate, real: dict[str, float], tolerance: float) -> None:
+def holds(found: BuildEstimate, real: dict[str, float], tolerance: float) -> None:
     for mode, size in found.bytes.items():
         assert size.value == pytest.approx(real[mode], rel=tolerance), mode
         assert size.low <= size.value <= size.high

@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from vcrgen.builder.images import ImageLimits, load_image
+from vcrgen.builder.images import load_image
 from vcrgen.errors import ImageProblem
 from vcrgen.records import Reason
 
-LIMITS = ImageLimits(max_pixels=1_000_000, min_side=16, max_height=900)
+LIMITS = {"max_pixels": 1_000_000, "min_side": 16, "max_height": 900}
 
 
 def encoded(image: Image.Image, kind: str = "PNG", **options: object) -> bytes:
@@ -26,7 +26,7 @@ def solid(mode: str, color: object, size: tuple[int, int] = (64, 48)) -> Image.I
 
 
 def load(data: bytes, width: int = 64) -> np.ndarray:
-    image = load_image(data, width=width, limits=LIMITS)
+    image = load_image(data, width=width, **LIMITS)
     assert image.mode == "RGB"
     return np.asarray(image)
 
@@ -79,7 +79,7 @@ def test_exif_orientation_is_applied(orientation: int) -> None:
     image.paste("red", (0, 0, 16, 12))
     exif = Image.Exif()
     exif[0x0112] = orientation
-    pixels = load_image(encoded(image, "PNG", exif=exif), width=64, limits=LIMITS)
+    pixels = load_image(encoded(image, "PNG", exif=exif), width=64, **LIMITS)
     corner = {1: (0, 0), 2: (1, 0), 3: (1, 1), 4: (0, 1), 5: (0, 0), 6: (1, 0), 7: (1, 1), 8: (0, 1)}[orientation]
     turned = orientation >= 5
     assert pixels.size == ((64, 85) if turned else (64, 48))
@@ -135,7 +135,7 @@ PNG = encoded(Image.effect_noise((400, 300), 80).convert("RGB"), "PNG")
 )
 def test_reasons(data: bytes, reason: Reason) -> None:
     with pytest.raises(ImageProblem) as problem:
-        load_image(data, width=300, limits=LIMITS)
+        load_image(data, width=300, **LIMITS)
     assert problem.value.reason is reason
     assert problem.value.detail and "\n" not in problem.value.detail
 
@@ -143,7 +143,7 @@ def test_reasons(data: bytes, reason: Reason) -> None:
 def test_a_bomb_is_not_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Image.Image, "load", lambda self: pytest.fail("decoded"))
     with pytest.raises(ImageProblem):
-        load_image(png_header(2_000, 1_000), width=300, limits=LIMITS)
+        load_image(png_header(2_000, 1_000), width=300, **LIMITS)
 
 
 @given(st.sampled_from([JPEG, PNG, gray16(5), palette_with_transparency()]), st.data())
@@ -153,7 +153,7 @@ def test_damaged_files_give_an_image_or_a_reason(data: bytes, draw: st.DataObjec
     for _ in range(draw.draw(st.integers(1, 8))):
         damaged[draw.draw(st.integers(0, len(damaged) - 1))] = draw.draw(st.integers(0, 255))
     try:
-        image = load_image(bytes(damaged[: draw.draw(st.integers(0, len(damaged)))]), width=100, limits=LIMITS)
+        image = load_image(bytes(damaged[: draw.draw(st.integers(0, len(damaged)))]), width=100, **LIMITS)
     except ImageProblem:
         return
     assert image.mode == "RGB" and image.width == 100

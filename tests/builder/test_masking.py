@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vcrgen.builder.masking import is_whole_words, locate_answers, occurs_once, plan_mask
+from vcrgen.config import BuildConfig
 from vcrgen.records import Span
 from vcrgen.rng import rng_for
 from vcrgen.text.eligibility import ineligible_reason
@@ -42,12 +43,8 @@ ZH_TEXT = st.text(alphabet="老人在公园里看报纸并且喝着热茶。，�
 
 def plan(text: str, lang: str = "en", seed: int = 0, **options: object) -> tuple[Span, ...]:
     defaults: dict[str, object] = {"mask": "ngram", "n": 5, "max_share": 0.5, "percentage": 0.3}
-    return plan_mask(
-        NLP[lang](text),
-        rng_for(seed, "mask", text),
-        word_boundaries=lang == "en",
-        **(defaults | options),  # type: ignore[arg-type]
-    )
+    config = BuildConfig.model_validate(defaults | options)
+    return plan_mask(NLP[lang](text), rng_for(seed, "mask", text), config, word_boundaries=lang == "en")
 
 
 @settings(max_examples=150, deadline=None)

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
@@ -19,7 +20,6 @@ from PIL import Image
 from vcrgen.builder import run
 from vcrgen.builder.assemble import make_file
 from vcrgen.builder.run import WORK, build
-from vcrgen.builder.shards import HashingSink
 from vcrgen.dataset.manifest import read_manifest
 from vcrgen.errors import ConfigError, OutputError, SourceError
 from vcrgen.records import Reason
@@ -332,14 +332,19 @@ def test_too_large_splits_lose_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.filterwarnings("error")  # a writer that complains when it is collected
 def test_a_full_disk_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = HashingSink.write
+    real = Path.open
 
-    def full(self: HashingSink, data: bytes) -> int:
-        if self.size > 100_000 and not self._discarded:
-            raise OSError(28, "No space left on device")
-        return real(self, data)
+    class Full(io.FileIO):
+        def write(self, data: Any) -> int:
+            if self.tell() > 100_000:
+                raise OSError(28, "No space left on device")
+            return super().write(data)
 
-    monkeypatch.setattr(HashingSink, "write", full)
+    def opened(file: Path, mode: str = "r", **options: Any) -> Any:
+        part = file.name.endswith(".tmp") and mode == "wb"
+        return io.BufferedWriter(Full(file, "w")) if part else real(file, mode, **options)
+
+    monkeypatch.setattr(Path, "open", opened)
     with pytest.raises(OutputError, match="the disk is full"):
         build("samples:20", out=tmp_path / "out")
     monkeypatch.undo()

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vcrgen.builder.keys import KEY_DTYPE
+from vcrgen.builder.records import KEY_DTYPE
 from vcrgen.builder.splits import assign
 from vcrgen.config import parse_splits
 from vcrgen.errors import ConfigError

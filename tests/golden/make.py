@@ -234,12 +234,17 @@ class Bench:
 
         It runs in the folder and is given paths below it, so that no path of this machine decides a table's width.
         """
+        from unittest import mock
+
+        from rich.console import Console
         from typer.testing import CliRunner
 
-        from vcrgen.cli import app
+        from vcrgen.cli import app, console
 
         settings = {"COLUMNS": "200", "LINES": "60", "TERM": "dumb", "NO_COLOR": "1"}
-        with contextlib.chdir(self.folder):
+        # The consoles are made when the command line is first imported, in whatever width the terminal has then.
+        wide = {"out": Console(width=200, height=60), "err": Console(width=200, height=60, stderr=True)}
+        with contextlib.chdir(self.folder), mock.patch.multiple(console, **wide):
             result = CliRunner().invoke(app, [str(word).replace(f"{self.folder}/", "") for word in words], env=settings)
         text = result.stdout + result.stderr
         code = [f"exit code {result.exit_code}"] if result.exit_code else []
@@ -637,6 +642,15 @@ def config(bench: Bench) -> Any:
         "hash of another": BuildConfig(seed=1, lang="zh", where=("a=b",), splits="train=...,test=3").part_hash(),
         "recipes": recipes,
     }
+
+
+@golden("plan", *TOKENS)
+def plan(bench: Bench) -> Any:
+    """What a plan says that no clock decides: shards, files, and what is set aside."""
+    words = ("plan", bench.pairs("en"), "--mode", "hard", "--shard-size", 6, "--splits", "train=...,test=4", "--json")
+    with_clock = ("core_hours", "seconds_per_row", "bytes", "total_bytes")
+    found = json.loads("\n".join(line for line in bench.run(*words) if line.startswith((" ", "{", "}"))))
+    return short({name: value for name, value in found.items() if name not in with_clock})
 
 
 @golden("samples")
@@ -1046,6 +1060,7 @@ def match_cases() -> list[tuple[str, str, str | None]]:
         ("en", "one two three four", "I can't read one two three four"),
         ("en", "one two three four", "i cannot"),
         ("en", "one two three four", "Assistant: no Assistant: one two three four"),
+        ("en", "one two three four", "Assistant: one two three four. Assistant: one two five four"),
         ("en", "one two three four", "<think>one two three four</think> one two five four"),
         ("en", "one two three four", "hm</think>one two three four<think>five six"),
         ("en", "one two three four", "one,two three   four"),
@@ -1057,6 +1072,11 @@ def match_cases() -> list[tuple[str, str, str | None]]:
         ("en", "costs 3.5 % more", "costs 3,5% more"),
         ("en", "x y z w v", long + "x y z w v"),
         ("en", "😀 smile at me", "😀smile at me"),
+        # Ties, of difflib's ratio and of edit distance.
+        ("en", "aab baa ab", "baa ab abb bca bc aab abc bc bc"),
+        ("en", "cb bca abc", "cb abc baa ab baa"),
+        ("en", "abc bca ba", "abc abb bc bca abc baa abb"),
+        ("en", "aab ba baa", "abb abb bca ba baa baa abc bca ab"),
         ("zh", "灯塔矗立在海边的", "一座灯塔矗立在海边的悬崖上"),
         ("zh", "灯塔矗立在海边的", "灯塔竖立在海边的"),
         ("zh", "灯塔矗立在海边的", "在海边的灯塔矗立"),
@@ -1064,6 +1084,8 @@ def match_cases() -> list[tuple[str, str, str | None]]:
         ("zh", "灯塔矗立在海边的", "抱歉，灯塔矗立在海边的"),
         ("zh", "第一位获得这一荣誉的", "第一 位获得这一荣誉"),
         ("zh", "第一位获得这一荣誉的", "无法"),
+        ("zh", "中国 人民", "中 国人民"),
+        ("zh", "研究 生命 很好", "研究生 命 很好"),
         ("zh", "在Python 3中使用", "在Python3中使用"),
         ("zh", "两个孩子在水边用", "兩個孩子在水邊用"),
     ]

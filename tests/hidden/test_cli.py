@@ -171,10 +171,10 @@ def test_mistakes(run: Run, secret_file: Path, words: list[Any], message: str) -
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["samples:9", "--items", 0], "--items"),
+        (["samples:9", "--items", 0], "items: input should be greater than or equal to 1"),
         (["samples:9", "--items", "many"], "--items"),
-        (["samples:9", "--variants", 21], "--variants"),
-        (["samples:9", "--variants", 0], "--variants"),
+        (["samples:9", "--variants", 21], "variants: input should be less than or equal to 20"),
+        (["samples:9", "--variants", 0], "variants: input should be greater than or equal to 1"),
         (["samples:9", "--colour", "red"], "--colour"),
         ([], "source"),
     ],

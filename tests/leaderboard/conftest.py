@@ -22,7 +22,7 @@ from vcrgen.hidden import HiddenOptions, make_hidden
 from vcrgen.leaderboard.board import Board, init_board
 from vcrgen.leaderboard.facts import ModelFacts, check_facts
 from vcrgen.leaderboard.intake import accept
-from vcrgen.leaderboard.outcome import CellOutcome, Outcome
+from vcrgen.leaderboard.outcome import CellOutcome, ScoringOutcome
 from vcrgen.leaderboard.records import State, Submission
 from vcrgen.leaderboard.settings import make_settings
 from vcrgen.leaderboard.store import submissions
@@ -300,7 +300,7 @@ def place(facts: Callable[..., ModelFacts]) -> Place:
         )  # fmt: skip
         scores = [{"mode": mode, "view": view, "images": 8, "outcomes": {}, "groups": []} for mode, view in means]
         result = {"scores": scores}
-        finish(board, submission, Outcome(signature=signature, result=result, cells=tuple(cells)))
+        finish(board, submission, ScoringOutcome(signature=signature, result=result, cells=tuple(cells)))
         return submission
 
     return call

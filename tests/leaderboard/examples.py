@@ -16,12 +16,11 @@ from vcrgen.leaderboard.records import (
     Figures,
     Gap,
     Group,
-    Limits,
     ModelCell,
     ModelPage,
     ModelRun,
+    RankedModel,
     Ranking,
-    Row,
     Site,
     State,
     Submission,
@@ -29,6 +28,7 @@ from vcrgen.leaderboard.records import (
     Track,
     Versus,
 )
+from vcrgen.leaderboard.settings import Settings
 from vcrgen.published.facts import Access
 from vcrgen.published.quoted import Quoted
 
@@ -97,7 +97,7 @@ def hostile_facts() -> ModelFacts:
     return ModelFacts(team=HOSTILE, model=f"{HOSTILE} model", link="javascript:alert(3)", access=Access.OPEN, size=7.0)
 
 
-def rows(count: int, of: Track) -> tuple[Row, ...]:
+def rows(count: int, of: Track) -> tuple[RankedModel, ...]:
     """The first models, best first, with ranks and ranges as intervals of 2 points would give them."""
     strength = [max(KNOWN[n % len(KNOWN)][5] - 0.013 * (n // len(KNOWN)), 0.01) for n in range(count)]
     order = sorted(range(count), key=lambda n: -strength[n])
@@ -111,7 +111,7 @@ def rows(count: int, of: Track) -> tuple[Row, ...]:
         value = {View.STACKED: exact, View.TEI: tei}
         scores = {of.view: figures(value[of.view])} | ({other: figures(value[other], 0.025)} if both else {})
         made.append(
-            Row(
+            RankedModel(
                 facts=facts(n),
                 received=NOW - timedelta(days=3 * n, hours=n),
                 rank=1 + better,
@@ -181,9 +181,12 @@ def site(
     known = tuple(models) if models is not None else tuple(facts(n) for n in range(25))
     sets = {each.set: each for each in of}
     return Site(
-        title=text or "Visual Caption Restoration",
-        intro=text or "Which models can read a caption of which only the top and the bottom of the letters are left?",
-        contact=text or "board@example.org",
+        settings=Settings(
+            title=text or "Visual Caption Restoration",
+            intro=text
+            or "Which models can read a caption of which only the top and the bottom of the letters are left?",
+            contact=text or "board@example.org",
+        ),
         sets=tuple(
             TestSet(
                 name=name,
@@ -201,7 +204,6 @@ def site(
         models=known,
         live=live,
         compared=frozenset((a.entry, b.entry) for a, b in itertools.pairwise(known)),
-        limits=Limits(file_mb=64, scored_a_day=20, scored_hidden_a_day=2, scored_hidden_in_all=20, failed_a_day=30),
         updated=NOW,
     )
 

@@ -104,7 +104,7 @@ def test_a_set_that_is_gone_is_said_and_the_file_waits(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(worker_module, "_sessions", {})
+    worker_module._session.cache_clear()
     shutil.copytree(public, tmp_path / "data")
     board = init_board(tmp_path / "board", [f"public:{tmp_path / 'data'}"], Settings(), with_quoted=False)
     (tmp_path / "data").rename(tmp_path / "gone")

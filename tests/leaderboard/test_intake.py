@@ -37,7 +37,7 @@ def everything(board: Board) -> tuple[list[Submission], list[Event]]:
 
 def fail(board: Board, submission: Submission) -> None:
     with board.writing() as connection:
-        submissions.set_failed(connection, submission.id, ["no"])
+        submissions.change(connection, submission.id, state="failed", problems=["no"])
 
 
 def test_what_is_accepted_is_kept_and_written_down(board: Board, facts: Facts) -> None:

@@ -258,6 +258,13 @@ def test_the_script_sets_text_only() -> None:
     assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval|Function\(|fetch\(", script)
 
 
+def test_the_page_about_the_board_says_what_the_documentation_says_of_a_file(ordinary: dict[str, str]) -> None:
+    documentation = (HERE.parents[1] / "docs" / "leaderboard.md").read_text("utf-8")
+    rule = "A file has to be complete: an output for every question in every mode and view that it holds"
+    for text in (documentation, Reader(ordinary["about"]).text):
+        assert rule in " ".join(text.split()) and "counts as wrong" not in text
+
+
 def test_a_live_page_offers_what_a_file_cannot(ordinary: dict[str, str]) -> None:
     live = names.SUBMIT in Reader(ordinary["board"]).values("href")
     assert ("<form" in ordinary["choose"]) == live
@@ -400,7 +407,9 @@ def test_odd_figures_can_be_drawn() -> None:
     "contact", ["https://example.org/ask", "board@example.org", "Room 12, ask for Ada", "javascript:alert(1)"]
 )
 def test_a_contact_is_a_link_only_if_it_is_an_address(contact: str) -> None:
-    page = Pages(dataclasses.replace(examples.site(), contact=contact)).about()
+    site = examples.site()
+    settings = site.settings.model_copy(update={"contact": contact})
+    page = Pages(dataclasses.replace(site, settings=settings)).about()
     leads = [link for link in Reader(page).values("href", "a") if contact in link]
     assert bool(leads) == (contact.startswith("https") or "@" in contact)
 

@@ -150,7 +150,7 @@ def test_models_of_two_teams_with_one_name_are_two(
 
 
 def test_a_file_that_fails_leaves_the_last_one_shown(board: Board, place: Place) -> None:
-    from vcrgen.leaderboard.outcome import Outcome
+    from vcrgen.leaderboard.outcome import ScoringOutcome
     from vcrgen.leaderboard.worker import finish
 
     first = place(board, "A", {EASY: [0.75] * 20})
@@ -158,7 +158,7 @@ def test_a_file_that_fails_leaves_the_last_one_shown(board: Board, place: Place)
     second = place(board, "A", {EASY: [0.25] * 20})
     with board.writing() as connection:  # scored anew, and refused this time
         connection.execute(update(submissions).where(submissions.c.id == second.id).values(state=State.QUEUED.value))
-    finish(board, second, Outcome(problems=("no",)))
+    finish(board, second, ScoringOutcome(problems=("no",)))
     assert rows_of(board) == before
     with board.reading() as connection:
         shown = connection.execute(select(submissions.c.id).where(submissions.c.current)).scalars().all()

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vcrgen.leaderboard.board import open_session
-from vcrgen.leaderboard.outcome import CellOutcome, Outcome
+from vcrgen.leaderboard.outcome import CellOutcome, ScoringOutcome
 from vcrgen.leaderboard.scoring import near_copy, score_file
 from vcrgen.scorer.answer_key import AnswerKey
 from vcrgen.scorer.run import Session
@@ -99,7 +99,7 @@ def test_what_is_not_complete_is_refused_with_the_places(
 ) -> None:
     file = write(tmp_path / "f.jsonl", spoil(lines_of(hand(open_set.key)), how))
     ids = [question.question_id for question in open_set.key.questions]
-    assert score_file(open_set, file, shown_as="x") == Outcome(problems=(sentence.format(*ids),))
+    assert score_file(open_set, file, shown_as="x") == ScoringOutcome(problems=(sentence.format(*ids),))
 
 
 def test_places_are_a_few(open_set: Session, hand: Hand, tmp_path: Path) -> None:
@@ -186,7 +186,7 @@ def test_near_copies_are_not_scored(how: str, refused: bool, secret_set: Session
     assert bool(outcome.problems) == refused
     if refused:
         assert "More than 90% of the outputs of a view are those of a file that your team" in outcome.problems[0]
-        assert outcome == Outcome(problems=outcome.problems)
+        assert outcome == ScoringOutcome(problems=outcome.problems)
 
 
 def test_the_order_of_lines_makes_no_other_file(secret_set: Session, hand: Hand, tmp_path: Path) -> None:
@@ -277,17 +277,17 @@ values = st.recursive(
 
 @given(
     st.builds(
-        Outcome, problems=st.lists(st.text(), max_size=3).map(tuple), signature=st.text(),
+        ScoringOutcome, problems=st.lists(st.text(), max_size=3).map(tuple), signature=st.text(),
         result=st.none() | st.dictionaries(st.text(), values, max_size=3),
         cells=st.lists(cell_outcomes, max_size=3).map(tuple), outputs=st.none() | st.binary(max_size=20),
     )
 )  # fmt: skip
-def test_an_outcome_crosses_as_it_is(outcome: Outcome) -> None:
-    assert Outcome.from_bytes(outcome.to_bytes()) == outcome
+def test_an_outcome_crosses_as_it_is(outcome: ScoringOutcome) -> None:
+    assert ScoringOutcome.from_bytes(outcome.to_bytes()) == outcome
 
 
 def test_a_real_outcome_crosses_as_it_is(secret_set: Session, hand: Hand) -> None:
     outcome = score_file(secret_set, hand(secret_set.key, right=2), shown_as="x")
-    crossed = Outcome.from_bytes(outcome.to_bytes())
+    crossed = ScoringOutcome.from_bytes(outcome.to_bytes())
     assert crossed.cells == outcome.cells and crossed.outputs == outcome.outputs
     assert crossed.result == json.loads(json.dumps(outcome.result))

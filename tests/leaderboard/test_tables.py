@@ -17,7 +17,7 @@ from markdown_it import MarkdownIt
 
 from vcrgen.dataset.views import View
 from vcrgen.leaderboard.facts import ModelFacts, check_facts
-from vcrgen.leaderboard.records import BoardTable, Figure, Figures, Ranking, Row, Track
+from vcrgen.leaderboard.records import BoardTable, Figure, Figures, RankedModel, Ranking, Track
 from vcrgen.leaderboard.tables import CSV_COLUMNS, FORMATS, as_csv, as_json, as_latex, as_markdown
 from vcrgen.published.facts import Access
 from vcrgen.published.quoted import Quoted
@@ -62,9 +62,11 @@ def figures(exact: float, jaccard: float, *, wide: float = 0.02) -> Figures:
     return MappingProxyType({name: Figure(v, round(v - wide, 6), round(v + wide, 6)) for name, v in values.items()})
 
 
-def row(facts: ModelFacts = OPEN_7B, *, exact: float = 0.5, rank: int = 1, lowest: int = 1, tei: bool = True) -> Row:
+def row(
+    facts: ModelFacts = OPEN_7B, *, exact: float = 0.5, rank: int = 1, lowest: int = 1, tei: bool = True
+) -> RankedModel:
     both: Mapping[View, Figures] = {View.STACKED: figures(exact, exact + 0.125), View.TEI: figures(0.25, 0.375)}
-    return Row(
+    return RankedModel(
         facts=facts,
         received=datetime(2026, 1, 31, 23, 30, tzinfo=UTC),
         rank=rank,
@@ -96,7 +98,7 @@ def track(**values: Any) -> Track:
     return Track(**(base | {"questions": 500, "spans": 1234} | values))
 
 
-def board(*rows: Row, quoted: Sequence[Quoted] = (), **values: Any) -> BoardTable:
+def board(*rows: RankedModel, quoted: Sequence[Quoted] = (), **values: Any) -> BoardTable:
     ranking = Ranking(signature="protocol:paper-v1|lang:en", short="0a1b2c3d", rows=rows)
     return BoardTable(track=track(**values), rankings=(ranking,) if rows else (), quoted=tuple(quoted))
 

@@ -11,7 +11,7 @@ from vcrgen.dataset.views import View
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.commands import quote
 from vcrgen.leaderboard.facts import ModelFacts
-from vcrgen.leaderboard.records import Figure, ModelPage, Row, Submission, Track, Versus
+from vcrgen.leaderboard.records import Figure, ModelPage, RankedModel, Submission, Track, Versus
 from vcrgen.leaderboard.store.log import record
 from vcrgen.leaderboard.views import EVENTS, Views
 from vcrgen.scorer.answer_key import AnswerKey
@@ -35,7 +35,7 @@ def track_of(board: Board, *wanted: str) -> Track:
     return found
 
 
-def rows_of(board: Board, *wanted: str) -> list[Row]:
+def rows_of(board: Board, *wanted: str) -> list[RankedModel]:
     table = look(board, lambda views: views.table(track_of(board, *wanted)))
     return [row for ranking in table.rankings for row in ranking.rows]
 
@@ -61,7 +61,7 @@ def test_an_empty_board_has_its_tables(board: Board) -> None:
     assert [t.step for t in tracks] == [0.0, 0.0, 0.2]
     assert all(look(board, lambda views, t=t: views.table(t).rankings) == () for t in tracks)
     site = look(board, lambda views: views.site(live=False))
-    assert site.models == () and site.title == "Test board" and site.updated is not None and not site.live
+    assert site.models == () and site.settings.title == "Test board" and site.updated is not None and not site.live
     for nothing in (lambda views: views.gaps(), lambda views: views.pairs()):
         assert look(board, nothing) == []
     assert look(board, lambda views: views.model("0" * 12)) is None
@@ -270,7 +270,7 @@ def test_the_newest_lines_of_the_log_are_shown(sqlite_board: Board) -> None:
 
 
 def test_limits_are_those_of_the_settings(make_board: Callable[..., Board]) -> None:
-    limits = look(make_board(scored_hidden_a_day=7, failed_a_day=8), lambda views: views.site(live=True)).limits
+    limits = look(make_board(scored_hidden_a_day=7, failed_a_day=8), lambda views: views.site(live=True)).settings
     assert (limits.file_mb, limits.scored_a_day, limits.scored_hidden_a_day, limits.failed_a_day) == (64, 20, 7, 8)
 
 

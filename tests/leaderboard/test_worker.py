@@ -23,7 +23,7 @@ from vcrgen.errors import LeaderboardError
 from vcrgen.leaderboard import worker as module
 from vcrgen.leaderboard.board import Board, init_board, open_session
 from vcrgen.leaderboard.facts import ModelFacts
-from vcrgen.leaderboard.outcome import Outcome
+from vcrgen.leaderboard.outcome import ScoringOutcome
 from vcrgen.leaderboard.records import Event, State, Submission
 from vcrgen.leaderboard.settings import Settings
 from vcrgen.leaderboard.store import submissions
@@ -162,11 +162,11 @@ def test_the_scores_are_stored_with_the_log_or_not_at_all(
 # --- The process of its own ------------------------------------------------------------------------------------------
 
 
-def only_for(first: Submission, what: Callable[[], Any]) -> Callable[..., Outcome]:
+def only_for(first: Submission, what: Callable[[], Any]) -> Callable[..., ScoringOutcome]:
     """A stand-in for the scorer that misbehaves for one file."""
     real = module.score_file
 
-    def score(session: Any, file: Path, **more: Any) -> Outcome:
+    def score(session: Any, file: Path, **more: Any) -> ScoringOutcome:
         if file.name == first.file:
             what()
         return real(session, file, **more)
@@ -266,7 +266,7 @@ def test_a_file_that_takes_too_much_memory_fails(
 @pytest.fixture
 def movable(public: Path, hidden: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Board]:
     """A board whose public set is a copy, and a worker that has read nothing yet."""
-    monkeypatch.setattr(module, "_sessions", {})
+    module._session.cache_clear()
     shutil.copytree(public, tmp_path / "moved")
     data = [f"public:{tmp_path / 'moved'}", f"hidden-en:{hidden / 'key'}"]
     board = init_board(tmp_path / "board", data, Settings(), with_quoted=False)
@@ -309,7 +309,7 @@ def test_a_set_that_changed_is_another_ranking(
         for question in public_key.questions[:9]
     ]
     key.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    monkeypatch.setattr(module, "_sessions", {})
+    module._session.cache_clear()
     new_key = open_session("public", key).key
     new = submit(movable, hand(new_key, right=2, modes=[None]), facts("New"))
     assert drain(movable) == 1

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from vcrgen.cli.predict_commands import default_out
+from vcrgen.cli.baseline import default_out
 from vcrgen.models.ocr import OcrModel
 
 Run = Callable[..., tuple[int, str, str]]
@@ -17,7 +17,7 @@ Run = Callable[..., tuple[int, str, str]]
 @pytest.fixture
 def baseline(run: Run, monkeypatch: pytest.MonkeyPatch, fake_model: Any) -> Run:
     """Runs ``vcrgen baseline`` with a model that needs no OCR."""
-    monkeypatch.setattr("vcrgen.cli.predict_commands.OcrModel", fake_model)
+    monkeypatch.setattr("vcrgen.models.ocr.OcrModel", fake_model)
     return lambda *words: run("baseline", *words)
 
 
@@ -94,7 +94,7 @@ def test_mistakes(baseline: Run, dataset: Path, words: list[str], message: str) 
 
 
 def test_the_extra_is_not_installed(baseline: Run, dataset: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("vcrgen.cli.predict_commands.OcrModel", OcrModel)
+    monkeypatch.setattr("vcrgen.models.ocr.OcrModel", OcrModel)
     monkeypatch.setitem(sys.modules, "rapidocr_onnxruntime", None)
     code, _, err = baseline("ocr", dataset)
     assert code == 2 and 'pip install "vcrgen[ocr]"' in " ".join(err.split()) and "Traceback" not in err

@@ -122,6 +122,11 @@ def test_an_answer_is_read_to_a_limit_and_that_is_said(key: Path, write_lines: A
     )
 
 
+def test_what_is_cut_after_512_tokens_is_not_said_to_be_long_too(key: Path, write_lines: Any) -> None:
+    result = score(write_lines("p.jsonl", [{"question_id": "b", "output": "x " * 60_000}]), data=key)
+    assert result.cell().counts["cut"] == 1 and "long" not in result.cell().counts
+
+
 def test_thinking_does_not_count_as_long(key: Path, write_lines: Any) -> None:
     rows = [{"question_id": "b", "output": f"<think>{'x ' * 100_000}</think>is a town in the"}]
     result = score(write_lines("p.jsonl", rows), data=key)

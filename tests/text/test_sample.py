@@ -1,4 +1,4 @@
-"""The texts on which covers are calibrated."""
+"""The text by which covers are calibrated is frozen: a mended caption must not change a cover."""
 
 import hashlib
 
@@ -7,15 +7,13 @@ import pytest
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.text.sample import calibration_sample
 
-DIGESTS = {
-    "en": "784e7b7f5df342361f0a732cb7f6098c696315d716db5a661aeba48d6837d5c2",
-    "zh": "7f3c615e1f80ba903776fac760d3412879781120ff35ceedfe2ee220f668934b",
-    "fr": "bed3fb177f67f5e487b10eaee291a1586080cd6b6a067377e8f30170e287b693",
-}
+# Of the whole text; for English and Chinese what it was when covers were calibrated on built-in captions.
+FROZEN = {"en": "784e7b7f5df34236", "fr": "bed3fb177f67f5e4", "zh": "7f3c615e1f80ba90"}
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
-def test_the_sample_of_a_language_never_changes(lang: str) -> None:
-    """Another sample gives other covers: datasets of two versions could not be compared."""
-    text = "\n".join(calibration_sample(lang))
-    assert hashlib.sha256(text.encode()).hexdigest() == DIGESTS[lang]
+@pytest.mark.parametrize("lang", sorted({*LANGUAGES, *FROZEN}))
+def test_the_sample_never_changes(lang: str) -> None:
+    texts = calibration_sample(lang)
+    assert len(texts) >= 60
+    assert all(text and not text.startswith("#") and text == text.strip() for text in texts)
+    assert hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16] == FROZEN[lang]

@@ -5,39 +5,32 @@ store, which shows whole objects and cannot move folders, it is made in its plac
 the first part is moved, so that a killed assembly goes on where it was.
 """
 
-from __future__ import annotations
-
 import io
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
+from itertools import chain
 from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pydantic import TypeAdapter
 
-from vcrgen.builder.keys import KEY_DTYPE
-from vcrgen.builder.shards import (
-    PartWriter,
-    ShardResult,
-    keys_name,
-    part_name,
-    reject_line,
-    rejects_name,
-)
+from vcrgen.builder.records import KEY_DTYPE
+from vcrgen.builder.shards import KEYS, PART, REJECTS, ShardResult, part_writer, reject_line
 from vcrgen.builder.splits import Rows, assign
 from vcrgen.config import BuildConfig, parse_splits
 from vcrgen.dataset.manifest import DatasetFile
 from vcrgen.errors import NoPairsError, OutputError
-from vcrgen.files import indented_json
+from vcrgen.files import indented_json, sha256_file
 from vcrgen.records import Mode, Reason, Reject
 from vcrgen.storage import Folder
 
 ASSEMBLY = "assembly.json"
 DUPLICATES = "rejects/duplicates.jsonl"
-REJECTS = "rejects.jsonl"
+REJECTS_FILE = "rejects.jsonl"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,41 +43,22 @@ class Piece:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataFile:
-    """A Parquet file of the dataset, and the pieces it is put together from.
+    """A Parquet file of the dataset, and the pieces it is put together from."""
 
-    Attributes:
-        path: Relative to the dataset's folder.
-        mode: The mode.
-        split: The split.
-        rows: Pairs in it.
-        pieces: In the order of the rows.
-        sha256: Hash of its bytes where it is a whole part, whose hash is known.
-    """
-
-    path: str
+    path: str  # relative to the dataset's folder
     mode: str
     split: str
-    rows: int
-    pieces: tuple[Piece, ...]
-    sha256: str | None
-
-    @property
-    def is_whole_part(self) -> bool:
-        """Whether the file is a part as it stands."""
-        return len(self.pieces) == 1 and self.pieces[0].rows is None
+    rows: int  # pairs in it
+    pieces: tuple[Piece, ...]  # in the order of the rows
+    sha256: str | None  # hash of its bytes where it is a whole part as it stands, whose hash is known
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assembly:
-    """What the dataset will consist of.
-
-    Attributes:
-        files: All data files.
-        drops: Pairs set aside in the whole build, by reason.
-    """
+    """What the dataset will consist of."""
 
     files: tuple[DataFile, ...]
-    drops: dict[str, int]
+    drops: dict[str, int]  # pairs set aside in the whole build, by reason
 
 
 def plan_assembly(results: Sequence[ShardResult], config: BuildConfig, *, work: Folder, shard_size: int) -> Assembly:
@@ -108,8 +82,16 @@ def plan_assembly(results: Sequence[ShardResult], config: BuildConfig, *, work: 
         contents = list(_files_of_split(rows, starts, shard_size))
         for mode in config.modes:
             for number, pieces in enumerate(contents):
-                path = f"{mode}/{split}-{number:05d}-of-{len(contents):05d}.parquet"
-                files.append(_data_file(path, str(mode), split, pieces, results))
+                whole = results[pieces[0].part] if pieces[0].rows is None else None
+                file = DataFile(
+                    path=f"{mode}/{split}-{number:05d}-of-{len(contents):05d}.parquet",
+                    mode=str(mode),
+                    split=split,
+                    rows=whole.rows if whole else sum(len(piece.rows or ()) for piece in pieces),
+                    pieces=pieces,
+                    sha256=whole.sha256[mode] if whole else None,
+                )
+                files.append(file)
     if len(assignment.duplicates):
         drops[str(Reason.DUPLICATE)] += len(assignment.duplicates)
     _log_duplicates(assignment.duplicates, starts, config.modes[0], work)
@@ -117,14 +99,8 @@ def plan_assembly(results: Sequence[ShardResult], config: BuildConfig, *, work: 
 
 
 def _read_keys(work: Folder, index: int) -> Any:
-    with work.open(keys_name(index), ahead=True) as handle:
+    with work.open(KEYS.format(index), ahead=True) as handle:
         return np.load(io.BytesIO(handle.read()), allow_pickle=False)
-
-
-def _data_file(path: str, mode: str, split: str, pieces: tuple[Piece, ...], results: Sequence[ShardResult]) -> DataFile:
-    rows = sum(results[piece.part].rows if piece.rows is None else len(piece.rows) for piece in pieces)
-    file = DataFile(path=path, mode=mode, split=split, rows=rows, pieces=pieces, sha256=None)
-    return replace(file, sha256=results[pieces[0].part].sha256[mode]) if file.is_whole_part else file
 
 
 def _by_part(rows: Rows, starts: Rows) -> Iterator[tuple[int, Rows]]:
@@ -155,18 +131,17 @@ def _files_of_split(rows: Rows, starts: Rows, shard_size: int) -> Iterator[tuple
 
 def _log_duplicates(rows: Rows, starts: Rows, mode: Mode, work: Folder) -> None:
     """Write the rejects of duplicates while the parts, which know their ids, are still in place."""
-    pieces = list(_by_part(rows, starts))
-    ids = work.each(lambda piece: _source_ids(work, part_name(piece[0], mode)), pieces)
+
+    def ids_of(piece: tuple[int, Rows]) -> list[str]:
+        part, inside = piece
+        with work.open(PART.format(part, mode)) as handle:
+            ids = pq.read_table(handle, columns=["source_id"], pre_buffer=False)["source_id"]
+        return [ids[row].as_py() for row in inside.tolist()]
+
+    detail = "an earlier pair has the same image and caption"
     with work.writing(DUPLICATES) as file, file.open("w", encoding="utf-8", newline="\n") as log:
-        for (_, inside), names in zip(pieces, ids, strict=True):
-            for row in inside.tolist():
-                detail = "an earlier pair has the same image and caption"
-                log.write(reject_line(Reject(source_id=names[row].as_py(), reason=Reason.DUPLICATE, detail=detail)))
-
-
-def _source_ids(work: Folder, part: str) -> pa.ChunkedArray:
-    with work.open(part) as handle:
-        return pq.read_table(handle, columns=["source_id"], pre_buffer=False)["source_id"]
+        for name in chain.from_iterable(work.each(ids_of, list(_by_part(rows, starts)))):
+            log.write(reject_line(Reject(source_id=name, reason=Reason.DUPLICATE, detail=detail)))
 
 
 def save_assembly(assembly: Assembly, fingerprint: str, work: Folder) -> None:
@@ -194,37 +169,29 @@ def read_assembly(fingerprint: str, work: Folder) -> Assembly | None:
             f"{work} holds an unfinished build with other splits; finish that one with its own command, or remove that "
             "folder."
         )
-    files = tuple(
-        DataFile(**file | {"pieces": tuple(Piece(**piece) for piece in file["pieces"])}) for file in values["files"]
-    )
-    return Assembly(files=files, drops=values["drops"])
+    return TypeAdapter(Assembly).validate_python(values)
 
 
 def make_file(file: DataFile, *, work: Folder, final: Folder, out: Folder) -> DatasetFile:
-    """Put one data file together in ``final``; where it is done, or published, it is only described.
+    """Put one data file together in ``final`` from the parts in ``work``, and describe it.
 
     A file that is one whole part is that part as it stands. Otherwise rows are copied as they are, images undecoded.
-
-    Args:
-        file: What to make.
-        work: The work folder, with the parts.
-        final: Where the dataset is made.
-        out: Where it will be, or is in part.
+    One that is in ``final`` already, or in ``out``, where the dataset will be, is only described.
     """
     there = next((place for place in (final, out) if place.size(file.path) is not None), None)
     sha256 = file.sha256
     if there is None:
         there = final
         final.below(file.mode).make()  # only here: an empty one would be in the way of what is published already
-        sources = [part_name(piece.part, Mode(file.mode)) for piece in file.pieces]
-        if file.is_whole_part:
-            work.bring(sources[0], final, file.path)
+        if file.sha256:  # a whole part
+            work.bring(PART.format(file.pieces[0].part, file.mode), final, file.path)
         else:
-            with final.writing(file.path) as temporary, PartWriter(temporary) as writer:
-                for source, piece in zip(sources, file.pieces, strict=True):
-                    with work.open(source, ahead=True) as handle:
-                        _copy_rows(handle, piece.rows or [], writer)
-                _, sha256 = writer.close()
+            with final.writing(file.path) as temporary:
+                with part_writer(temporary) as writer:
+                    for piece in file.pieces:
+                        with work.open(PART.format(piece.part, file.mode), ahead=True) as handle:
+                            _copy_rows(handle, piece.rows or [], writer)
+                sha256 = sha256_file(temporary)
     return DatasetFile(
         path=file.path,
         mode=file.mode,
@@ -235,7 +202,7 @@ def make_file(file: DataFile, *, work: Folder, final: Folder, out: Folder) -> Da
     )
 
 
-def _copy_rows(source: BinaryIO, rows: list[int], writer: PartWriter) -> None:
+def _copy_rows(source: BinaryIO, rows: list[int], writer: pq.ParquetWriter) -> None:
     """Copy row group by row group; groups of which no row is wanted are not read."""
     with pq.ParquetFile(source, pre_buffer=False) as parquet:
         start = 0
@@ -243,12 +210,13 @@ def _copy_rows(source: BinaryIO, rows: list[int], writer: PartWriter) -> None:
             stop = start + parquet.metadata.row_group(group).num_rows
             wanted = [row - start for row in rows if start <= row < stop]
             if wanted:
-                writer.write_table(parquet.read_row_group(group, use_threads=False).take(pa.array(wanted)))
+                table = parquet.read_row_group(group, use_threads=False).take(pa.array(wanted))
+                writer.write_table(table, row_group_size=len(wanted))
             start = stop
 
 
 def join_rejects(shards: int, *, work: Folder, final: Folder) -> None:
     """All rejects in one file: those of the shards in order, then the duplicates."""
-    names = [*(rejects_name(index) for index in range(shards)), DUPLICATES]
-    with final.writing(REJECTS) as file, file.open("w", encoding="utf-8", newline="\n") as out:
+    names = [*(REJECTS.format(index) for index in range(shards)), DUPLICATES]
+    with final.writing(REJECTS_FILE) as file, file.open("w", encoding="utf-8", newline="\n") as out:
         out.writelines(work.each(work.read_text, names))

@@ -23,39 +23,24 @@ FILTER_NONE, FILTER_SUB, FILTER_UP, FILTER_AVERAGE = range(4)
 
 
 class Compressed(NamedTuple):
-    """Filtered rows as deflate blocks that end at a byte boundary.
+    """Filtered rows as deflate blocks that end at a byte boundary."""
 
-    Attributes:
-        blocks: Raw deflate data, without a final block.
-        adler: Adler-32 of the filtered rows.
-        length: Bytes of the filtered rows.
-    """
-
-    blocks: bytes
-    adler: int
-    length: int
+    blocks: bytes  # raw deflate data, without a final block
+    adler: int  # adler-32 of the filtered rows
+    length: int  # bytes of the filtered rows
 
 
 class Band:
-    """Rows of one or several images.
-
-    Args:
-        pixels: Shape (height, width) for gray or (height, width, 3) for RGB, at least one row.
-    """
+    """Rows of one or several images: gray, shape (height, width), or RGB, shape (height, width, 3); at least one."""
 
     def __init__(self, pixels: Pixels) -> None:
-        self._pixels = pixels
+        self.pixels = pixels
         self.height, self.width = pixels.shape[:2]
-
-    @property
-    def rgb(self) -> Pixels:
-        """The pixels, shape (height, width, 3)."""
-        return np.repeat(self._pixels[:, :, None], 3, axis=2) if self._pixels.ndim == 2 else self._pixels
 
     @cached_property
     def compressed(self) -> Compressed:
         """The rows, filtered and compressed."""
-        rows = filter_rows(self._pixels)
+        rows = filter_rows(self.pixels)
         deflate = zlib_ng.compressobj(DEFLATE_LEVEL, zlib_ng.DEFLATED, -15)
         blocks = deflate.compress(rows) + deflate.flush(zlib_ng.Z_SYNC_FLUSH)
         return Compressed(blocks, zlib_ng.adler32(rows), rows.size)
@@ -69,19 +54,15 @@ def white_band(height: int, width: int) -> Band:
 
 def stack_bands(bands: Sequence[Band]) -> Pixels:
     """The pixels of an image of bands of the same width, from the top: a new array, shape (height, width, 3)."""
-    return np.concatenate([band.rgb for band in bands])
+    pixels = (band.pixels for band in bands)
+    return np.concatenate([np.repeat(p[:, :, None], 3, axis=2) if p.ndim == 2 else p for p in pixels])
 
 
 def filter_rows(pixels: Pixels) -> Pixels:
     """PNG's filters: every row as differences to its neighbours, by the filter that gives the smallest ones.
 
-    The first row is filtered without the row above it, so that a band may stand below any other.
-
-    Args:
-        pixels: Shape (height, width) for gray or (height, width, 3) for RGB.
-
-    Returns:
-        Rows of an RGB image, shape (height, 1 + 3 * width): the filter's number, then the filtered bytes.
+    The first row is filtered without the row above it, so that a band may stand below any other. The result, of gray
+    pixels too, is rows of an RGB image, shape (height, 1 + 3 * width): the filter's number, then the filtered bytes.
     """
     height, width = pixels.shape[:2]
     raw = pixels.reshape(height, -1)

@@ -1,7 +1,5 @@
 """The dataset card: README.md with the YAML that `datasets` and the Hub read, and what a person wants to know."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -13,31 +11,17 @@ from vcrgen.reading import one_line
 from vcrgen.tasks.vcr import VCR, SplitStatistics
 from vcrgen.text.languages import BAND, LANGUAGES
 
-# The Hub's size classes: below so many rows.
-SIZES = {
-    1_000: "n<1K",
-    10_000: "1K<n<10K",
-    100_000: "10K<n<100K",
-    1_000_000: "100K<n<1M",
-    10_000_000: "1M<n<10M",
-    100_000_000: "10M<n<100M",
-    1_000_000_000: "100M<n<1B",
-}
+# The Hub's size classes: for fewer rows than 10 to the power of 3, 4 ...
+CLASSES = ("n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M", "10M<n<100M", "100M<n<1B")
+SIZES = [(10**power, name) for power, name in enumerate(CLASSES, start=3)]
 HUB_LICENCE = re.compile(r"[a-z0-9][a-z0-9.-]{1,40}")
 
-Statistics = Mapping[tuple[str, str], SplitStatistics]
-"""By mode and split."""
+Statistics = Mapping[tuple[str, str], SplitStatistics]  # by mode and split
 
 
 def dataset_card(manifest: Manifest, statistics: Statistics) -> str:
-    """Markdown with a YAML head.
-
-    Args:
-        manifest: The dataset's.
-        statistics: Of every split in every mode.
-    """
-    language = LANGUAGES[manifest.config["lang"]]
-    modes = manifest.modes
+    """Markdown with a YAML head."""
+    language, modes = LANGUAGES[manifest.config["lang"]], manifest.modes
     licence = one_line(manifest.config["source_license"] or "not stated")
     counts = f"{manifest.read} pairs were read and {manifest.pairs} built"
     sections = [
@@ -95,7 +79,7 @@ def _head(manifest: Manifest) -> str:
         "language": [lang],
         "task_categories": ["visual-question-answering", "image-text-to-text"],
         "tags": ["visual-caption-restoration", "vcr"],
-        "size_categories": [next((name for limit, name in SIZES.items() if manifest.pairs < limit), "n>1T")],
+        "size_categories": [next((name for limit, name in SIZES if manifest.pairs < limit), "n>1T")],
         "configs": [
             {
                 "config_name": mode,

@@ -1,19 +1,22 @@
-"""From a pair and its covers to the images that show them, not yet encoded."""
+"""From a pair and its covers to the images that show them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from typing import TypeVar
 
 import numpy as np
 
 from vcrgen.builder.bands import Band, white_band
-from vcrgen.builder.records import Parts, Prepared, View
+from vcrgen.builder.records import PairImages, Parts, Prepared
 from vcrgen.records import Span
 from vcrgen.typeset.cover import CoverRule, measure_cover, span_cells
 from vcrgen.typeset.records import WHITE
 from vcrgen.typeset.render import cover_strip, render_strip
 
+T = TypeVar("T")
+
 
 def draw_parts(prepared: Prepared, spans: Iterable[Span]) -> Parts:
-    """What all views of a pair are put together from."""
+    """What the images of a pair are put together from, whatever covers the spans."""
     return Parts(
         photo=Band(np.asarray(prepared.image)),
         strip=render_strip(prepared.layout),
@@ -21,12 +24,15 @@ def draw_parts(prepared: Prepared, spans: Iterable[Span]) -> Parts:
     )
 
 
-def compose_view(parts: Parts, rules: Mapping[Span, CoverRule], *, strip_first: bool = False) -> View[tuple[Band, ...]]:
+def compose_images(
+    parts: Parts, rules: Mapping[Span, CoverRule], encode: Callable[[tuple[Band, ...]], T], *, strip_first: bool = False
+) -> PairImages[T]:
     """Cover the strip and put the images together.
 
     Args:
         parts: The pair, from :func:`draw_parts`.
         rules: The spans in reading order, each with the rule of its cover.
+        encode: Makes an image of its bands of rows, from the top; ``tuple`` leaves it as bands.
         strip_first: The strip stands above VI, not below it.
     """
     ink = WHITE - parts.strip
@@ -39,10 +45,10 @@ def compose_view(parts: Parts, rules: Mapping[Span, CoverRule], *, strip_first: 
     gap = white_band(1, photo.width)
     above = (photo.height + gap.height) // 2
     below = photo.height + gap.height - above
-    return View(
-        stacked=(small, gap, photo) if strip_first else (photo, gap, small),
-        only_it=(white_band(above, photo.width), small, white_band(below, photo.width)),
-        only_it_small=(small,),
+    return PairImages(
+        stacked=encode((small, gap, photo) if strip_first else (photo, gap, small)),
+        only_it=encode((white_band(above, photo.width), small, white_band(below, photo.width))),
+        only_it_small=encode((small,)),
         spans=tuple(covered),
         strip_y=0 if strip_first else photo.height + gap.height,
         only_it_strip_y=above,

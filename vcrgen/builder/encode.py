@@ -21,7 +21,11 @@ DEFLATE_END = b"\x03\x00"  # an empty, final block
 
 def encode_image(bands: Sequence[Band], image_format: ImageFormat, note: str | None = None) -> bytes:
     """One RGB image of bands of the same width, from the top; a PNG carries the note as its comment."""
-    return encode_png(bands, note) if image_format == "png" else encode_webp(bands)
+    if image_format == "png":
+        return encode_png(bands, note)
+    buffer = io.BytesIO()
+    Image.fromarray(stack_bands(bands)).save(buffer, "WEBP", lossless=True, quality=20, method=0, exact=True)
+    return buffer.getvalue()
 
 
 def encode_png(bands: Sequence[Band], note: str | None = None) -> bytes:
@@ -39,22 +43,8 @@ def encode_png(bands: Sequence[Band], note: str | None = None) -> bytes:
     )
 
 
-def encode_webp(bands: Sequence[Band]) -> bytes:
-    """A lossless WebP."""
-    buffer = io.BytesIO()
-    image = Image.fromarray(stack_bands(bands))
-    image.save(buffer, "WEBP", lossless=True, quality=20, method=0, exact=True)
-    return buffer.getvalue()
-
-
 def adler32_combine(first: int, second: int, second_length: int) -> int:
-    """The Adler-32 of two joined byte strings from theirs (RFC 1950, 8.2).
-
-    Args:
-        first: Adler-32 of the first string.
-        second: Adler-32 of the second string.
-        second_length: Bytes of the second string.
-    """
+    """The Adler-32 of two joined byte strings from theirs (RFC 1950, 8.2)."""
     low = (first & 0xFFFF) + (second & 0xFFFF) - 1
     high = (first >> 16) + (second >> 16) + second_length * ((first & 0xFFFF) - 1)
     return (high % ADLER_BASE) << 16 | low % ADLER_BASE

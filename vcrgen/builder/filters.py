@@ -16,31 +16,25 @@ MAX_LIST_BYTES = 16 << 20
 
 @dataclass(frozen=True, slots=True)
 class CensorList:
-    """Terms that set a pair aside.
+    """Terms that set a pair aside."""
 
-    Attributes:
-        pattern: Matches any of the terms in case-folded text.
-        digest: Eight hex digits that stand for the terms, for the signature.
-    """
-
-    pattern: re.Pattern[str]
-    digest: str
+    pattern: re.Pattern[str]  # matches any of the terms in case-folded text
+    digest: str  # eight hex digits that stand for the terms, for the signature
 
     @classmethod
     def load(cls, language: LanguageRow, extra: Path | None) -> CensorList:
-        """The built-in list of a language, and a file of further terms.
+        """The built-in list of a language, and a file of further terms: UTF-8 text, one term a line.
 
-        Args:
-            language: Whose list; it also says whether terms match whole words only.
-            extra: UTF-8 text, one term a line; empty lines and lines that begin with ``#`` are passed over.
+        Empty lines and lines that begin with ``#`` are passed over. In a language with spaces between its words, terms
+        match whole words only.
 
         Raises:
             ConfigError: The file cannot be read.
         """
-        terms = _terms("\n".join(read_lexicon(language.code, "sensitive")))
-        if extra is not None:
-            terms += _terms(_read(extra))
-        return cls.of(terms, whole_words=language.word_boundaries)
+        lines = [*read_lexicon(language.code, "sensitive"), *(_read(extra).splitlines() if extra else ())]
+        terms = [line.strip().casefold() for line in lines]
+        given = [term for term in terms if term and not term.startswith("#")]
+        return cls.of(given, whole_words=language.word_boundaries)
 
     @classmethod
     def of(cls, terms: list[str], *, whole_words: bool) -> CensorList:
@@ -55,16 +49,11 @@ class CensorList:
         return self.pattern.search(text.casefold()) is not None
 
 
-def _terms(text: str) -> list[str]:
-    lines = (line.strip().casefold() for line in text.removeprefix("\ufeff").splitlines())
-    return [line for line in lines if line and not line.startswith("#")]
-
-
 def _read(file: Path) -> str:
     try:
         if file.stat().st_size > MAX_LIST_BYTES:
             raise ConfigError(f"The censor list {file} is larger than {MAX_LIST_BYTES >> 20} MiB.")
-        return file.read_text("utf-8")
+        return file.read_text("utf-8-sig")
     except OSError as error:
         raise ConfigError(f"The censor list {file} cannot be read: {error.strerror}.") from None
     except UnicodeDecodeError:

@@ -2,7 +2,6 @@
 
 import io
 import warnings
-from dataclasses import dataclass
 
 import numpy as np
 from PIL import ExifTags, Image, ImageOps
@@ -18,45 +17,37 @@ FORMATS = tuple(
 WIDE_GRAY = ("I;16", "I;16L", "I;16B", "I;16N", "I", "F")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImageLimits:
-    """What is accepted.
-
-    Attributes:
-        max_pixels: Width times height, judged from the header before anything is decoded.
-        min_side: Length of the shorter side in pixels.
-        max_height: Height in pixels at the width asked for, judged before resizing.
-    """
-
-    max_pixels: int
-    min_side: int
-    max_height: int
-
-
-def load_image(data: bytes, *, width: int, limits: ImageLimits) -> Image.Image:
+def load_image(data: bytes, *, width: int, max_pixels: int, min_side: int, max_height: int) -> Image.Image:
     """Decode an image and resize it to a width.
 
     EXIF orientation is applied, gray of 16 or 32 bits is scaled to eight, CMYK and palettes become RGB, alpha is laid
     on white; of an animation the first frame is taken.
 
-    Returns:
-        An image of mode RGB, ``width`` pixels wide, its aspect ratio kept.
+    Args:
+        data: The encoded image.
+        width: Of the image that is given back, in pixels; its mode is RGB, and its aspect ratio is kept.
+        max_pixels: Width times height of what is accepted, judged from the header before anything is decoded.
+        min_side: The shorter side, at least, in pixels.
+        max_height: The height at the width asked for, at most, in pixels; judged before resizing.
 
     Raises:
         ImageProblem: With the typed reason.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # decompression bombs are judged below; damaged EXIF is no matter
-        image = _open(data, limits)
+        image = _open(data, max_pixels, min_side)
         try:
             # A large JPEG is decoded at an eighth to a half of its size, but at least twice the target's.
             image.draft(None, (2 * width, 2 * max(1, width * image.height // image.width)))
             image.load()
             image = _upright(image)
             height = max(1, round(image.height * width / image.width))
-            if height > limits.max_height:
-                raise ImageProblem(Reason.TOO_TALL, f"VI would be {height} px high; at most {limits.max_height}")
-            return _to_size(_to_rgb(image), (width, height))
+            if height > max_height:
+                raise ImageProblem(Reason.TOO_TALL, f"VI would be {height} px high; at most {max_height}")
+            rgb = _to_rgb(image)
+            if rgb.size == (width, height):
+                return rgb
+            return rgb.resize((width, height), Image.Resampling.LANCZOS, reducing_gap=3.0)
         except EOFError:
             raise ImageProblem(Reason.NO_FRAME, f"the {image.format} file has no frame") from None
         except (OSError, SyntaxError, ValueError, IndexError, TypeError, KeyError, OverflowError) as error:
@@ -66,7 +57,7 @@ def load_image(data: bytes, *, width: int, limits: ImageLimits) -> Image.Image:
             raise ImageProblem(Reason.OVERSIZED, _first_line(error)) from None
 
 
-def _open(data: bytes, limits: ImageLimits) -> Image.Image:
+def _open(data: bytes, max_pixels: int, min_side: int) -> Image.Image:
     """Read the header and judge it."""
     if not data:
         raise ImageProblem(Reason.UNDECODABLE, "the image is empty")
@@ -76,10 +67,10 @@ def _open(data: bytes, limits: ImageLimits) -> Image.Image:
         raise ImageProblem(Reason.OVERSIZED, _first_line(error)) from None
     except Exception:  # decoders raise anything on hostile headers
         raise ImageProblem(*_header_problem(data)) from None
-    if image.width * image.height > limits.max_pixels:
-        raise ImageProblem(Reason.OVERSIZED, f"{image.width}x{image.height} pixels; at most {limits.max_pixels}")
-    if min(image.size) < limits.min_side:
-        raise ImageProblem(Reason.TINY, f"{image.width}x{image.height} pixels; at least {limits.min_side} a side")
+    if image.width * image.height > max_pixels:
+        raise ImageProblem(Reason.OVERSIZED, f"{image.width}x{image.height} pixels; at most {max_pixels}")
+    if min(image.size) < min_side:
+        raise ImageProblem(Reason.TINY, f"{image.width}x{image.height} pixels; at least {min_side} a side")
     return image
 
 
@@ -120,10 +111,6 @@ def _scale_gray(image: Image.Image) -> Image.Image:
     else:
         scale = 255.0 / max(high, 65535.0) if image.mode.startswith("I;16") or high > 255 else 1.0
     return Image.fromarray(np.clip(np.rint(values * scale), 0, 255).astype(np.uint8))
-
-
-def _to_size(image: Image.Image, size: tuple[int, int]) -> Image.Image:
-    return image if image.size == size else image.resize(size, Image.Resampling.LANCZOS, reducing_gap=3.0)
 
 
 def _first_line(error: BaseException) -> str:

@@ -4,52 +4,44 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import chain, pairwise, zip_longest
 from random import Random
 from typing import TYPE_CHECKING
 
+from vcrgen.config import BuildConfig
 from vcrgen.records import Span
 from vcrgen.rng import shuffled
 from vcrgen.text.eligibility import eligible_tokens, ineligible_reason, ngram_starts
 from vcrgen.text.graphemes import boundaries
 
 if TYPE_CHECKING:
-    from spacy.tokens import Doc, Token
+    from spacy.tokens import Doc
     from spacy.tokens import Span as TokenSpan
+
+    _Usable = Callable[[TokenSpan], bool]
 
 # Characters that tie two tokens into one written word: a span must not end between them.
 WORD_TIES = frozenset("-‐‑–'’_/&@")
 
 
-def plan_mask(
-    doc: Doc,
-    rng: Random,
-    *,
-    mask: str,
-    n: int,
-    max_share: float,
-    percentage: float,
-    word_boundaries: bool,
-) -> tuple[Span, ...]:
+def plan_mask(doc: Doc, rng: Random, config: BuildConfig, *, word_boundaries: bool) -> tuple[Span, ...]:
     """Choose the spans of a shown caption.
 
     Args:
         doc: The shown caption with sentence bounds and entities.
         rng: The generator of this item.
-        mask: ``"ngram"``, ``"nouns"``, ``"sentence"`` or ``"percentage"``.
-        n: Tokens of an n-gram.
-        max_share: Masked tokens are at most this share of the caption's tokens.
-        percentage: What ``"percentage"`` aims at, as a share of the caption's tokens.
+        config: Says what is masked, and how much of it.
         word_boundaries: Whether spans must begin and end where written words do.
 
     Returns:
         Spans in reading order, that do not touch one another and whose texts occur once; empty if there is none.
     """
     tokens = sum(not token.is_space for token in doc)
-    budget = math.floor(max_share * tokens)
-    if mask == "percentage":
-        budget = min(budget, math.ceil(percentage * tokens))
+    budget = math.floor(config.max_share * tokens)
+    if config.mask == "percentage":
+        budget = min(budget, math.ceil(config.percentage * tokens))
     caption = doc.text
     folded = caption.casefold()
 
@@ -57,8 +49,11 @@ def plan_mask(
         begins_and_ends = not word_boundaries or is_whole_words(caption, span.start_char, span.end_char)
         return begins_and_ends and occurs_once(span.text.casefold(), folded)
 
-    chosen = MASKS[mask](doc, rng, n, budget, usable)
-    return tuple(to_span(span) for span in sorted(chosen, key=lambda span: span.start))
+    chosen = sorted(MASKS[config.mask](doc, rng, config.n, budget, usable), key=lambda span: span.start)
+    return tuple(
+        Span(start=span.start_char, end=span.end_char, text=span.text, tokens=tuple(token.text for token in span))
+        for span in chosen
+    )
 
 
 def locate_answers(doc: Doc, answers: Sequence[str]) -> tuple[Span, ...] | None:
@@ -75,11 +70,6 @@ def locate_answers(doc: Doc, answers: Sequence[str]) -> tuple[Span, ...] | None:
     spans.sort(key=lambda span: span.start)
     overlap = any(left.end > right.start for left, right in pairwise(spans))
     return None if overlap else tuple(spans)
-
-
-def to_span(span: TokenSpan) -> Span:
-    """A spaCy span as a record."""
-    return Span(start=span.start_char, end=span.end_char, text=span.text, tokens=tuple(t.text for t in span))
 
 
 def occurs_once(text: str, caption: str) -> bool:
@@ -99,16 +89,14 @@ def is_whole_words(caption: str, start: int, end: int) -> bool:
     return not any(c.isalnum() or c in WORD_TIES for c in before + after)
 
 
-def _ngrams(doc: Doc, rng: Random, n: int, budget: int, usable: Callable[[TokenSpan], bool]) -> list[TokenSpan]:
+def _ngrams(doc: Doc, rng: Random, n: int, budget: int, usable: _Usable) -> list[TokenSpan]:
     """Random n-grams of each sentence; if the budget is short, one of each sentence before the second of any."""
     of_sentences = [list(_sentence_ngrams(sentence, rng, n, usable)) for sentence in shuffled(rng, list(doc.sents))]
     rounds = chain.from_iterable(zip_longest(*of_sentences))
     return [span for span in rounds if span is not None][: budget // n]
 
 
-def _sentence_ngrams(
-    sentence: TokenSpan, rng: Random, n: int, usable: Callable[[TokenSpan], bool]
-) -> Iterator[TokenSpan]:
+def _sentence_ngrams(sentence: TokenSpan, rng: Random, n: int, usable: _Usable) -> Iterator[TokenSpan]:
     """Random n-grams, until they and a token on each side cover half of what is eligible in the sentence."""
     eligible = eligible_tokens(sentence)
     taken: set[int] = set()
@@ -121,32 +109,22 @@ def _sentence_ngrams(
             yield span
 
 
-def _nouns(doc: Doc, rng: Random, n: int, budget: int, usable: Callable[[TokenSpan], bool]) -> Iterator[TokenSpan]:
-    """Common nouns that are not part of an entity, in random order."""
-    return _single_tokens(doc, rng, budget, usable, lambda token: token.pos_ == "NOUN")
-
-
-def _percentage(doc: Doc, rng: Random, n: int, budget: int, usable: Callable[[TokenSpan], bool]) -> Iterator[TokenSpan]:
-    """Eligible tokens in random order."""
-    return _single_tokens(doc, rng, budget, usable, lambda token: True)
-
-
 def _single_tokens(
-    doc: Doc, rng: Random, budget: int, usable: Callable[[TokenSpan], bool], wanted: Callable[[Token], bool]
-) -> Iterator[TokenSpan]:
-    candidates = [doc[t.i : t.i + 1] for t in doc if ineligible_reason(t) is None and wanted(t)]
+    doc: Doc, rng: Random, n: int, budget: int, usable: _Usable, *, pos: str | None = None
+) -> list[TokenSpan]:
+    """Eligible tokens, of one part of speech if one is given, in random order."""
+    chosen: list[TokenSpan] = []
     taken: set[int] = set()
-    masked = 0
-    for span in shuffled(rng, candidates):
-        if masked >= budget:
-            return
-        if span.start not in taken and usable(span):
-            taken.update(range(span.start - 1, span.end + 1))
-            masked += 1
-            yield span
+    eligible = [token.i for token in doc if ineligible_reason(token) is None and pos in (None, token.pos_)]
+    for at in shuffled(rng, eligible):
+        span = doc[at : at + 1]
+        if len(chosen) < budget and at not in taken and usable(span):
+            taken.update((at - 1, at, at + 1))
+            chosen.append(span)
+    return chosen
 
 
-def _sentence(doc: Doc, rng: Random, n: int, budget: int, usable: Callable[[TokenSpan], bool]) -> Iterator[TokenSpan]:
+def _sentence(doc: Doc, rng: Random, n: int, budget: int, usable: _Usable) -> Iterator[TokenSpan]:
     """One whole sentence without the punctuation at its ends."""
     for sentence in shuffled(rng, list(doc.sents)):
         words = [token.i for token in sentence if not token.is_punct and not token.is_space]
@@ -157,4 +135,9 @@ def _sentence(doc: Doc, rng: Random, n: int, budget: int, usable: Callable[[Toke
                 return
 
 
-MASKS = {"ngram": _ngrams, "nouns": _nouns, "sentence": _sentence, "percentage": _percentage}
+MASKS: dict[str, Callable[[Doc, Random, int, int, _Usable], Iterable[TokenSpan]]] = {
+    "ngram": _ngrams,
+    "nouns": partial(_single_tokens, pos="NOUN"),
+    "sentence": _sentence,
+    "percentage": _single_tokens,
+}

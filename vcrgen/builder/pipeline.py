@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property
+from collections.abc import Iterable, Iterator
+from functools import cached_property, partial
 from importlib.metadata import version
+from itertools import islice
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from vcrgen.builder.compose import compose_view, draw_parts
-from vcrgen.builder.encode import ImageFormat, encode_image
+from vcrgen.builder.compose import compose_images, draw_parts
+from vcrgen.builder.encode import encode_image
 from vcrgen.builder.filters import CensorList
-from vcrgen.builder.images import ImageLimits, load_image
-from vcrgen.builder.keys import pair_keys
+from vcrgen.builder.images import load_image
 from vcrgen.builder.masking import locate_answers, plan_mask
-from vcrgen.builder.records import Pair, Parts, Prepared, View
+from vcrgen.builder.records import Pair, PairKeys, Prepared
 from vcrgen.builder.rows import pair_row
 from vcrgen.config import BuildConfig
 from vcrgen.errors import ImageProblem, PipelineError
@@ -24,13 +24,14 @@ from vcrgen.signature import Signature
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.text.normalise import NORMALISATION, normalise_caption
 from vcrgen.text.pipelines import load_pipeline
-from vcrgen.typeset.cover import CoverRule
 from vcrgen.typeset.fonts import default_chain, resolve_font
 from vcrgen.typeset.layout import layout_caption
 from vcrgen.typeset.style import Style, make_style
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
+
+T = TypeVar("T")
 
 BATCH = 32  # items whose captions go through the text pipeline together
 
@@ -93,18 +94,18 @@ class Pipeline:
     ) -> Iterator[tuple[Prepared, tuple[Span, ...]] | Reject]:
         """Every item with its spans, before a pixel of it is covered; the order is kept.
 
-        Args:
-            items: The items.
-            stage: Names the random choice of spans: another name gives other spans.
-            batch_size: Items whose captions go through the text pipeline together.
+        The random choice of spans is named by ``stage``: another name gives other spans. The captions of
+        ``batch_size`` items go through the text pipeline together.
         """
-        batch: list[Prepared | Reject] = []
-        for item in items:
-            batch.append(self.prepare(item, self.style))
-            if len(batch) == batch_size:
-                yield from self._plan_batch(batch, stage)
-                batch = []
-        yield from self._plan_batch(batch, stage)
+        for batch in batched((self.prepare(item, self.style) for item in items), batch_size):
+            texts = [entry.layout.text for entry in batch if isinstance(entry, Prepared)]
+            docs = iter(self.text.nlp.pipe(texts, batch_size=BATCH))
+            for entry in batch:
+                if isinstance(entry, Prepared):
+                    spans = self.plan(entry.item, next(docs), rng_for(self.config.seed, stage, entry.keys.pair))
+                    yield spans if isinstance(spans, Reject) else (entry, spans)
+                else:
+                    yield entry
 
     def prepare(self, item: Item, style: Style) -> Prepared | Reject:
         """Everything that needs no text pipeline, the cheapest checks first."""
@@ -125,73 +126,42 @@ class Pipeline:
             return reject(Reason.SHORT_CAPTION, f"fewer than {least} {self.language.break_unit}s")
         if self.censor.matches(caption):
             return reject(Reason.SENSITIVE, "the caption has a word of the censor list")
-        layout = layout_caption(
-            caption,
-            style.shaper,
-            width=style.width,
-            max_lines=config.max_lines,
-            break_unit=self.language.break_unit,
-        )
+        unit = self.language.break_unit
+        layout = layout_caption(caption, style.shaper, width=style.width, max_lines=config.max_lines, break_unit=unit)
         if missing := style.shaper.missing(layout.text):
             shown = ", ".join(f"U+{ord(character):04X}" for character in missing[:5])
             return reject(Reason.NO_GLYPH, f"no font of the chain has {shown}")
         try:
-            limits = ImageLimits(max_pixels=config.max_pixels, min_side=config.min_side, max_height=style.max_height)
-            image = load_image(item.image, width=style.width, limits=limits)
+            limits = {"max_pixels": config.max_pixels, "min_side": config.min_side, "max_height": style.max_height}
+            image = load_image(item.image, width=style.width, **limits)
         except ImageProblem as problem:
             return reject(problem.reason, problem.detail)
         height = image.height + layout.height + 1
         if height > style.max_height:
             return reject(Reason.TOO_TALL, f"the stacked image is {height} px high; at most {style.max_height}")
-        keys = pair_keys(item.image, caption, layout.text)
+        keys = PairKeys.of(item.image, caption, layout.text)
         return Prepared(item=item, keys=keys, style=style, image=image, layout=layout)
-
-    def _plan_batch(
-        self, batch: list[Prepared | Reject], stage: str
-    ) -> Iterator[tuple[Prepared, tuple[Span, ...]] | Reject]:
-        """Choose the spans of what was prepared."""
-        texts = [entry.layout.text for entry in batch if isinstance(entry, Prepared)]
-        docs = iter(self.text.nlp.pipe(texts, batch_size=BATCH))
-        for entry in batch:
-            if isinstance(entry, Reject):
-                yield entry
-                continue
-            rng = rng_for(self.config.seed, stage, entry.keys.pair)
-            spans = self.plan(entry.item, next(docs), rng)
-            yield spans if isinstance(spans, Reject) else (entry, spans)
 
     def plan(self, item: Item, doc: Doc, rng: Random) -> tuple[Span, ...] | Reject:
         """The spans of an item whose shown caption is ``doc``."""
-        config = self.config
         if item.answers is not None:
-            located = locate_answers(doc, item.answers)
-            if located:
-                return located
-            detail = "a given text is not in the shown caption exactly once"
-            return Reject(source_id=item.source_id, reason=Reason.ANSWER_NOT_SHOWN, detail=detail)
-        planned = plan_mask(
-            doc,
-            rng,
-            mask=config.mask,
-            n=config.n,
-            max_share=config.max_share,
-            percentage=config.percentage,
-            word_boundaries=self.language.word_boundaries,
-        )
-        detail = "no text in the shown caption can be masked"
-        return planned or Reject(source_id=item.source_id, reason=Reason.NO_NGRAM, detail=detail)
+            spans = locate_answers(doc, item.answers)
+            reason, detail = Reason.ANSWER_NOT_SHOWN, "a given text is not in the shown caption exactly once"
+        else:
+            spans = plan_mask(doc, rng, self.config, word_boundaries=self.language.word_boundaries)
+            reason, detail = Reason.NO_NGRAM, "no text in the shown caption can be masked"
+        return spans or Reject(source_id=item.source_id, reason=reason, detail=detail)
 
     def _draw(self, prepared: Prepared, spans: tuple[Span, ...]) -> Pair:
-        config = self.config
+        encode = partial(encode_image, image_format=self.config.image_format)
         parts = draw_parts(prepared, spans)
-        rules = {mode: dict.fromkeys(spans, prepared.style.covers[mode].rule) for mode in config.modes}
-        views = {mode: draw_view(parts, rules[mode], image_format=config.image_format) for mode in config.modes}
+        rules = {mode: dict.fromkeys(spans, prepared.style.covers[mode].rule) for mode in self.config.modes}
         return Pair(
             keys=prepared.keys,
             source_id=prepared.item.source_id,
             caption=prepared.layout.text,
-            image=encode_image([parts.photo], config.image_format),
-            views=views,
+            photo=encode((parts.photo,)),
+            images={mode: compose_images(parts, rules[mode], encode) for mode in rules},
             strip_height=prepared.layout.height,
         )
 
@@ -200,29 +170,8 @@ class Pipeline:
         return pair_row(pair, mode, language=self.language, image_format=self.config.image_format)
 
 
-def draw_view(
-    parts: Parts,
-    rules: Mapping[Span, CoverRule],
-    *,
-    image_format: ImageFormat = "png",
-    strip_first: bool = False,
-    note: str | None = None,
-) -> View[bytes]:
-    """Cover the strip, put the images together and encode them.
-
-    Args:
-        parts: The pair, from :func:`vcrgen.builder.compose.draw_parts`.
-        rules: The spans in reading order, each with the rule of its cover.
-        image_format: Format of the images.
-        strip_first: The strip stands above VI, not below it.
-        note: A comment that every PNG carries.
-    """
-    composed = compose_view(parts, rules, strip_first=strip_first)
-    return View(
-        stacked=encode_image(composed.stacked, image_format, note),
-        only_it=encode_image(composed.only_it, image_format, note),
-        only_it_small=encode_image(composed.only_it_small, image_format, note),
-        spans=composed.spans,
-        strip_y=composed.strip_y,
-        only_it_strip_y=composed.only_it_strip_y,
-    )
+def batched(values: Iterable[T], size: int) -> Iterator[list[T]]:
+    """Lists of ``size`` values, the last one shorter."""
+    iterator = iter(values)
+    while batch := list(islice(iterator, size)):
+        yield batch

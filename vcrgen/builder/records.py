@@ -1,9 +1,11 @@
 """What the stages of a build hand one another."""
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Generic, Self, TypeVar
 
+import numpy as np
 from PIL import Image
 
 from vcrgen.builder.bands import Band, Pixels
@@ -13,93 +15,68 @@ from vcrgen.typeset.style import Style
 
 T = TypeVar("T")
 
+KEY_LENGTH = 20  # hex digits
+KEY_DTYPE = np.dtype([(name, f"S{KEY_LENGTH}") for name in ("pair", "image", "caption")])
+"""The form in which files hold the hashes of many pairs: one :class:`PairKeys` a record."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairKeys:
-    """Hashes by which pairs are told apart and kept together, in hex; one record of ``keys.KEY_DTYPE``.
+    """Hashes in hex, by which pairs are told apart and kept together."""
 
-    Attributes:
-        pair: Of image bytes and caption; also the ``question_id``.
-        image: Of the source image's bytes.
-        caption: Of the shown caption.
-    """
+    pair: str  # of image bytes and caption; also the `question_id`
+    image: str  # of the source image's bytes
+    caption: str  # of the shown caption
 
-    pair: str
-    image: str
-    caption: str
+    @classmethod
+    def of(cls, image: bytes, caption: str, shown: str) -> Self:
+        """The hashes of an encoded image, its whole normalised caption, and the part of it that the strip shows."""
+        image_hash = hashlib.blake2b(image, digest_size=KEY_LENGTH // 2)
+        pair_hash = image_hash.copy()
+        pair_hash.update(b"\0" + caption.encode("utf-8", "surrogatepass"))
+        shown_hash = hashlib.blake2b(shown.encode("utf-8", "surrogatepass"), digest_size=KEY_LENGTH // 2)
+        return cls(pair=pair_hash.hexdigest(), image=image_hash.hexdigest(), caption=shown_hash.hexdigest())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
-    """An item that passed all filters but the text pipeline's.
+    """An item that passed all filters but the text pipeline's."""
 
-    Attributes:
-        item: As the source gives it.
-        keys: Its hashes.
-        style: How it is set and covered.
-        image: VI.
-        layout: The lines of the shown caption.
-    """
-
-    item: Item
-    keys: PairKeys
-    style: Style
-    image: Image.Image
-    layout: Layout
+    item: Item  # as the source gives it
+    keys: PairKeys  # its hashes
+    style: Style  # how it is set and covered
+    image: Image.Image  # VI
+    layout: Layout  # the lines of the shown caption
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
-    """What all views of a pair are put together from.
+    """What the images of a pair are put together from, in every mode."""
 
-    Attributes:
-        photo: VI.
-        strip: The uncovered strip: brightness, shape (height, width), 255 = white.
-        cells: The spans in reading order, each with the places of the strip that show it.
-    """
-
-    photo: Band
-    strip: Pixels
-    cells: Mapping[Span, tuple[Box, ...]]
+    photo: Band  # VI
+    strip: Pixels  # the uncovered strip: brightness, shape (height, width), 255 = white
+    cells: Mapping[Span, tuple[Box, ...]]  # the spans in reading order, each with the places of the strip that show it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class View(Generic[T]):
-    """The images of one pair under one set of covers: bands of rows from the top, or the bytes of files.
+class PairImages(Generic[T]):
+    """The images of one pair under one set of covers: each as bands of rows from the top, or as the bytes of a file."""
 
-    Attributes:
-        stacked: VI+TEI.
-        only_it: TEI only, of the same size.
-        only_it_small: The strip.
-        spans: The spans under their covers.
-        strip_y: Top row of the strip in ``stacked``, in pixels.
-        only_it_strip_y: The same in ``only_it``.
-    """
-
-    stacked: T
-    only_it: T
-    only_it_small: T
-    spans: tuple[CoveredSpan, ...]
-    strip_y: int
-    only_it_strip_y: int
+    stacked: T  # VI+TEI
+    only_it: T  # TEI only, of the same size
+    only_it_small: T  # the strip
+    spans: tuple[CoveredSpan, ...]  # the spans under their covers
+    strip_y: int  # top row of the strip in `stacked`, in pixels
+    only_it_strip_y: int  # the same in `only_it`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
-    """One finished pair.
+    """One finished pair."""
 
-    Attributes:
-        keys: Its hashes.
-        source_id: Its id in the source.
-        caption: The shown caption.
-        image: VI, encoded.
-        views: The images of each mode, encoded.
-        strip_height: In pixels.
-    """
-
-    keys: PairKeys
-    source_id: str
-    caption: str
-    image: bytes
-    views: dict[Mode, View[bytes]]
-    strip_height: int
+    keys: PairKeys  # its hashes
+    source_id: str  # its id in the source
+    caption: str  # the shown caption
+    photo: bytes  # VI, encoded
+    images: dict[Mode, PairImages[bytes]]  # the images of each mode, encoded
+    strip_height: int  # in pixels

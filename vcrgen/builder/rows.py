@@ -13,27 +13,27 @@ from vcrgen.typeset.records import WHITE, Box, Cover, CoveredSpan
 
 
 def pair_row(pair: Pair, mode: Mode, *, language: LanguageRow, image_format: str) -> dict[str, Any]:
-    """One row of a dataset, in the columns of :data:`vcrgen.dataset.schema.FEATURES`."""
-    view = pair.views[mode]
+    """One row of a dataset, in the columns of :data:`vcrgen.tasks.vcr.VCR`."""
+    images = pair.images[mode]
 
     def image(data: bytes, name: str) -> dict[str, Any]:
         return {"bytes": data, "path": f"{pair.keys.pair}-{name}.{image_format}"}
 
     return {
         "question_id": pair.keys.pair,
-        "image": image(pair.image, "image"),
+        "image": image(pair.photo, "image"),
         "caption": pair.caption,
-        "stacked_image": image(view.stacked, f"{mode}-stacked"),
-        "only_it_image": image(view.only_it, f"{mode}-only-it"),
-        "only_it_image_small": image(view.only_it_small, f"{mode}-only-it-small"),
-        "crossed_text": [covered.span.text for covered in view.spans],
+        "stacked_image": image(images.stacked, f"{mode}-stacked"),
+        "only_it_image": image(images.only_it, f"{mode}-only-it"),
+        "only_it_image_small": image(images.only_it_small, f"{mode}-only-it-small"),
+        "crossed_text": [covered.span.text for covered in images.spans],
         "question": language.question,
         "language": language.code,
         "mode": str(mode),
-        "spans": [span_row(covered) for covered in view.spans],
+        "spans": [span_row(covered) for covered in images.spans],
         "strip_height": pair.strip_height,
-        "strip_y": view.strip_y,
-        "only_it_strip_y": view.only_it_strip_y,
+        "strip_y": images.strip_y,
+        "only_it_strip_y": images.only_it_strip_y,
         "source_id": pair.source_id,
     }
 

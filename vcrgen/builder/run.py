@@ -1,35 +1,23 @@
 """A whole build: plan, shards, assembly. The only place that knows the order of things and the output folder."""
 
-from __future__ import annotations
-
 import platform
 import re
 from collections import Counter
-from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from vcrgen.builder.assemble import (
-    REJECTS,
-    join_rejects,
-    make_file,
-    plan_assembly,
-    read_assembly,
-    save_assembly,
-)
+from vcrgen.builder.assemble import REJECTS_FILE, join_rejects, make_file, plan_assembly, read_assembly, save_assembly
 from vcrgen.builder.card import dataset_card
-from vcrgen.builder.engines import CrashedTasksError, Engine, EngineChoice, Job, Report, open_engine
+from vcrgen.builder.engines import CrashedTasksError, Engine, EngineChoice, Worker, open_engine
 from vcrgen.builder.pipeline import Pipeline
 from vcrgen.builder.shards import (
     BYTE_PACKAGES,
     Plan,
     ShardResult,
-    Task,
     environment,
-    freeze_plan,
     make_plan,
     process_shard,
     read_results,
@@ -52,17 +40,11 @@ SUCCESS = "_SUCCESS"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildResult:
-    """A finished dataset.
+    """A finished dataset."""
 
-    Attributes:
-        path: Its folder; in an object store, its URL.
-        manifest: What is in it.
-        was_complete: Whether it was there already, so that nothing was done.
-    """
-
-    path: Path | str
-    manifest: Manifest
-    was_complete: bool
+    path: Path | str  # its folder; in an object store, its URL
+    manifest: Manifest  # what is in it
+    was_complete: bool  # whether it was there already, so that nothing was done
 
 
 def build(
@@ -119,22 +101,16 @@ def plan_build(config: BuildConfig, watcher: Watcher) -> tuple[Plan, Source, Pip
     watcher.stage("reading the source's layout")
     source = open_source(config)
     check_columns(source, config)
-    partitions = cut_at_limit(source, source.partitions(), config)
+    partitions = cut_at_limit(source, config)
     if not sum(partition.rows for partition in partitions):
         raise SourceError(f"The source {source.description} has no pair to read.")
     watcher.stage("loading fonts and text pipeline")
     pipeline = Pipeline(config)
-    return make_plan(config, partitions, signature=str(pipeline.signature)), source, pipeline
+    return make_plan(config, partitions, signature=pipeline.signature), source, pipeline
 
 
 class Build:
     """One build of one configuration into one folder.
-
-    Args:
-        config: What to build.
-        out: Folder of the dataset.
-        engine: Where its shards are made.
-        watcher: Told of the progress.
 
     Raises:
         OutputError: The folder is a file, or of a kind that builds cannot write to.
@@ -161,7 +137,6 @@ class Build:
         Raises:
             VcrgenError: The user can mend it.
         """
-        self._engine.check()
         with output_errors(self._out):
             plan, source, pipeline = plan_build(self._config, self._watcher)
             manifest = self._finished(plan)
@@ -178,8 +153,11 @@ class Build:
         if self._engine.name != "local":
             self._watcher.stage(f"starting {self._engine.name}")
         try:
-            with open_engine(self._engine, self._job(plan, source, signature)) as engine, self._place.locked():
-                freeze_plan(plan, self._place)
+            make_worker = self._worker_maker(plan, source, signature)
+            with open_engine(self._engine, make_worker, BYTE_PACKAGES) as engine, self._place.locked():
+                for folder in ("parts", "keys", "rejects", "manifests"):
+                    self._work.below(folder).make()
+                self._place.freeze(asdict(plan))
                 return self._finished(plan) or self._finish(plan, source, signature, engine)
         except NoPairsError:
             self._place.clear()  # all was read and nothing is worth keeping
@@ -190,11 +168,7 @@ class Build:
             raise
 
     def _finished(self, plan: Plan) -> Manifest | None:
-        """The manifest of a finished build of the same plan.
-
-        Raises:
-            OutputError: There is a finished dataset of another one.
-        """
+        """The manifest of a finished build of the same plan; a finished dataset of another one is an error."""
         if self._out.size(SUCCESS) is None:
             return None
         with suppress(DatasetError):
@@ -205,14 +179,13 @@ class Build:
             f"{self._out} holds another finished dataset (other source, options or versions); choose another --out."
         )
 
-    def _job(self, plan: Plan, source: Source, signature: Signature) -> Job:
-        """What every process of the engine is given; it may have another working folder."""
+    def _worker_maker(self, plan: Plan, source: Source, signature: Signature) -> partial[Worker]:
+        """What every process of the engine calls once; it may have another working folder."""
         files = {name: _absolute(getattr(self._config, name)) for name in ("font", "censor_list", "spacy_model")}
         config = self._config.model_copy(update=files)
         expected = environment() | {"signature": str(signature)}
-        slim = replace(plan, tasks=())  # of a large source they are many, and a process is given its own
-        arguments = (slim, config, source, self._work, expected)
-        return Job(make_worker=_shard_worker, arguments=arguments, packages=BYTE_PACKAGES)
+        without_tasks = replace(plan, tasks=())  # of a large source they are many, and a process is given its own
+        return partial(_shard_worker, without_tasks, config, source, self._work, expected)
 
     def _finish(self, plan: Plan, source: Source, signature: Signature, engine: Engine) -> Manifest:
         """Everything after the plan; each step knows what an interrupted run has done of it."""
@@ -236,7 +209,13 @@ class Build:
             files=files,
         )
         join_rejects(len(plan.tasks), work=self._work, final=self._final)
-        self._publish(manifest)
+        if self._final is not self._out:  # the data first
+            for entry in sorted(self._final.entries(), key=lambda entry: entry == REJECTS_FILE):
+                self._final.bring(entry, self._out, entry)
+        write_manifest(self._out, manifest)
+        statistics = vcr_statistics(built_dataset(self._out, manifest, VCR))
+        self._out.write_text("README.md", dataset_card(manifest, statistics))
+        self._out.write_text(SUCCESS, "")
         return manifest
 
     def _run_shards(self, plan: Plan, source: Source, engine: Engine) -> list[ShardResult]:
@@ -249,31 +228,25 @@ class Build:
         for result in results.values():
             self._watcher.advance(0, result.rows, Counter(result.drops))
         try:
-            for result in engine.run(todo, self._watcher.advance):
+            for result in engine(todo, self._watcher.advance):
                 results[result.index] = result
         except CrashedTasksError as error:
-            raise WorkerError(_crashed_shards(error, source)) from None
+            names = [partition.name for partition in source.partitions()]
+            shown = [
+                f"{names[task.partition]} rows {task.start} to {task.stop - 1} (shard {task.index})"
+                for task in error.tasks[:3]
+            ]
+            more = f" and {len(error.tasks) - len(shown)} more" if len(error.tasks) > len(shown) else ""
+            raise WorkerError(
+                f"A worker process died {error.attempts} times on each of: {', '.join(shown)}{more}. All other shards "
+                "are finished and kept; an image there may be hostile, or memory short: run the same command to try "
+                "these again, or build without these rows."
+            ) from None
         return [result for _, result in sorted(results.items())]
 
-    def _publish(self, manifest: Manifest) -> None:
-        """Bring everything to its place, the data first; then describe it and mark it as whole."""
-        if self._final is not self._out:
-            for entry in sorted(self._final.entries(), key=lambda entry: entry == REJECTS):
-                self._final.bring(entry, self._out, entry)
-        write_manifest(self._out, manifest)
-        statistics = vcr_statistics(built_dataset(self._out, manifest, VCR))
-        self._out.write_text("README.md", dataset_card(manifest, statistics))
-        self._out.write_text(SUCCESS, "")
 
-
-def _shard_worker(
-    plan: Plan, config: BuildConfig, source: Source, work: Folder, expected: dict[str, Any]
-) -> Callable[[Task, Report], ShardResult]:
-    """What a process of the engine does: loads the stages once, then task after task.
-
-    Raises:
-        EngineError: The process would give other bytes than the driver, or is on a machine without the folder.
-    """
+def _shard_worker(plan: Plan, config: BuildConfig, source: Source, work: Folder, expected: dict[str, Any]) -> Worker:
+    """Load the stages in a process of an engine, and see that it would give the bytes of the driver's."""
     if work.size(PLAN) is None:
         raise EngineError(f"The machine {platform.node()} does not see {work}; give an --out that all machines share.")
     pipeline = Pipeline(config)
@@ -284,26 +257,7 @@ def _shard_worker(
                 f"The machine {platform.node()} has {name} {here[name]}, the driver {value}; install the same versions "
                 "and fonts on all machines, or the bytes would differ."
             )
-
-    def work_on(task: Task, report: Report) -> ShardResult:
-        return process_shard(task, plan=plan, pipeline=pipeline, source=source, work=work, report=report)
-
-    return work_on
-
-
-def _crashed_shards(error: CrashedTasksError, source: Source) -> str:
-    """The sentence on shards that were given up."""
-    partitions = source.partitions()
-    named = [
-        f"{partitions[task.partition].name} rows {task.start} to {task.stop - 1} (shard {task.index})"
-        for task in error.tasks[:3]
-    ]
-    more = f" and {len(error.tasks) - len(named)} more" if len(error.tasks) > len(named) else ""
-    return (
-        f"A worker process died {error.attempts} times on each of: {', '.join(named)}{more}. All other shards are "
-        "finished and kept; an image there may be hostile, or memory short: run the same command to try these again, "
-        "or build without these rows."
-    )
+    return partial(process_shard, plan=plan, pipeline=pipeline, source=source, work=work)
 
 
 def _absolute(value: Any) -> Any:

@@ -15,15 +15,10 @@ Rows = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assignment:
-    """Where every built pair goes.
+    """Where every built pair goes."""
 
-    Attributes:
-        splits: Split name to the numbers of its rows, ascending, in the order the splits were asked for.
-        duplicates: Numbers of the rows whose pair came before.
-    """
-
-    splits: dict[str, Rows]
-    duplicates: Rows
+    splits: dict[str, Rows]  # split name to the numbers of its rows, ascending, in the order the splits were asked for
+    duplicates: Rows  # numbers of the rows whose pair came before
 
 
 def assign(keys: Keys, sizes: dict[str, int | float | None], *, seed: int) -> Assignment:
@@ -33,7 +28,7 @@ def assign(keys: Keys, sizes: dict[str, int | float | None], *, seed: int) -> As
     the order of a hash; a group that no longer fits into a split of a given size is left for the next one.
 
     Args:
-        keys: Of all built pairs, in the order of the source: fields ``pair``, ``image``, ``caption``.
+        keys: Of all built pairs, in the order of the source: an array of `records.KEY_DTYPE`.
         sizes: As :func:`vcrgen.config.parse_splits` gives them.
         seed: Another seed gives another choice.
 
@@ -51,7 +46,14 @@ def assign(keys: Keys, sizes: dict[str, int | float | None], *, seed: int) -> As
     for name, size in sizes.items():
         if size is not None:
             quota = size if isinstance(size, int) else round(size * len(kept))
-            chosen, waiting = _take(waiting, quota)
+            chosen: list[int] = []
+            left: list[list[int]] = []
+            for group in waiting:
+                if len(chosen) + len(group) <= quota:
+                    chosen += group
+                else:
+                    left.append(group)
+            waiting = left
             if isinstance(size, int) and len(chosen) < size:
                 raise ConfigError(
                     f"--splits asks for {size} pairs in {name!r}, but of {len(kept)} usable pairs only {len(chosen)} "
@@ -60,18 +62,6 @@ def assign(keys: Keys, sizes: dict[str, int | float | None], *, seed: int) -> As
             splits[name] = kept[sorted(chosen)]
     splits[rest] = kept[sorted(number for group in waiting for number in group)]
     return Assignment(splits={name: splits[name] for name in sizes}, duplicates=duplicates)
-
-
-def _take(groups: list[list[int]], quota: int) -> tuple[list[int], list[list[int]]]:
-    """Members of the first groups that fit, and the groups that are left."""
-    chosen: list[int] = []
-    left: list[list[int]] = []
-    for group in groups:
-        if len(chosen) + len(group) <= quota:
-            chosen.extend(group)
-        else:
-            left.append(group)
-    return chosen, left
 
 
 def _ranked_groups(keys: Keys, seed: int) -> list[list[int]]:
@@ -92,8 +82,9 @@ def _ranked_groups(keys: Keys, seed: int) -> list[list[int]]:
     for number, image in enumerate(image_of.tolist()):
         groups.setdefault(root(image), []).append(number)
     pairs = keys["pair"].tolist()
-    return sorted(groups.values(), key=lambda group: _rank(min(pairs[number] for number in group), seed))
 
+    def rank(group: list[int]) -> bytes:
+        least = min(pairs[number] for number in group)
+        return hashlib.blake2b(b"%d/split/%b" % (seed, least), digest_size=16).digest()
 
-def _rank(pair: bytes, seed: int) -> bytes:
-    return hashlib.blake2b(b"%d/split/%b" % (seed, pair), digest_size=16).digest()
+    return sorted(groups.values(), key=rank)

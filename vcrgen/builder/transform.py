@@ -1,7 +1,5 @@
 """One example at a time, for `datasets.map`, `set_transform` and torch data loaders."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Mapping
 from typing import Any
@@ -17,11 +15,7 @@ from vcrgen.tasks.vcr import VCR
 
 
 class UnusablePair(VcrgenError):
-    """An example that a build would set aside.
-
-    Attributes:
-        reject: Why.
-    """
+    """An example that a build would set aside; ``reject`` says why."""
 
     def __init__(self, reject: Reject) -> None:
         super().__init__(f"The pair {reject.source_id!r} cannot be used: {reject.detail} ({reject.reason}).")
@@ -66,8 +60,7 @@ class VCRTransform:
         Raises:
             UnusablePair: A build would set the pair aside; its ``reject`` says why.
         """
-        if self._pipeline is None:
-            self._pipeline = Pipeline(self.config)
+        self._pipeline = self._pipeline or Pipeline(self.config)
         answers = example.get("crossed_text")
         item = Item(
             source_id=str(example.get("id", example.get("question_id", "example"))),

@@ -19,7 +19,7 @@ from vcrgen.cli.root import app
 from vcrgen.config import RUN, BuildConfig
 
 if TYPE_CHECKING:
-    from vcrgen.builder.estimate import Estimate, Range
+    from vcrgen.builder.estimate import BuildEstimate, Range
 
 UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
 
@@ -74,7 +74,7 @@ def build(
     """
     from vcrgen.builder.engines import EngineChoice
     from vcrgen.builder.run import Build, default_out
-    from vcrgen.cli.progress_build import ConsoleWatcher
+    from vcrgen.cli.progress import ConsoleWatcher
 
     merged = _merged(config, {"source": source, **options})
     choice = EngineChoice(name=engine, workers=workers, address=address, master=master)
@@ -102,11 +102,11 @@ def plan(
     """
     from vcrgen.builder.engines import EngineChoice
     from vcrgen.builder.estimate import estimate
-    from vcrgen.cli.progress_build import ConsoleWatcher
+    from vcrgen.cli.progress import ConsoleWatcher
 
     merged = _merged(options["config"], options)
     engine = {name: options[name] for name in ("workers", "address", "master")}
-    EngineChoice(name=options["engine"], **engine).check()
+    EngineChoice(name=options["engine"], **engine)  # refuses options of another engine
     with ConsoleWatcher(console.err) as watcher:
         found = estimate(merged, watcher=watcher)
     if as_json:
@@ -120,11 +120,11 @@ def _merged(recipe: Path | None, options: dict[str, Any]) -> BuildConfig:
     from vcrgen.config import find_recipe, load_build_config
 
     fields = {name: value for name, value in options.items() if name in BuildConfig.model_fields}
-    fields["where"] = tuple(fields["where"]) if fields["where"] else None
+    fields["where"] = fields["where"] or None
     return load_build_config(find_recipe(recipe) if recipe else None, fields)
 
 
-def _print_estimate(found: Estimate, workers: int) -> None:
+def _print_estimate(found: BuildEstimate, workers: int) -> None:
     table = Table("", "predicted", "95 % of samples", box=SIMPLE_HEAD)
     table.add_row("pairs", f"{found.pairs.value:,.0f}", _between(found.pairs, lambda value: f"{value:,.0f}"))
     table.add_row("core-hours", _hours(found.core_hours.value), _between(found.core_hours, _hours))

@@ -40,21 +40,13 @@ NEEDED_CODECS = frozenset({"jpg", "webp", "zlib"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One thing that was looked at.
+    """One thing that was looked at."""
 
-    Attributes:
-        group: What it belongs to.
-        name: What it is.
-        value: What was found: a version, a number, or what went wrong.
-        ok: Whether it works; None where it is optional and not there, or only told.
-        hint: What to do about it, or the empty string.
-    """
-
-    group: str
-    name: str
-    value: str
-    ok: bool | None
-    hint: str = ""
+    group: str  # what it belongs to
+    name: str  # what it is
+    value: str  # what was found: a version, a number, or what went wrong
+    ok: bool | None  # whether it works; None where it is optional and not there, or only told
+    hint: str = ""  # what to do about it, or the empty string
 
 
 def diagnose() -> list[Finding]:

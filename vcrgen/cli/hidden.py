@@ -14,7 +14,7 @@ from typer.core import TyperGroup
 from vcrgen.cli import console
 from vcrgen.cli.options import examples, options_of
 from vcrgen.cli.root import app
-from vcrgen.config import BuildConfig
+from vcrgen.config import BuildConfig, HiddenOptions, checked, given, load_build_config
 
 # What of a build's configuration counts for a hidden set, too; the rest is drawn from the secret.
 CONFIG_OPTIONS = (
@@ -53,39 +53,24 @@ hidden = typer.Typer(
     )
 )
 @options_of(BuildConfig, only=CONFIG_OPTIONS)
+@options_of(HiddenOptions)
 def make(
     source: Annotated[str, typer.Argument(help="Pairs, as for `vcrgen build`.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the set.")],
     secret_file: Annotated[Path, typer.Option(help="The maintainer's secret; made there if the file is new.")],
-    items: Annotated[int, typer.Option(min=1, max=100_000, help="Pairs in the set.")] = 100,
-    variants: Annotated[
-        int, typer.Option(min=1, max=20, help="Forms: the same pairs with other spans, fonts and places.")
-    ] = 1,
-    fonts: Annotated[
-        str | None,
-        typer.Option(help="Names of `vcrgen fonts` or font files, by commas.", show_default="all shipped text faces"),
-    ] = None,
-    not_in: Annotated[
-        list[str] | None, typer.Option(help="Dataset whose pairs are refused, by picture and by caption; repeatable.")
-    ] = None,
     **options: Any,
 ) -> None:
     """Make a hidden test set: OUT/public for participants, OUT/key for the maintainer.
 
     Spans, fonts, widths, places and covers are drawn from the secret. Interrupted or killed, the same command goes on.
     """
-    from vcrgen.cli.progress_build import ConsoleWatcher
-    from vcrgen.config import load_build_config
-    from vcrgen.hidden import HiddenOptions, make_hidden
+    from vcrgen.cli.progress import ConsoleWatcher
+    from vcrgen.hidden import make_hidden
 
-    options["where"] = tuple(options["where"]) if options["where"] else None
-    chosen = HiddenOptions(
-        config=load_build_config(None, {"source": source, **options}),
-        items=items,
-        variants=variants,
-        fonts=tuple(name.strip() for name in fonts.split(",")) if fonts else (),
-        not_in=tuple(not_in or ()),
-    )
+    options["where"] = options["where"] or None
+    config = load_build_config(None, {"source": source, **{name: options[name] for name in CONFIG_OPTIONS}})
+    own = {name: value for name, value in options.items() if name in HiddenOptions.model_fields}
+    chosen = checked(HiddenOptions, given(own) | {"config": config})
     is_new = not secret_file.exists()
     try:
         with ConsoleWatcher(console.err) as watcher:

@@ -13,8 +13,11 @@ from rich.table import Table
 from vcrgen.cli import console
 from vcrgen.cli.options import examples
 from vcrgen.cli.root import app
+from vcrgen.errors import LeaderboardError
+from vcrgen.files import output_errors, write_text
 
 if TYPE_CHECKING:
+    from vcrgen.leaderboard.board import Board
     from vcrgen.leaderboard.records import Submission
 
 _Board = Annotated[Path, typer.Argument(help="Folder of the board.")]
@@ -25,22 +28,31 @@ _Database = Annotated[
     str, typer.Option(help="postgresql+psycopg://USER:PASSWORD@HOST/NAME.", show_default="SQLite in the folder")
 ]
 
+
+def _examples(*lines: str) -> str:
+    return examples(*(f"vcrgen leaderboard {line}" for line in lines))
+
+
+def _open(folder: Path, *, checked: bool = True) -> Board:
+    from vcrgen.leaderboard.board import open_board
+
+    return open_board(folder, checked=checked)
+
+
 leaderboard = typer.Typer(
     no_args_is_help=True,
     help="Take submissions from strangers, score them, show them.",
-    epilog=examples(
-        "vcrgen leaderboard init board --data public:data/my-vcr --data hidden-en:hidden-2026/key",
-        "vcrgen leaderboard token board --team 'Team A'",
-        "vcrgen leaderboard serve board",
-        "vcrgen leaderboard add board preds.jsonl --model NAME --team 'Team A' --link https://example.org",
-        "vcrgen leaderboard export board --to site --out site",
+    epilog=_examples(
+        "init board --data public:data/my-vcr --data hidden-en:hidden-2026/key",
+        "token board --team 'Team A'",
+        "serve board",
+        "add board preds.jsonl --model NAME --team 'Team A' --link https://example.org",
+        "export board --to site --out site",
     ),
 )
 
 
-@leaderboard.command(
-    epilog=examples("vcrgen leaderboard init board --data public:data/my-vcr --data hidden-en:hidden-2026/key")
-)
+@leaderboard.command(epilog=_examples("init board --data public:data/my-vcr --data hidden-en:hidden-2026/key"))
 def init(
     board: _Board,
     data: _Data = None,
@@ -50,7 +62,6 @@ def init(
     quoted: Annotated[bool, typer.Option(help="Begin with the published results, as quoted rows.")] = True,
 ) -> None:
     """Make a board; what can be decided about it stands in BOARD/board.yaml."""
-    from vcrgen.errors import LeaderboardError
     from vcrgen.leaderboard.board import init_board
     from vcrgen.leaderboard.settings import make_settings
 
@@ -63,17 +74,12 @@ def init(
         kind = "hidden" if one.hidden else "public"
         table.add_row(one.name, one.language, f"{one.questions:,}", f"{one.spans:,}", kind)
     console.out.print(table)
-    console.out.print(
-        f"[bold]{escape(str(board))}[/] is a board; its settings are in {escape(str(board / 'board.yaml'))}."
-    )
-    console.say(f"Open it: vcrgen leaderboard serve {escape(str(board))}", highlight=False)
+    shown = escape(str(board))
+    console.out.print(f"[bold]{shown}[/] is a board; its settings are in {escape(str(board / 'board.yaml'))}.")
+    console.say(f"Open it: vcrgen leaderboard serve {shown}", highlight=False)
 
 
-@leaderboard.command(
-    epilog=examples(
-        "vcrgen leaderboard serve board", "vcrgen leaderboard serve board --host 0.0.0.0 --port 8080 --proxy 10.0.0.1"
-    )
-)
+@leaderboard.command(epilog=_examples("serve board", "serve board --host 0.0.0.0 --port 8080 --proxy 10.0.0.1"))
 def serve(
     board: _Board,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
@@ -83,10 +89,7 @@ def serve(
     ] = "",
 ) -> None:
     """Answer requests and score what is handed in, until stopped with Ctrl-C or SIGTERM."""
-    from vcrgen.errors import LeaderboardError
-    from vcrgen.leaderboard.board import open_board
-
-    opened = open_board(board)
+    opened = _open(board)
     try:
         from vcrgen.leaderboard.service.serve import serve as run
     except ModuleNotFoundError as missing:
@@ -96,9 +99,7 @@ def serve(
     run(opened, host=host, port=port, proxy=proxy)
 
 
-@leaderboard.command(
-    epilog=examples("vcrgen leaderboard add board preds.jsonl --model 'My VLM' --team 'Team A' --size 7B --access open")
-)
+@leaderboard.command(epilog=_examples("add board preds.jsonl --model 'My VLM' --team 'Team A' --size 7B --access open"))
 def add(
     board: _Board,
     predictions: Annotated[Path, typer.Argument(help="File of model outputs.")],
@@ -113,28 +114,25 @@ def add(
     ] = None,
 ) -> None:
     """Hand in outputs without the service, and score them; exit code 1 if they are refused."""
-    from vcrgen.leaderboard.board import open_board
     from vcrgen.leaderboard.commands import add as run
     from vcrgen.leaderboard.facts import check_facts
 
     facts = check_facts(team=team, model=model, link=link, access=access, size=size, released=released)
-    opened = open_board(board)
+    opened = _open(board)
     submission = run(opened, predictions, facts, set_name=test_set)
     if submission.problems:
         console.say(f"[bold]{escape(str(predictions))}[/] is refused:")
         for problem in submission.problems:
             console.say(f"  {escape(problem)}", highlight=False)
         raise typer.Exit(1)
-    _print_scores(board, submission)
+    _print_scores(opened, submission)
 
 
-def _print_scores(board: Path, submission: Submission) -> None:
-    from vcrgen.leaderboard.board import open_board
+def _print_scores(board: Board, submission: Submission) -> None:
     from vcrgen.leaderboard.views import Views
 
-    opened = open_board(board)
-    with opened.reading() as connection:
-        cells = Views(opened, connection).cells_of(submission.id)
+    with board.reading() as connection:
+        cells = Views(board, connection).cells_of(submission.id)
     table = Table("set", "mode", "view", "exact match", "Jaccard", "rank", "of", box=SIMPLE_HEAD)
     for cell in cells:
         figures = (f"{100 * cell.figures[metric].value:.2f}" for metric in ("exact", "jaccard"))
@@ -144,11 +142,7 @@ def _print_scores(board: Path, submission: Submission) -> None:
     console.out.print(f"Submission {submission.id} is on the board.", highlight=False)
 
 
-@leaderboard.command(
-    epilog=examples(
-        "vcrgen leaderboard export board --to site --out site", "vcrgen leaderboard export board --to latex > table.tex"
-    )
-)
+@leaderboard.command(epilog=_examples("export board --to site --out site", "export board --to latex > table.tex"))
 def export(
     board: _Board,
     to: Annotated[str, typer.Option(help="site, md, csv, latex or json.")],
@@ -157,14 +151,11 @@ def export(
     ] = None,
 ) -> None:
     """Write the board as a folder of pages for any web server, or as tables."""
-    from vcrgen.errors import LeaderboardError
-    from vcrgen.files import output_errors, write_text
-    from vcrgen.leaderboard.board import open_board
     from vcrgen.leaderboard.export import KINDS, SITE, export_site, export_tables
 
     if to not in KINDS:
         raise LeaderboardError(f"Unknown form {to!r}; known: {', '.join(KINDS)}.")
-    opened = open_board(board)
+    opened = _open(board)
     if to == SITE:
         folder = out or board.absolute().with_name(f"{board.absolute().name}-site")
         count = export_site(opened, folder)
@@ -173,30 +164,25 @@ def export(
     text = export_tables(opened, to)
     if out is None:
         typer.echo(text, nl=False)
-        return
-    with output_errors(out):
-        write_text(out.absolute(), text)
-    console.say(f"Written: {escape(str(out))}")
+    else:
+        with output_errors(out):
+            write_text(out.absolute(), text)
+        console.say(f"Written: {escape(str(out))}")
 
 
-@leaderboard.command("import", epilog=examples("vcrgen leaderboard import board published.csv"))
+@leaderboard.command("import", epilog=_examples("import board published.csv"))
 def import_(
     board: _Board,
     tables: Annotated[list[Path], typer.Argument(help="CSV files; docs/leaderboard.md names the columns.")],
 ) -> None:
     """Add rows quoted from publications: marked as quoted, and never ranked with what the board has scored."""
-    from vcrgen.leaderboard.board import open_board
     from vcrgen.leaderboard.commands import quote
 
-    count = quote(open_board(board), tables)
+    count = quote(_open(board), tables)
     console.out.print(f"{count:,} new rows.")
 
 
-@leaderboard.command(
-    epilog=examples(
-        "vcrgen leaderboard token board --team 'Team A'", "vcrgen leaderboard token board --team 'Team A' --revoke"
-    )
-)
+@leaderboard.command(epilog=_examples("token board --team 'Team A'", "token board --team 'Team A' --revoke"))
 def token(
     board: _Board,
     team: Annotated[str | None, typer.Option(help="Name of the team.", show_default="list all teams")] = None,
@@ -204,13 +190,10 @@ def token(
     revoke: Annotated[bool, typer.Option("--revoke", help="Make all tokens of the team void.")] = False,
 ) -> None:
     """Give a team a token to hand in with, make its tokens void, or list the teams."""
-    from vcrgen.errors import LeaderboardError
-    from vcrgen.leaderboard.board import open_board
-    from vcrgen.leaderboard.commands import give_token
-    from vcrgen.leaderboard.commands import revoke as run
+    from vcrgen.leaderboard import commands
     from vcrgen.leaderboard.store.teams import all_teams
 
-    opened = open_board(board)
+    opened = _open(board)
     if team is None:
         if revoke:
             raise LeaderboardError("Name the team whose tokens are to be void with --team.")
@@ -220,13 +203,13 @@ def token(
                 table.add_row(escape(name), str(count))
         console.out.print(table)
     elif revoke:
-        console.out.print(f"{run(opened, team)} tokens are void now.")
+        console.out.print(f"{commands.revoke(opened, team)} tokens are void now.")
     else:
-        typer.echo(give_token(opened, team, label))
+        typer.echo(commands.give_token(opened, team, label))
         console.err.print("This is the only time it is shown; the board keeps a hash of it.")
 
 
-@leaderboard.command("list", epilog=examples("vcrgen leaderboard list board --state failed"))
+@leaderboard.command("list", epilog=_examples("list board --state failed"))
 def list_(
     board: _Board,
     state: Annotated[
@@ -234,14 +217,12 @@ def list_(
     ] = None,
 ) -> None:
     """List submissions with their ids, and why those failed that did."""
-    from vcrgen.errors import LeaderboardError
-    from vcrgen.leaderboard.board import open_board
     from vcrgen.leaderboard.records import State
     from vcrgen.leaderboard.store.submissions import listed
 
     if state is not None and state not in list(State):
         raise LeaderboardError(f"Unknown state {state!r}; known: {', '.join(State)}.")
-    with open_board(board).reading() as connection:
+    with _open(board).reading() as connection:
         found = listed(connection, State(state) if state else None)
     for one in found:
         when = one.received.strftime("%Y-%m-%d %H:%M")
@@ -251,40 +232,34 @@ def list_(
             console.say(f"    {escape(problem)}", highlight=False)
 
 
-@leaderboard.command(epilog=examples("vcrgen leaderboard remove board 5f2c81d0 --reason 'trained on the test set'"))
+@leaderboard.command(epilog=_examples("remove board 5f2c81d0 --reason 'trained on the test set'"))
 def remove(
     board: _Board,
     submission: Annotated[str, typer.Argument(help="Its id, or the beginning of it; see `vcrgen leaderboard list`.")],
     reason: Annotated[str, typer.Option(help="Why; the board shows it.")],
 ) -> None:
     """Take a submission off the board; the log and the model's page keep a trace of it."""
-    from vcrgen.leaderboard.board import open_board
     from vcrgen.leaderboard.commands import remove as run
 
-    removed = run(open_board(board), submission, reason)
-    console.out.print(
-        f"{escape(removed.facts.model)} of {escape(removed.facts.team)}: {removed.id} is removed.", soft_wrap=True
-    )
+    removed = run(_open(board), submission, reason)
+    who = f"{escape(removed.facts.model)} of {escape(removed.facts.team)}"
+    console.out.print(f"{who}: {removed.id} is removed.", soft_wrap=True)
 
 
-@leaderboard.command(epilog=examples("vcrgen leaderboard rescore board"))
+@leaderboard.command(epilog=_examples("rescore board"))
 def rescore(board: _Board) -> None:
     """Score everything once more, after an update of vcrgen or a changed set; the old scores stay in the database."""
-    from vcrgen.leaderboard.board import open_board
     from vcrgen.leaderboard.commands import rescore as run
 
-    console.out.print(
-        f"{run(open_board(board)):,} submissions wait to be scored again, by `serve` or by the next `add`."
-    )
+    console.out.print(f"{run(_open(board)):,} submissions wait to be scored again, by `serve` or by the next `add`.")
 
 
-@leaderboard.command(epilog=examples("vcrgen leaderboard log board"))
+@leaderboard.command(epilog=_examples("log board"))
 def log(board: _Board) -> None:
     """Print the log of everything that happened, and check that nothing in it was changed."""
-    from vcrgen.leaderboard.board import open_board
     from vcrgen.leaderboard.store.log import check_log, read_log
 
-    with open_board(board).reading() as connection:
+    with _open(board).reading() as connection:
         for event in read_log(connection):
             facts = " ".join(f"{name}={value}" for name, value in sorted(event.facts.items()))
             when = event.at.strftime("%Y-%m-%d %H:%M:%S")
@@ -293,20 +268,19 @@ def log(board: _Board) -> None:
     console.out.print(f"{count:,} lines; the chain is whole.", style="dim")
 
 
-@leaderboard.command(epilog=examples("vcrgen leaderboard backup board board-2026-11-21.tar.gz"))
+@leaderboard.command(epilog=_examples("backup board board-2026-11-21.tar.gz"))
 def backup(board: _Board, file: Annotated[Path, typer.Argument(help="A new file.")]) -> None:
     """Write the whole board into one file, also while it is served. Keep it private."""
     from vcrgen.leaderboard.backup import backup as run
-    from vcrgen.leaderboard.board import open_board
 
-    size = run(open_board(board), file)
+    size = run(_open(board), file)
     console.say(f"[bold]{escape(str(file))}[/]: {size / 1e6:,.1f} MB. Keep it private.")
 
 
 @leaderboard.command(
-    epilog=examples(
-        "vcrgen leaderboard restore board-2026-11-21.tar.gz board",
-        "vcrgen leaderboard restore board.tar.gz board --database postgresql+psycopg://vcr@localhost/vcr",
+    epilog=_examples(
+        "restore board-2026-11-21.tar.gz board",
+        "restore board.tar.gz board --database postgresql+psycopg://vcr@localhost/vcr",
     )
 )
 def restore(
@@ -323,13 +297,12 @@ def restore(
     console.say(f"[bold]{escape(str(board))}[/] is restored; sets: {escape(names)}.")
 
 
-@leaderboard.command(epilog=examples("vcrgen leaderboard upgrade board"))
+@leaderboard.command(epilog=_examples("upgrade board"))
 def upgrade(board: _Board) -> None:
     """Bring the database of an older vcrgen to this version; make a backup first."""
-    from vcrgen.leaderboard.board import open_board
     from vcrgen.leaderboard.store.migrate import upgrade as run
 
-    run(open_board(board, checked=False).engine)
+    run(_open(board, checked=False).engine)
     console.out.print("The database is up to date.")
 
 

@@ -17,7 +17,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 Command = TypeVar("Command", bound=Callable[..., None])
-NOT_OPTIONS = {"source"}  # fields that are an argument of the command, or made of other options
+NOT_OPTIONS = {"source", "config"}  # fields that are an argument of the command, or made of other options
 
 
 def examples(*lines: str) -> str:
@@ -73,15 +73,15 @@ def _parameter(name: str, field: FieldInfo) -> inspect.Parameter:
     extra = field.json_schema_extra
     assert isinstance(extra, dict), f"the field {name} was not made by `option`"
     plain: Any = _plain_type(field.annotation)
-    long = f"--{name.replace('_', '-')}"
-    if plain is bool:  # so that it can be switched off where a recipe switches it on
+    long = str(extra["names"]) or f"--{name.replace('_', '-')}"
+    if plain is bool and not extra["names"]:  # so that it can be switched off where a recipe switches it on
         long = f"{long}/--no-{long[2:]}"
     default = field.default
-    shown = ",".join(default) if isinstance(default, tuple) else default
+    shown = extra["shown"] or (",".join(default) if isinstance(default, tuple) else default)
     described = typer.Option(
         *((str(extra["short"]), long) if extra["short"] else (long,)),
         help=field.description,
-        show_default=str(shown) if shown not in (None, "") else False,
+        show_default=str(shown) if shown not in (None, "") and shown is not False else False,
         rich_help_panel=str(extra["panel"]) or None,
     )
     annotation = Annotated[plain | None, described]

@@ -1,8 +1,9 @@
-"""How a long run tells a person that it goes on: a bar on a terminal, a line now and then elsewhere."""
+"""How a long job tells a person that it goes on: a bar on a terminal, a line now and then elsewhere."""
 
 from __future__ import annotations
 
 import time
+from collections import Counter
 from types import TracebackType
 from typing import Self
 
@@ -20,32 +21,30 @@ from rich.progress import (
 )
 from rich.text import Text
 
+from vcrgen.work.watcher import Watcher
+
 LINE_SECONDS = 10.0
 
 
-class ProgressBar:
-    """Shows what is done, the rate, and the time that is left.
+class ConsoleWatcher(Watcher):
+    """Shows what is done, the rate, the time that is left, and how many items were kept and set aside.
 
     Args:
         console: Where to write; it knows whether it is a terminal.
         doing: What is done, in a word.
         unit: What is counted, in the plural.
+        kept: What became of an item that was not set aside, in a word.
     """
 
-    def __init__(self, console: Console, *, doing: str, unit: str) -> None:
-        self._console = console
-        self._doing, self._unit = doing, unit
-        self._done = self._total = self._resumed = 0
+    def __init__(self, console: Console, *, doing: str = "building", unit: str = "pairs", kept: str = "built") -> None:
+        self._console, self._doing, self._unit, self._word = console, doing, unit, kept
+        self._done = self._total = self._resumed = self._kept = 0
+        self._drops: Counter[str] = Counter()
         self._started = self._last_line = time.monotonic()
+        detail = TextColumn("{task.fields[detail]}")
         self._bar = Progress(
-            SpinnerColumn(),
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            _Rate(unit),
-            TimeElapsedColumn(),
-            TimeRemainingColumn(),
-            TextColumn("{task.fields[detail]}"),
+            *(SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), _Rate(unit)),
+            *(TimeElapsedColumn(), TimeRemainingColumn(), detail),
             console=console,
             transient=True,
             disable=not console.is_terminal,
@@ -62,30 +61,33 @@ class ProgressBar:
         self._bar.stop()
 
     def begin(self, total: int, done: int) -> None:
-        """How many there are, and how many an earlier run has done."""
+        """Show how many items there are, and how many of them an earlier run has done."""
         self._total, self._done, self._resumed = total, done, done
         if done:
             self._console.print(f"Going on with an earlier run: {done:,} of {total:,} {self._unit} are done.")
         self._started = self._last_line = time.monotonic()
         self._bar.reset(self._task, total=total, completed=done, description=self._doing)
 
-    def step(self, count: int, detail: str) -> None:
-        """So many more are done; ``detail`` is said beside it."""
-        self._done += count
-        self._bar.update(self._task, advance=count, detail=detail)
+    def advance(self, done: int, kept: int, drops: Counter[str], /) -> None:
+        """Show that more items are done; where there is no terminal, every :data:`LINE_SECONDS` at most."""
+        self._done += done
+        self._kept += kept
+        self._drops.update(drops)
+        top = ", ".join(f"{reason} {count:,}" for reason, count in self._drops.most_common(2))
+        detail = f"{self._kept:,} {self._word}, {self._drops.total():,} set aside" + (f" ({top})" if top else "")
+        self._bar.update(self._task, advance=done, detail=detail)
         now = time.monotonic()
         if not self._console.is_terminal and now - self._last_line >= LINE_SECONDS:
             self._last_line = now
             rate = (self._done - self._resumed) / (now - self._started)
             left = (self._total - self._done) / rate if rate else 0.0
-            self._console.print(
-                f"{self._done:,}/{self._total:,} {self._unit}, {rate:,.1f} {self._unit}/s, about {left:,.0f} s left, "
-                f"{detail}"
-            )
+            counted = f"{self._done:,}/{self._total:,} {self._unit}, {rate:,.1f} {self._unit}/s"
+            self._console.print(f"{counted}, about {left:,.0f} s left, {detail}")
 
-    def say(self, text: str) -> None:
-        """Something else is worked on."""
-        self._bar.update(self._task, description=text)
+    def stage(self, text: str, /) -> None:
+        """Show that the job works on something other than its items."""
+        if text:
+            self._bar.update(self._task, description=text)
 
 
 class _Rate(ProgressColumn):

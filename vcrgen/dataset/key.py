@@ -30,31 +30,18 @@ MAX_LINE_BYTES = 4 << 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyManifest:
-    """The content of ``key.json``.
+    """The content of ``key.json``."""
 
-    Attributes:
-        version: :data:`VERSION`.
-        language: Language code.
-        items: Questions in the set.
-        canary: The line that every file of the public part carries.
-        nonce: Random digits that keep the commitment from being guessed.
-        fingerprint: Stands for source, options, versions and secret.
-        signature: What scores against this key can be compared with.
-        files: The key's other files, each with its SHA-256 in hex.
-        public: SHA-256 over names and hashes of the public images and questions, in hex.
-        seal: HMAC-SHA256 of all that by the maintainer's secret, in hex.
-    """
-
-    version: str
-    language: str
-    items: int
-    canary: str
-    nonce: str
-    fingerprint: str
-    signature: str
-    files: Mapping[str, str]
-    public: str
-    seal: str = ""
+    version: str  # :data:`VERSION`
+    language: str  # language code
+    items: int  # questions in the set
+    canary: str  # the line that every file of the public part carries
+    nonce: str  # random digits that keep the commitment from being guessed
+    fingerprint: str  # stands for source, options, versions and secret
+    signature: str  # what scores against this key can be compared with
+    files: Mapping[str, str]  # the key's other files, each with its SHA-256 in hex
+    public: str  # SHA-256 over names and hashes of the public images and questions, in hex
+    seal: str = ""  # HMAC-SHA256 of all that by the maintainer's secret, in hex
 
     def __post_init__(self) -> None:
         if self.version != VERSION:

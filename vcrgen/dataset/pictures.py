@@ -29,57 +29,34 @@ _GUESSED_FROM = 100  # rows
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """Which pictures of a dataset are read.
+    """Which pictures of a dataset are read."""
 
-    Attributes:
-        views: What of a question is shown; each is a picture of its own.
-        mode: Only this mode.
-        split: Only this split.
-        limit: Questions at most, the first ones; each in all modes and views.
-    """
-
-    views: tuple[View, ...] = (View.STACKED,)
-    mode: str | None = None
-    split: str | None = None
-    limit: int | None = None
+    views: tuple[View, ...] = (View.STACKED,)  # what of a question is shown; each is a picture of its own
+    mode: str | None = None  # only this mode
+    split: str | None = None  # only this split
+    limit: int | None = None  # questions at most, the first ones; each in all modes and views
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Picture:
-    """One picture, not decoded.
+    """One picture, not decoded."""
 
-    Attributes:
-        question_id: Of the question it belongs to.
-        lang: Language code of the question.
-        view: What it shows.
-        mode: ``"easy"`` or ``"hard"``, or None where the dataset does not say.
-        data: The encoded image, or None where there is none.
-        problem: Why there is none, or the empty string.
-    """
-
-    question_id: str
-    lang: str
-    view: View
-    mode: str | None
-    data: bytes | None
-    problem: str = ""
+    question_id: str  # of the question it belongs to
+    lang: str  # language code of the question
+    view: View  # what it shows
+    mode: str | None  # ``"easy"`` or ``"hard"``, or None where the dataset does not say
+    data: bytes | None  # the encoded image, or None where there is none
+    problem: str = ""  # why there is none, or the empty string
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pictures:
-    """The chosen pictures of a dataset, streamed in an order that is always the same.
+    """The chosen pictures of a dataset, streamed in an order that is always the same."""
 
-    Attributes:
-        dataset: Where they are from.
-        identity: Stands for what is in the dataset: equal for equal pictures.
-        total: Number of pictures.
-        stream: Starts to read from the beginning.
-    """
-
-    dataset: Dataset
-    identity: str
-    total: int
-    stream: Callable[[], Iterator[Picture]]
+    dataset: Dataset  # where they are from
+    identity: str  # stands for what is in the dataset: equal for equal pictures
+    total: int  # number of pictures
+    stream: Callable[[], Iterator[Picture]]  # starts to read from the beginning
 
 
 def open_pictures(dataset: Dataset, choice: Choice) -> Pictures:

@@ -28,7 +28,7 @@ import pyarrow as pa
 
 from vcrgen.dataset.manifest import MANIFEST, Manifest, read_manifest
 from vcrgen.dataset.schema import DatasetKind
-from vcrgen.dataset.tables import METADATA, Damaged, Table, TableFile, fits, narrowed, open_table
+from vcrgen.dataset.tables import METADATA, Damaged, StoredRows, TableFile, fits, narrowed, open_table
 from vcrgen.errors import ConfigError, DatasetError
 from vcrgen.records import Mode
 from vcrgen.storage import Folder, StorageError, open_folder, remote_url
@@ -44,21 +44,13 @@ _TAIL_BYTES = 64 << 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dataset:
-    """A dataset, or some modes and splits of it. To make one reads only what lists the files.
+    """A dataset, or some modes and splits of it. To make one reads only what lists the files."""
 
-    Attributes:
-        name: What the user called it.
-        folder: Where the files are.
-        kind: The columns that its rows may have.
-        files: In the order of the rows.
-        manifest: What a build of vcrgen says of the whole dataset; None for all others.
-    """
-
-    name: str
-    folder: Folder
-    kind: DatasetKind
-    files: tuple[TableFile, ...]
-    manifest: Manifest | None = None
+    name: str  # what the user called it
+    folder: Folder  # where the files are
+    kind: DatasetKind  # the columns that its rows may have
+    files: tuple[TableFile, ...]  # in the order of the rows
+    manifest: Manifest | None = None  # what a build of vcrgen says of the whole dataset; None for all others
 
     def __str__(self) -> str:
         return self.name
@@ -201,7 +193,7 @@ class Dataset:
         """What a function gives for the part that each file is, in order; in a store, several are read at once."""
         return self.folder.each(function, [replace(self, files=(file,)) for file in self.files])
 
-    def _columns(self, table: Table, file: TableFile, names: Sequence[str], optional: Sequence[str]) -> list[str]:
+    def _columns(self, table: StoredRows, file: TableFile, names: Sequence[str], optional: Sequence[str]) -> list[str]:
         """The columns to read: those that have to be there, and those others that are."""
         schema = self.kind.schema()
 

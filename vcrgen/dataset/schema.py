@@ -22,19 +22,14 @@ class DatasetKind:
 
     Attributes:
         features: Type of each column: one of those above, ``[type]`` for a list, ``{name: type}`` for a record.
-        notes: What each column holds, for people; in Markdown.
-        identifier: The column with the id of a row; where it holds whole numbers, they are read as texts.
-        answers: The column with the list of texts that a model is to give.
-        repeated: Columns in which many rows have the same value; Parquet stores each value once.
-        searched: Columns of which a Parquet file states the smallest and the largest value.
     """
 
     features: Mapping[str, Any]
-    notes: Mapping[str, str]
-    identifier: str
-    answers: str
-    repeated: tuple[str, ...] = ()
-    searched: tuple[str, ...] = ()
+    notes: Mapping[str, str]  # what each column holds, for people; in Markdown
+    identifier: str  # the column with the id of a row; where it holds whole numbers, they are read as texts
+    answers: str  # the column with the list of texts that a model is to give
+    repeated: tuple[str, ...] = ()  # columns in which many rows have the same value; Parquet stores each value once
+    searched: tuple[str, ...] = ()  # columns of which a Parquet file states the smallest and the largest value
 
     @property
     def images(self) -> tuple[str, ...]:

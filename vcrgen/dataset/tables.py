@@ -38,28 +38,20 @@ Row = tuple[int, dict[str, Any]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableFile:
-    """A file of rows.
+    """A file of rows."""
 
-    Attributes:
-        path: Relative to the dataset's folder; the ending says which form it has.
-        mode: The mode of its rows, where the dataset says so.
-        split: The split of its rows, where the dataset says so.
-        rows: How many there have to be, or None where nobody says.
-        bytes: The size it has to have, or None where nobody says.
-    """
-
-    path: str
-    mode: str | None = None
-    split: str | None = None
-    rows: int | None = None
-    bytes: int | None = None
+    path: str  # relative to the dataset's folder; the ending says which form it has
+    mode: str | None = None  # the mode of its rows, where the dataset says so
+    split: str | None = None  # the split of its rows, where the dataset says so
+    rows: int | None = None  # how many there have to be, or None where nobody says
+    bytes: int | None = None  # the size it has to have, or None where nobody says
 
 
 class Damaged(Exception):
     """A file is not what it should be; the text says how, and stands behind the file's name."""
 
 
-class Table(ABC):
+class StoredRows(ABC):
     """An open file of rows.
 
     Attributes:
@@ -95,7 +87,7 @@ class Table(ABC):
 
 
 @contextmanager
-def open_table(folder: Folder, file: TableFile) -> Iterator[Table]:
+def open_table(folder: Folder, file: TableFile) -> Iterator[StoredRows]:
     """Open a file whose size and number of rows are as they should be.
 
     Raises:
@@ -120,7 +112,7 @@ def open_table(folder: Folder, file: TableFile) -> Iterator[Table]:
 
 
 @contextmanager
-def _opened(folder: Folder, file: TableFile) -> Iterator[Table]:
+def _opened(folder: Folder, file: TableFile) -> Iterator[StoredRows]:
     if PurePosixPath(file.path).name == METADATA:
         yield _ImageFiles(folder, file.path)
     elif file.path.endswith(".arrow"):
@@ -205,7 +197,7 @@ def _rows(batches: Iterator[pa.RecordBatch], start: int, wanted: AbstractSet[int
         start += batch.num_rows
 
 
-class _Parquet(Table):
+class _Parquet(StoredRows):
     def __init__(self, parquet: pq.ParquetFile) -> None:
         self._parquet = parquet
         self.types = _types(parquet.schema_arrow)
@@ -230,7 +222,7 @@ class _Parquet(Table):
         return [leaf for leaf in leaves if any(f"{plain[leaf]}.".startswith(f"{column}.") for column in columns)]
 
 
-class _Arrow(Table):
+class _Arrow(StoredRows):
     def __init__(self, folder: Folder, file: TableFile) -> None:
         self._folder, self._file = folder, file
         with self._stream() as stream:
@@ -259,7 +251,7 @@ class _Arrow(Table):
             yield stream
 
 
-class _ImageFiles(Table):
+class _ImageFiles(StoredRows):
     """The questions of a hidden test set: a line for each, with the name of a file for every image.
 
     ``{"question_id": "5f…", "stacked_image_file_name": "stacked_image/5f….png"}`` is read as the columns

@@ -19,19 +19,12 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Slot:
-    """What one item of one form looks like.
+    """What one item of one form looks like."""
 
-    Attributes:
-        width: Of the images, in pixels.
-        font: Name of the face.
-        font_size: In pixels.
-        strip_first: The strip stands above VI, not below it.
-    """
-
-    width: int
-    font: str
-    font_size: int
-    strip_first: bool
+    width: int  # of the images, in pixels
+    font: str  # name of the face
+    font_size: int  # in pixels
+    strip_first: bool  # the strip stands above VI, not below it
 
 
 def slot_for(secret: Secret, number: int, form: int, fonts: Sequence[str]) -> Slot:

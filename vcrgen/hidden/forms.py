@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
-from vcrgen.builder.compose import draw_parts
-from vcrgen.builder.pipeline import Pipeline, draw_view
+from vcrgen.builder.compose import compose_images, draw_parts
+from vcrgen.builder.encode import encode_png
+from vcrgen.builder.pipeline import Pipeline
 from vcrgen.builder.records import Prepared
 from vcrgen.builder.rows import span_row
 from vcrgen.config import BuildConfig
@@ -30,21 +31,13 @@ _STYLES = 64  # fonts in one size that are kept
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Form:
-    """One item of one form.
+    """One item of one form."""
 
-    Attributes:
-        question_id: Random digits.
-        keys: Hashes of source image and shown caption, by which the same pair is known.
-        stacked: PNG of VI+TEI.
-        only_it: PNG of TEI only.
-        answer: The line of the key.
-    """
-
-    question_id: str
-    keys: dict[str, str]
-    stacked: bytes
-    only_it: bytes
-    answer: dict[str, Any]
+    question_id: str  # random digits
+    keys: dict[str, str]  # hashes of source image and shown caption, by which the same pair is known
+    stacked: bytes  # PNG of VI+TEI
+    only_it: bytes  # PNG of TEI only
+    answer: dict[str, Any]  # the line of the key
 
 
 class FormMaker:
@@ -133,7 +126,8 @@ class FormMaker:
 
     def _draw(self, prepared: Prepared, slot: Slot, form: int, modes: dict[Span, Mode]) -> Form:
         rules = {span: prepared.style.covers[mode].rule for span, mode in modes.items()}
-        view = draw_view(draw_parts(prepared, modes), rules, strip_first=slot.strip_first, note=self.canary(form))
+        encode = partial(encode_png, note=self.canary(form))
+        images = compose_images(draw_parts(prepared, modes), rules, encode, strip_first=slot.strip_first)
         question_id = self._secret.token(f"id/{form}", prepared.keys.pair)
         answer = {
             "question_id": question_id,
@@ -144,13 +138,13 @@ class FormMaker:
             "font_size": prepared.style.shaper.chain.size,
             "width": slot.width,
             "strip": "above" if slot.strip_first else "below",
-            "strip_y": view.strip_y,
-            "only_it_strip_y": view.only_it_strip_y,
+            "strip_y": images.strip_y,
+            "only_it_strip_y": images.only_it_strip_y,
             "strip_height": prepared.layout.height,
-            "spans": [span_row(covered) | {"cover": str(modes[covered.span])} for covered in view.spans],
+            "spans": [span_row(covered) | {"cover": str(modes[covered.span])} for covered in images.spans],
         }
         keys = {"image": prepared.keys.image, "caption": prepared.keys.caption}
-        return Form(question_id=question_id, keys=keys, stacked=view.stacked, only_it=view.only_it, answer=answer)
+        return Form(question_id=question_id, keys=keys, stacked=images.stacked, only_it=images.only_it, answer=answer)
 
 
 def _most_shared(span: Span, known: Sequence[Span]) -> float:

@@ -7,7 +7,7 @@ import io
 import numpy as np
 from PIL import Image
 
-from vcrgen.builder.images import ImageLimits, load_image
+from vcrgen.builder.images import load_image
 from vcrgen.builder.sources import Source, check_columns, iter_items
 from vcrgen.config import BuildConfig
 from vcrgen.errors import ImageProblem, SourceError
@@ -30,7 +30,7 @@ class Reference:
     """
 
     def __init__(self, max_pixels: int) -> None:
-        self._limits = ImageLimits(max_pixels=max_pixels, min_side=1, max_height=1 << 20)
+        self._limits = {"max_pixels": max_pixels, "min_side": 1, "max_height": 1 << 20}
         self._captions: set[str] = set()
         self._pictures: list[bytes] = []
         self._index: NearIndex | None = None  # made when it is first asked, anew after other pictures were taken in
@@ -75,7 +75,7 @@ class Reference:
     def _hash(self, image: bytes) -> Bits | None:
         try:
             width = min(256, Image.open(io.BytesIO(image)).width)
-            picture = load_image(image, width=max(1, width), limits=self._limits)
+            picture = load_image(image, width=max(1, width), **self._limits)
         except (ImageProblem, OSError, ValueError, SyntaxError, Image.DecompressionBombError):
             return None
         return difference_hash(picture)

@@ -13,21 +13,27 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from pydantic import ValidationError
-from sqlalchemy import Connection, Date, DateTime, LargeBinary, Table, func, insert, select, text
+from sqlalchemy import Connection, Date, LargeBinary, Table, func, insert, select, text
 
 from vcrgen.errors import LeaderboardError, OutputError
 from vcrgen.files import atomic_path, canonical_json, output_errors
-from vcrgen.leaderboard.board import Board, describe_set, maintainer, named_sets
+from vcrgen.leaderboard.board import (
+    Board,
+    check_database,
+    check_folder,
+    describe_set,
+    maintainer,
+    named_sets,
+    new_board,
+)
 from vcrgen.leaderboard.settings import Settings, write_settings
-from vcrgen.leaderboard.store.engine import open_engine
 from vcrgen.leaderboard.store.log import check_log, read_log, record
-from vcrgen.leaderboard.store.migrate import current, upgrade
+from vcrgen.leaderboard.store.migrate import current
 from vcrgen.leaderboard.store.schema import Moment, metadata, submissions
 from vcrgen.leaderboard.store.sets import all_sets, change_set
-from vcrgen.leaderboard.vault import Vault
 
 FORMAT = "vcrgen-board-backup-1"
 _HEAD = "backup.json"
@@ -74,8 +80,7 @@ def restore(source: Path, folder: Path, *, database: str, data: Sequence[str]) -
     Raises:
         LeaderboardError: The file is no backup, is damaged, or of another version; the folder is not empty.
     """
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise LeaderboardError(f"{folder} is there and not empty; name a new folder.")
+    check_folder(folder)
     moved = named_sets(data)
     was_there = folder.exists()
     board = None
@@ -98,15 +103,11 @@ def _restore(archive: tarfile.TarFile, source: Path, folder: Path, database: str
         settings = Settings.model_validate({**head["settings"], "database": database})
     except (ValidationError, KeyError, TypeError):
         raise LeaderboardError(f"{source} is damaged: its settings are none.") from None
-    folder.mkdir(parents=True, exist_ok=True)
-    folder.chmod(0o700)
-    engine = open_engine(folder, database)
+    board = new_board(folder, settings)
     try:
-        upgrade(engine)
-        board = Board(folder, settings, engine, Vault(folder))
         _take_in(archive, source, board, head, moved)
     except BaseException:
-        engine.dispose()
+        board.engine.dispose()
         raise
     write_settings(folder, settings)
     return board
@@ -121,8 +122,7 @@ def _take_in(
     with board.writing() as connection:
         if current(connection) != head.get("schema"):
             raise LeaderboardError(f"{source} is of another version of vcrgen; restore it with that one, then upgrade.")
-        if all_sets(connection):
-            raise LeaderboardError("The database holds a board already; name an empty one.")
+        check_database(connection)
         for member in islice(archive, 1, None):  # behind the head
             name = _MEMBER.fullmatch(member.name)
             content = archive.extractfile(member) if member.isreg() else None
@@ -188,19 +188,18 @@ def _lines(connection: Connection, table: Table) -> Iterator[bytes]:
         yield canonical_json(values).encode() + b"\n"
 
 
-def _fill(connection: Connection, table: Table, lines: Any) -> None:
-    rows: list[dict[str, Any]] = []
-    try:
+def _fill(connection: Connection, table: Table, lines: IO[bytes]) -> None:
+    def rows() -> Iterator[dict[str, Any]]:
         while line := lines.readline(MAX_ROW):
             values = json.loads(line)
-            rows.append({column.name: _typed(column.type, values[column.name]) for column in table.columns})
-            if len(rows) == BATCH:
-                connection.execute(insert(table), rows)
-                rows.clear()
+            yield {column.name: _typed(column.type, values[column.name]) for column in table.columns}
+
+    found = rows()
+    try:
+        while batch := list(islice(found, BATCH)):
+            connection.execute(insert(table), batch)
     except (ValueError, KeyError, TypeError, RecursionError):
         raise LeaderboardError(f"The backup is damaged: table {table.name}.") from None
-    if rows:
-        connection.execute(insert(table), rows)
 
 
 def _plain(value: Any) -> Any:
@@ -214,6 +213,6 @@ def _typed(kind: Any, value: Any) -> Any:
         return None
     if isinstance(kind, LargeBinary):
         return b64decode(value)
-    if isinstance(kind, Moment | DateTime):
+    if isinstance(kind, Moment):
         return datetime.fromisoformat(value)
     return date.fromisoformat(value) if isinstance(kind, Date) else value

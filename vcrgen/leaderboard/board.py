@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import getpass
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,31 +28,20 @@ _SET_NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?")
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """An open board.
-
-    Attributes:
-        folder: Where it is.
-        settings: The content of ``board.yaml``.
-        engine: Its database.
-        vault: Its files.
-    """
+    """An open board."""
 
     folder: Path
-    settings: Settings
-    engine: Engine
-    vault: Vault
+    settings: Settings  # the content of board.yaml
+    engine: Engine  # of its database
+    vault: Vault  # the files that were handed in
 
-    @contextmanager
-    def reading(self) -> Iterator[Connection]:
+    def reading(self) -> AbstractContextManager[Connection]:
         """A connection that sees one state of the board."""
-        with reading(self.engine) as connection:
-            yield connection
+        return reading(self.engine)
 
-    @contextmanager
-    def writing(self) -> Iterator[Connection]:
+    def writing(self) -> AbstractContextManager[Connection]:
         """A transaction, safe on disk when the block has ended."""
-        with writing(self.engine) as connection:
-            yield connection
+        return writing(self.engine)
 
     @property
     def sets(self) -> Sequence[TestSet]:
@@ -62,11 +51,7 @@ class Board:
 
 
 def open_board(folder: Path, *, checked: bool = True) -> Board:
-    """Open a board.
-
-    Args:
-        folder: Its folder.
-        checked: Refuse a database of another version.
+    """Open the board of a folder; ``checked`` refuses a database of another version.
 
     Raises:
         LeaderboardError: There is no board, or its database cannot be used.
@@ -96,28 +81,51 @@ def init_board(folder: Path, data: Sequence[str], settings: Settings, *, with_qu
         LeaderboardError: The folder is not empty, a set is named wrongly or twice, or holds no answers.
     """
     found = [describe_set(name, path) for name, path in named_sets(data).items()]
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise LeaderboardError(f"{folder} is there and not empty; name a new folder.")
+    check_folder(folder)
+    board = new_board(folder, settings)
+    with board.writing() as connection:
+        check_database(connection)
+        for one in found:
+            add_set(connection, one)
+            told = {"signature": one.signature}
+            record(connection, actor=maintainer(), what="set added", subject=one.name, facts=told)
+        for file in published() if with_quoted else ():
+            quotes.add(connection, read_quoted(file))
+    write_settings(folder, settings)  # last: what makes the folder a board
+    return board
+
+
+def new_board(folder: Path, settings: Settings) -> Board:
+    """Make the folder of a board and the tables of its database, with nothing in them.
+
+    Raises:
+        LeaderboardError: The database cannot be used.
+        OutputError: The folder cannot be made.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
         folder.chmod(0o700)  # scores of hidden sets are in it, unrounded
     except OSError as problem:
         raise OutputError(f"{folder} cannot be made: {problem.strerror or problem}.") from None
     engine = open_engine(folder, settings.database)
-    upgrade(engine)
-    board = Board(folder, settings, engine, Vault(folder))
-    with board.writing() as connection:
-        if all_sets(connection):
-            raise LeaderboardError("The database holds a board already; name an empty one.")
-        for one in found:
-            add_set(connection, one)
-            record(
-                connection, actor=maintainer(), what="set added", subject=one.name, facts={"signature": one.signature}
-            )
-        for file in published() if with_quoted else ():
-            quotes.add(connection, read_quoted(file))
-    write_settings(folder, settings)  # last: what makes the folder a board
-    return board
+    try:
+        upgrade(engine)
+    except BaseException:
+        engine.dispose()
+        raise
+    return Board(folder, settings, engine, Vault(folder))
+
+
+def check_folder(folder: Path) -> None:
+    """Refuse, with a LeaderboardError, a folder that is not new or empty."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise LeaderboardError(f"{folder} is there and not empty; name a new folder.")
+
+
+def check_database(connection: Connection) -> None:
+    """Refuse, with a LeaderboardError, a database that holds a board."""
+    if all_sets(connection):
+        raise LeaderboardError("The database holds a board already; name an empty one.")
 
 
 def describe_set(name: str, path: Path) -> TestSet:
@@ -151,15 +159,10 @@ def set_of(name: str, path: Path, session: Session) -> TestSet:
     """What a board keeps of a set."""
     key = session.key
     return TestSet(
-        name=name,
-        path=str(path.absolute()),
-        hidden=key.hidden,
-        language=key.lang,
-        questions=len(key.questions),
-        spans=sum(len(question.spans) for question in key.questions),
-        modes=key.modes,
+        name=name, path=str(path.absolute()), hidden=key.hidden, language=key.lang, questions=len(key.questions),
+        spans=sum(len(question.spans) for question in key.questions), modes=key.modes,
         signature=str(session.signature),
-    )
+    )  # fmt: skip
 
 
 def maintainer() -> str:

@@ -24,17 +24,14 @@ MAX_REASON = 300
 def add(board: Board, file: Path, facts: ModelFacts, *, set_name: str | None) -> Submission:
     """Hand in a file as a maintainer, and wait until it is scored: by a service that runs, or else here.
 
-    Args:
-        board: The board.
-        file: The outputs.
-        facts: The model.
-        set_name: The test set; None to find it by the ids in the file.
+    Without a set's name the set is found by the ids in the file.
 
     Returns:
         The submission, scored or failed.
 
     Raises:
-        LeaderboardError: The file fits no set or several, or was handed in before.
+        LeaderboardError: The file fits no set or several, or was handed in before; or its set cannot be read, and the
+            submission waits until it can be.
     """
     try:
         with file.open("rb") as stream:
@@ -44,7 +41,25 @@ def add(board: Board, file: Path, facts: ModelFacts, *, set_name: str | None) ->
             )  # fmt: skip
     except OSError as problem:
         raise LeaderboardError(f"{file} cannot be read: {problem.strerror or problem}.") from None
-    return _scored(board, submission.id)
+    while submission.state in (State.QUEUED, State.SCORING):
+        ours = True
+        try:
+            score_waiting(board)
+        except LeaderboardError as problem:
+            if problem.__cause__ is not None:  # the database, and not a service that scores
+                raise
+            ours = False
+            time.sleep(POLL_SECONDS)
+        with board.reading() as connection:
+            found = submissions.find(connection, submission.id)
+        assert found is not None
+        submission = found
+        if ours and submission.state is State.QUEUED:
+            raise LeaderboardError(
+                f"The file is accepted and waits, as the set {submission.set!r} cannot be read; see that its data is "
+                "there, then start the service or add another file."
+            )
+    return submission
 
 
 def find_set(board: Board, file: Path) -> str:
@@ -75,19 +90,13 @@ def score_waiting(board: Board) -> int:
     """
     worker = Worker(board, say=lambda what, **facts: None)
     with worker.alone(wait=1):
-        count = 0
-        while worker.work():
-            count += 1
-    return count
+        return sum(1 for _ in iter(worker.work, False))
 
 
 def remove(board: Board, submission_id: str, reason: str) -> Submission:
     """Take a submission off the board; its trace stays, and an earlier file of the model takes its place.
 
-    Args:
-        board: The board.
-        submission_id: Its id, or the beginning that no other has.
-        reason: Why; everybody can read it.
+    ``submission_id`` may be the beginning of an id that no other one has. Everybody can read the reason.
 
     Raises:
         LeaderboardError: There is none, there are several, or no reason.
@@ -98,16 +107,14 @@ def remove(board: Board, submission_id: str, reason: str) -> Submission:
         found = [one for one in submissions.listed(connection) if one.id.startswith(submission_id)]
         if len(found) != 1:
             raise LeaderboardError(f"{len(found)} submissions have an id that begins with {submission_id[:40]!r}.")
-        if found[0].state is not State.SCORED:
-            raise LeaderboardError(
-                f"The submission {found[0].id} is {found[0].state}; only what is scored can be removed."
-            )
-        submissions.set_removed(connection, found[0].id, reason)
-        show_latest(connection, found[0].facts.entry, found[0].set)
-        told = {"team": found[0].facts.team, "model": found[0].facts.model, "set": found[0].set}
-        told |= {"file": found[0].file, "reason": reason}
-        record(connection, actor=maintainer(), what="removed", subject=found[0].facts.entry, facts=told)
-    return found[0]
+        one = found[0]
+        if one.state is not State.SCORED:
+            raise LeaderboardError(f"The submission {one.id} is {one.state}; only what is scored can be removed.")
+        submissions.change(connection, one.id, state=State.REMOVED.value, removed=reason)
+        show_latest(connection, one.facts.entry, one.set)
+        told = one.told | {"reason": reason}
+        record(connection, actor=maintainer(), what="removed", subject=one.facts.entry, facts=told)
+    return one
 
 
 def rescore(board: Board) -> int:
@@ -151,30 +158,3 @@ def quote(board: Board, files: Sequence[Path]) -> int:
             told = {"rows": str(count), "files": ", ".join(file.name for file in files)[:300]}
             record(connection, actor=maintainer(), what="quoted", subject="board", facts=told)
     return count
-
-
-def _scored(board: Board, submission_id: str) -> Submission:
-    """Score it here if nobody else does, or wait for the one who does.
-
-    Raises:
-        LeaderboardError: Its set cannot be read; the submission waits until it can be.
-    """
-    while True:
-        ours = True
-        try:
-            score_waiting(board)
-        except LeaderboardError as problem:
-            if problem.__cause__ is not None:
-                raise
-            ours = False
-            time.sleep(POLL_SECONDS)
-        with board.reading() as connection:
-            found = submissions.find(connection, submission_id)
-        assert found is not None
-        if found.state not in (State.QUEUED, State.SCORING):
-            return found
-        if ours and found.state is State.QUEUED:
-            raise LeaderboardError(
-                f"The file is accepted and waits, as the set {found.set!r} cannot be read; see that its data is there, "
-                "then start the service or add another file."
-            )

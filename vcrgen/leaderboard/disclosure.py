@@ -33,13 +33,9 @@ def disclose(figure: Figure, step: float) -> Figure:
 
 
 def disclose_difference(a: Figure, b: Figure, paired: Figure, step: float) -> Figure:
-    """A difference of two disclosed figures: of a hidden set, it tells nothing that they do not.
+    """The difference of two disclosed figures; for a hidden set it tells nothing that they do not tell.
 
-    Args:
-        a: The first figure, as disclosed.
-        b: The second one.
-        paired: Their difference with its paired interval, not rounded.
-        step: As for :func:`disclose`.
+    ``paired`` is their difference with its paired interval, not rounded; ``step`` is that of :func:`disclose`.
     """
     if not step:
         return paired

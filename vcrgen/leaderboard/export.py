@@ -23,8 +23,7 @@ COMPARED = 1000  # pairs of models with a page; beyond, those that rank highest
 def export_tables(board: Board, form: str) -> str:
     """Every table of a board as text; see :mod:`vcrgen.leaderboard.tables`."""
     with board.reading() as connection:
-        views = Views(board, connection)
-        return FORMATS[form]([views.table(track) for track in views.tracks()])
+        return FORMATS[form](Views(board, connection).tables())
 
 
 def export_site(board: Board, folder: Path) -> int:
@@ -38,13 +37,8 @@ def export_site(board: Board, folder: Path) -> int:
     Raises:
         OutputError: The folder holds something else, or cannot be written.
     """
-    with new_folder(folder, mark=MARK) as temporary:
-        return _write(board, temporary)
-
-
-def _write(board: Board, folder: Path) -> int:
     files = {MARK: "", ".nojekyll": ""}  # GitHub Pages is to serve the files as they are
-    with board.reading() as connection:
+    with new_folder(folder, mark=MARK) as temporary, board.reading() as connection:
         views = Views(board, connection)
         pairs = views.pairs()[:COMPARED]
         site = views.site(live=False, compared=pairs)
@@ -59,8 +53,8 @@ def _write(board: Board, folder: Path) -> int:
             if page is None:
                 raise LeaderboardError(f"The page {name} cannot be made; tell the maintainers of vcrgen.")
             files[name] = page
-        tables = [views.table(track) for track in site.tracks]
-        files |= {f"board.{form}": FORMATS[form](tables) for form in ("csv", "json")}
-    for name, content in files.items():
-        write_text(folder / name, content)
+        tables = views.tables()
+        files |= {name: FORMATS[name.removeprefix("board.")](tables) for name in names.TABLES}
+        for name, content in files.items():
+            write_text(temporary / name, content)
     return len(files)

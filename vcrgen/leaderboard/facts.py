@@ -18,22 +18,13 @@ MAX_FILE_NAME = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelFacts:
-    """One model as its team describes it; made by :func:`check_facts`.
+    """One model as its team describes it; made by :func:`check_facts`."""
 
-    Attributes:
-        team: Who submits.
-        model: The model's name.
-        link: An ``http`` or ``https`` address, or empty.
-        access: Open weights or not.
-        size: Parameters in billions, or None.
-        released: Date of release, or None.
-    """
-
-    team: str
+    team: str  # who submits
     model: str
-    link: str = ""
-    access: Access = Access.UNKNOWN
-    size: float | None = None
+    link: str = ""  # an http or https address, or empty
+    access: Access = Access.UNKNOWN  # whether others can run the model
+    size: float | None = None  # parameters in billions
     released: date | None = None
 
     @property
@@ -53,13 +44,9 @@ def check_facts(
 ) -> ModelFacts:
     """Check what a form, an API call or a command line says of a model.
 
-    Args:
-        team: 1 to 80 visible characters.
-        model: The same.
-        link: An address that begins with ``http://`` or ``https://``; empty for none.
-        access: ``open``, ``closed`` or ``unknown``; empty for unknown.
-        size: Parameters such as ``7B``, ``1.3B`` or ``350M``; empty for unknown.
-        released: ``YYYY-MM-DD``; empty for unknown.
+    Names have 1 to 80 visible characters. A link begins with ``http://`` or ``https://``, an access is ``open``,
+    ``closed`` or ``unknown``, a size is written like ``7B``, ``1.3B`` or ``350M`` and a date like ``2026-01-31``; each
+    of these four may be empty for what is not known.
 
     Raises:
         LeaderboardError: One of them is not that; says which.
@@ -67,13 +54,9 @@ def check_facts(
     if access not in ("", *Access):
         raise LeaderboardError(f"The access is one of {', '.join(Access)}, not {access[:20]!r}.")
     return ModelFacts(
-        team=check_name(team, "team"),
-        model=check_name(model, "model"),
-        link=check_link(link.strip()),
-        access=Access(access or Access.UNKNOWN),
-        size=parse_size(size),
-        released=parse_date(released.strip()),
-    )
+        team=check_name(team, "team"), model=check_name(model, "model"), link=check_link(link.strip()),
+        access=Access(access or Access.UNKNOWN), size=parse_size(size), released=parse_date(released.strip()),
+    )  # fmt: skip
 
 
 def file_name(name: str | None) -> str:

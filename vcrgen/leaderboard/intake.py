@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 import secrets
 from datetime import timedelta
+from functools import partial
 from typing import IO
 
 from sqlalchemy import Connection
@@ -27,11 +27,7 @@ class LimitReached(LeaderboardError):
 
 
 class AlreadyThere(LeaderboardError):
-    """The same file was handed in for the same model and set.
-
-    Attributes:
-        id: The earlier submission.
-    """
+    """The same file was handed in for the same model and set; ``id`` is that of the earlier submission."""
 
     def __init__(self, earlier: Submission) -> None:
         super().__init__(f"This file was handed in for {earlier.facts.model} on {earlier.set} before.")
@@ -45,13 +41,13 @@ def accept(
     """Take a file of outputs for scoring.
 
     Args:
-        board: Where to.
-        facts: The model.
+        board: The board that takes it.
+        facts: What its team says of the model.
         stream: The file's bytes.
         set_name: The test set.
         name: What the team calls the file.
         channel: ``api``, ``page`` or ``command line``.
-        actor: For the log.
+        actor: Who hands it in, for the log.
         limited: Whether the team's limits hold; not for maintainers.
 
     Returns:
@@ -63,7 +59,10 @@ def accept(
         AlreadyThere: The same file was handed in before.
     """
     with board.reading() as connection:  # before the file is stored: who is over a limit fills no disk
-        test_set = _find_set(connection, set_name)
+        sets = {one.name: one for one in all_sets(connection)}
+        if set_name not in sets:
+            raise LeaderboardError(f"There is no set {set_name[:40]!r} on this board; there are {', '.join(sets)}.")
+        test_set = sets[set_name]
         if limited:
             _check_limits(connection, board.settings, facts.team, test_set)
     kept = board.vault.keep(stream, most=board.settings.file_mb << 20)
@@ -78,16 +77,8 @@ def accept(
             _check_limits(connection, board.settings, facts.team, test_set)
         add_team(connection, facts.team)
         submissions.add(connection, submission)
-        told = {"team": facts.team, "model": facts.model, "set": set_name, "file": kept.sha256}
-        record(connection, actor=actor, what="accepted", subject=facts.entry, facts=told)
+        record(connection, actor=actor, what="accepted", subject=facts.entry, facts=submission.told)
     return submission
-
-
-def _find_set(connection: Connection, name: str) -> TestSet:
-    sets = {one.name: one for one in all_sets(connection)}
-    if name not in sets:
-        raise LeaderboardError(f"There is no set {name[:40]!r} on this board; there are {', '.join(sets)}.")
-    return sets[name]
 
 
 def _check_limits(connection: Connection, settings: Settings, team: str, test_set: TestSet) -> None:
@@ -95,13 +86,10 @@ def _check_limits(connection: Connection, settings: Settings, team: str, test_se
     failed = submissions.count(connection, states=[State.FAILED], team=team, since=since)
     if failed >= settings.failed_a_day:
         raise LimitReached(f"{failed} files of your team were refused in the last 24 hours; check them, and come back.")
-    of_set = functools.partial(
-        submissions.count, connection, states=submissions.TAKEN, team=team, set_name=test_set.name
-    )
+    of_set = partial(submissions.count, connection, states=submissions.TAKEN, team=team, set_name=test_set.name)
     a_day = settings.scored_hidden_a_day if test_set.hidden else settings.scored_a_day
     if of_set(since=since) >= a_day:
         raise LimitReached(f"Your team has handed in {a_day} files for {test_set.name} in 24 hours, the most it may.")
-    if test_set.hidden and of_set() >= settings.scored_hidden_in_all:
-        raise LimitReached(
-            f"Your team has handed in {settings.scored_hidden_in_all} files for {test_set.name}, the most it ever may."
-        )
+    in_all = settings.scored_hidden_in_all
+    if test_set.hidden and of_set() >= in_all:
+        raise LimitReached(f"Your team has handed in {in_all} files for {test_set.name}, the most it ever may.")

@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from vcrgen.dataset.views import View
 from vcrgen.leaderboard.site.render import Pages
 from vcrgen.leaderboard.views import Views
 
 
 def page_of(pages: Pages, views: Views, kind: str, *parts: str) -> str | None:
-    """Make a page.
+    """The HTML of a page, or None if there is no such set, model or pair.
 
-    Args:
-        pages: Renders it.
-        views: Knows what is on it.
-        kind: The first of what :func:`vcrgen.leaderboard.site.names.parse_name` gives.
-        parts: The rest of that.
-
-    Returns:
-        The HTML, or None if there is no such set, model or pair.
+    ``kind`` and ``parts`` are what :func:`vcrgen.leaderboard.site.names.parse_name` makes of the page's name.
     """
     if kind == "model":
         model = views.model(*parts)
@@ -28,15 +20,11 @@ def page_of(pages: Pages, views: Views, kind: str, *parts: str) -> str | None:
     if kind in ("board", "index"):
         tracks = views.tracks()
         if kind == "board":
-            wanted = (parts[0], parts[1], View(parts[2]))
-            tracks = [track for track in tracks if (track.set, track.mode, track.view) == wanted]
+            tracks = [track for track in tracks if (track.set, track.mode, track.view.value) == parts]
             return pages.board(views.table(tracks[0])) if tracks else None
         return pages.board(views.table(tracks[0])) if tracks else pages.empty()
     simple = {
-        "gap": lambda: pages.gap(views.gaps()),
-        "history": lambda: pages.history(views.events()),
-        "quoted": lambda: pages.quoted(views.quoted()),
-        "about": pages.about,
-        "compare": pages.choose,
-    }
+        "gap": lambda: pages.gap(views.gaps()), "history": lambda: pages.history(views.events()),
+        "quoted": lambda: pages.quoted(views.quoted()), "about": pages.about, "compare": pages.choose,
+    }  # fmt: skip
     return simple[kind]()

@@ -1,7 +1,7 @@
 """Records that cross the rooms of a leaderboard: what is stored of a submission, and what people are shown.
 
-Scores are shares from 0 to 1; only pages and exports turn them into percent. Whatever is in a record below ``Figure``
-may be seen by anybody: it has passed ``disclosure.py``.
+Scores are shares from 0 to 1; only pages and exports turn them into percent. Every record from ``Figure`` on may be
+seen by anybody: what it says of scores has passed ``disclosure.py``.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from enum import StrEnum
 
 from vcrgen.dataset.views import View
 from vcrgen.leaderboard.facts import ModelFacts
+from vcrgen.leaderboard.settings import Settings
 from vcrgen.published.quoted import Quoted
 
 SHOWN_METRICS = ("exact", "jaccard")
@@ -30,96 +31,58 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestSet:
-    """A set that a board scores.
+    """A set that a board scores."""
 
-    Attributes:
-        name: Its name on the board: letters, digits, ``-``.
-        path: The dataset or key on this machine; never shown.
-        hidden: Whether its answers are secret.
-        language: Language code.
-        questions: Images.
-        spans: Hidden texts in them.
-        modes: The modes outputs can be in.
-        signature: What scores made now can be compared with.
-    """
-
-    name: str
-    path: str
-    hidden: bool
-    language: str
-    questions: int
-    spans: int
-    modes: tuple[str, ...]
-    signature: str
+    name: str  # its name on the board: small letters, digits and hyphens
+    path: str  # the dataset or key on this machine; never shown
+    hidden: bool  # whether its answers are secret
+    language: str  # language code
+    questions: int  # number of images
+    spans: int  # number of covered texts in them
+    modes: tuple[str, ...]  # the modes that outputs can be in
+    signature: str  # of scores that are made now
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Submission:
-    """One file of outputs that was accepted.
+    """One file of outputs that was accepted."""
 
-    Attributes:
-        id: 32 random hex digits; who knows them may see the status.
-        set: Name of the test set.
-        facts: What the team says of the model.
-        file: SHA-256 of the file's bytes, in hex.
-        file_name: What the team called it.
-        bytes: Its size.
-        channel: ``api``, ``page`` or ``command line``.
-        received: When it was accepted.
-        state: Where it stands.
-        attempts: How often scoring it was begun.
-        finished: When it was scored or failed, or None.
-        problems: Why it failed, sentence by sentence.
-        removed: Why a maintainer took it off the board; empty if nobody did.
-    """
-
-    id: str
-    set: str
+    id: str  # 32 random hex digits; who knows them may see the status
+    set: str  # name of the test set
     facts: ModelFacts
-    file: str
-    file_name: str
-    bytes: int
-    channel: str
-    received: datetime
+    file: str  # SHA-256 of the file's bytes, in hex
+    file_name: str  # what the team called the file
+    bytes: int  # its size
+    channel: str  # "api", "page" or "command line"
+    received: datetime  # when it was accepted
     state: State = State.QUEUED
-    attempts: int = 0
-    finished: datetime | None = None
-    problems: tuple[str, ...] = ()
-    removed: str = ""
+    attempts: int = 0  # how often scoring it was begun
+    finished: datetime | None = None  # when it was scored or failed
+    problems: tuple[str, ...] = ()  # why it failed, sentence by sentence
+    removed: str = ""  # why a maintainer took it off the board; empty if nobody did
+
+    @property
+    def told(self) -> dict[str, str]:
+        """What every line of the log says of a submission."""
+        return {"team": self.facts.team, "model": self.facts.model, "set": self.set, "file": self.file}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """A line of the log that is never changed.
+    """A line of the log, which is never changed."""
 
-    Attributes:
-        number: From 1, without gaps.
-        at: When.
-        actor: ``team NAME``, ``worker``, or ``maintainer NAME``.
-        what: What was done: ``accepted``, ``scored``, ``failed``, ``removed``, …
-        subject: Of what: an entry's hex digits, a set's or a team's name.
-        facts: More: model, set, SHA-256 of the file, signature, reason.
-        chain: SHA-256 over this event and the chain before it.
-    """
-
-    number: int
+    number: int  # from 1, without gaps
     at: datetime
-    actor: str
-    what: str
-    subject: str
-    facts: Mapping[str, str]
-    chain: str
+    actor: str  # "team NAME", "worker" or "maintainer NAME"
+    what: str  # what was done: "accepted", "scored", "failed", "removed", ...
+    subject: str  # of what: an entry's hex digits, a set's or a team's name
+    facts: Mapping[str, str]  # more: model, set, SHA-256 of the file, signature, reason
+    chain: str  # SHA-256 over this event and the chain of the one before
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A mean over spans with its 95 % interval over images, as shares.
-
-    Attributes:
-        value: The mean; rounded if the set is hidden.
-        low: Lower end.
-        high: Upper end.
-    """
+    """A mean over spans with its 95 % interval over images, as shares; rounded if the set is hidden."""
 
     value: float
     low: float
@@ -131,49 +94,33 @@ Figures = Mapping[str, Figure]  # by the names of SHOWN_METRICS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Track:
-    """What one table ranks: a set, a mode and a view.
+    """What one table ranks: a set, a mode and a view."""
 
-    Attributes:
-        set: Name of the set.
-        hidden: Whether its answers are secret.
-        language: Language code.
-        mode: ``easy``, ``hard``, or ``mixed``.
-        view: The view that ranks.
-        questions: Images in the set.
-        spans: Hidden texts in the set.
-        step: What scores are rounded to, as a share; 0 if they are not.
-    """
-
-    set: str
-    hidden: bool
-    language: str
-    mode: str
-    view: View
-    questions: int
-    spans: int
-    step: float = 0.0
+    set: str  # name of the set
+    hidden: bool  # whether its answers are secret
+    language: str  # language code
+    mode: str  # "easy", "hard", "mixed", or "any" where outputs state none
+    view: View  # the view that ranks
+    questions: int  # number of images in the set
+    spans: int  # number of covered texts in the set
+    step: float = 0.0  # what scores are rounded to, as a share; 0 if they are not
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class RankedModel:
     """A model in a table.
 
-    Attributes:
-        facts: The model.
-        received: When its outputs were handed in.
-        rank: One more than the number of models that are better beyond doubt; models that cannot be told apart from
-            the best share the first rank.
-        lowest: The last rank it could have: models in the table minus those it is better than beyond doubt.
-        scores: By view; the view of the table and, if it was handed in, the other one.
-        difference: VI+TEI minus TEI, if both views are there.
+    Its rank is one more than the number of models that are better beyond doubt, so models that cannot be told apart
+    from the best share the first rank. The lowest rank it could have is the number of models in the table minus those
+    that it is better than beyond doubt.
     """
 
     facts: ModelFacts
-    received: datetime
+    received: datetime  # when its outputs were handed in
     rank: int
     lowest: int
-    scores: Mapping[View, Figures]
-    difference: Figures | None = None
+    scores: Mapping[View, Figures]  # of the table's view and, if it was handed in, of the other one
+    difference: Figures | None = None  # VI+TEI minus TEI, if both views are there
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,22 +129,16 @@ class Ranking:
 
     signature: str
     short: str
-    rows: tuple[Row, ...]
+    rows: tuple[RankedModel, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoardTable:
-    """Everything on one page of the board.
-
-    Attributes:
-        track: What is ranked.
-        rankings: By signature, the newest first; ranks never cross them.
-        quoted: Rows from publications in the same language, mode and view; on other data, so without a rank.
-    """
+    """Everything on one page of the board."""
 
     track: Track
-    rankings: tuple[Ranking, ...]
-    quoted: tuple[Quoted, ...] = ()
+    rankings: tuple[Ranking, ...]  # by signature, the newest first; ranks never cross them
+    quoted: tuple[Quoted, ...] = ()  # from publications in this language, mode and view; other data, so no rank
 
     @property
     def views(self) -> list[View]:
@@ -213,7 +154,7 @@ class BoardTable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """Scores of some of the spans: of one length, place, share of visible ink."""
+    """Scores of some of the spans: of one length, place or share of visible ink."""
 
     by: str
     label: str
@@ -223,54 +164,31 @@ class Group:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelCell:
-    """One mode and view of a model on one set.
-
-    Attributes:
-        track: Set, mode and view.
-        rank: As in :class:`Row`.
-        lowest: As in :class:`Row`.
-        models: Models in that ranking.
-        figures: The scores.
-        outcomes: Spans by outcome; empty for a hidden set.
-        groups: Breakdowns; empty for a hidden set.
-    """
+    """One mode and view of a model on one set; ranks as in :class:`RankedModel`."""
 
     track: Track
     rank: int
     lowest: int
-    models: int
+    models: int  # number of models in that ranking
     figures: Figures
-    outcomes: Mapping[str, int] = field(default_factory=dict)
-    groups: tuple[Group, ...] = ()
+    outcomes: Mapping[str, int] = field(default_factory=dict)  # spans by outcome; empty for a hidden set
+    groups: tuple[Group, ...] = ()  # breakdowns; empty for a hidden set
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelRun:
-    """What one file of a model gave on one set.
-
-    Attributes:
-        set: Name of the set.
-        facts: The model as described with this file.
-        received: When it was handed in.
-        file: SHA-256 of the file.
-        bytes: Its size.
-        signature: Of the scores.
-        current: Whether the board shows it; a later file of the same model takes its place.
-        removed: Why it was taken off; empty if it was not.
-        cells: The scores; empty where it is not current.
-        differences: VI+TEI minus TEI by mode.
-    """
+    """What one file of a model gave on one set."""
 
     set: str
-    facts: ModelFacts
+    facts: ModelFacts  # the model as described with this file
     received: datetime
-    file: str
+    file: str  # SHA-256 of the file
     bytes: int
     signature: str
-    current: bool
-    removed: str = ""
-    cells: tuple[ModelCell, ...] = ()
-    differences: Mapping[str, Figures] = field(default_factory=dict)
+    current: bool  # whether the board shows it; a later file of the same model takes its place
+    removed: str = ""  # why it was taken off; empty if it was not
+    cells: tuple[ModelCell, ...] = ()  # empty where it is not current
+    differences: Mapping[str, Figures] = field(default_factory=dict)  # VI+TEI minus TEI by mode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -283,27 +201,16 @@ class ModelPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Versus:
-    """Two models in one mode and view of one set, on the same resamples of the same images.
-
-    Attributes:
-        track: Set, mode and view.
-        a: Scores of the first.
-        b: Scores of the second.
-        difference: First minus second.
-        p: McNemar's exact p-value over spans; None for a hidden set.
-        only_a: Spans that only the first restored; None for a hidden set.
-        only_b: Spans that only the second restored; None for a hidden set.
-        conclusion: A plain sentence.
-    """
+    """Two models in one mode and view of one set, on the same resamples of the same images."""
 
     track: Track
     a: Figures
     b: Figures
-    difference: Figures
-    p: float | None
-    only_a: int | None
-    only_b: int | None
-    conclusion: str
+    difference: Figures  # first minus second
+    p: float | None = None  # McNemar's exact p-value over spans; this and the next two are None for a hidden set
+    only_a: int | None = None  # spans that only the first restored
+    only_b: int | None = None  # spans that only the second restored
+    conclusion: str  # a plain sentence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -327,41 +234,13 @@ class Gap:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """What a board takes from one team; see ``board.yaml``."""
-
-    file_mb: int
-    scored_a_day: int
-    scored_hidden_a_day: int
-    scored_hidden_in_all: int
-    failed_a_day: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Site:
-    """What stands on every page of a board.
+    """What stands on every page of a board."""
 
-    Attributes:
-        title: The board's title.
-        intro: One sentence below it; may be empty.
-        contact: How to reach the maintainers; may be empty.
-        sets: The test sets.
-        tracks: All tables, in the order of the navigation.
-        models: Every model on the board, by name.
-        live: Whether a service answers: there are pages to submit and of one's submission, and any two models can be
-            compared.
-        compared: Pairs of entries with a page that compares them, where the site is not live.
-        limits: For the page to submit.
-        updated: When the newest thing on the board happened, or None if it is new.
-    """
-
-    title: str
-    intro: str
-    contact: str
+    settings: Settings  # title, contact and limits; without the database's address
     sets: tuple[TestSet, ...]
-    tracks: tuple[Track, ...]
-    models: tuple[ModelFacts, ...]
-    live: bool
-    compared: frozenset[tuple[str, str]]
-    limits: Limits
-    updated: datetime | None
+    tracks: tuple[Track, ...]  # all tables, in the order of the navigation
+    models: tuple[ModelFacts, ...]  # every model on the board, by name
+    live: bool  # whether a service answers: only then outputs can be handed in and any two models compared
+    compared: frozenset[tuple[str, str]]  # pairs of entries with a page that compares them, where it is not live
+    updated: datetime | None  # when the newest thing on the board happened; None if it is new

@@ -10,7 +10,7 @@ from typing import Any
 
 from vcrgen.dataset.views import View
 from vcrgen.errors import PredictionError
-from vcrgen.leaderboard.outcome import CellOutcome, Outcome, Triple
+from vcrgen.leaderboard.outcome import CellOutcome, ScoringOutcome, Triple
 from vcrgen.leaderboard.records import SHOWN_METRICS
 from vcrgen.scorer.join import PROBLEMS, STRICT
 from vcrgen.scorer.predictions import PredictionFile, open_predictions
@@ -23,14 +23,10 @@ _MARK = 8  # bytes of a fingerprint of one output
 NEAR_COPY = 0.9  # of the outputs are the same
 
 
-def score_file(session: Session, file: Path, *, shown_as: str, earlier: Sequence[bytes] = ()) -> Outcome:
-    """Score a file of outputs.
+def score_file(session: Session, file: Path, *, shown_as: str, earlier: Sequence[bytes] = ()) -> ScoringOutcome:
+    """Score a file of outputs, which messages call ``shown_as``.
 
-    Args:
-        session: Answers and scorer.
-        file: The outputs.
-        shown_as: What messages call the file.
-        earlier: Fingerprints of what the team handed in before; only for hidden sets.
+    For a hidden set ``earlier`` has the fingerprints of what the team handed in before.
 
     Returns:
         Scores, or the problems: the file cannot be read, is not complete, or (hidden sets) is nearly one of before.
@@ -39,20 +35,19 @@ def score_file(session: Session, file: Path, *, shown_as: str, earlier: Sequence
         opened = open_predictions(file, name=shown_as)
         outputs = fingerprint(session, opened) if session.key.hidden else None
         if outputs is not None and any(near_copy(outputs, other) for other in earlier):
-            return Outcome(
-                problems=(
-                    f"More than {NEAR_COPY:.0%} of the outputs of a view are those of a file that your team handed in "
-                    "before. A hidden set does not score near copies, as the differences would tell the answers.",
-                )
+            problem = (
+                f"More than {NEAR_COPY:.0%} of the outputs of a view are those of a file that your team handed in "
+                "before. A hidden set does not score near copies, as the differences would tell the answers."
             )
+            return ScoringOutcome(problems=(problem,))
         result = session.score(opened)
     except PredictionError as problem:
         text = str(problem).replace(str(file), shown_as)
         # It may quote the file, and goes to pages, to JSON and to maintainers' terminals.
-        return Outcome(problems=("".join(char if char.isprintable() else "\ufffd" for char in text),))
+        return ScoringOutcome(problems=("".join(char if char.isprintable() else "\ufffd" for char in text),))
     if problems := tuple(_flaws(session, result)):
-        return Outcome(problems=problems)
-    return Outcome(
+        return ScoringOutcome(problems=problems)
+    return ScoringOutcome(
         signature=str(result.signature), result=_finite(result.as_json()), cells=tuple(_cells(result)), outputs=outputs
     )
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from vcrgen.dataset.views import View
 from vcrgen.files import indented_json
-from vcrgen.leaderboard.records import SHOWN_METRICS, BoardTable, Figure, Figures, Ranking, Row, Track
+from vcrgen.leaderboard.records import SHOWN_METRICS, BoardTable, Figure, Figures, RankedModel, Ranking, Track
 from vcrgen.published.facts import Access, show_size
 from vcrgen.published.quoted import Quoted
 from vcrgen.report import forms
@@ -62,12 +62,8 @@ def as_json(tables: Sequence[BoardTable]) -> str:
     return indented_json({"schema": SCHEMA, "tables": [_plain(table) for table in tables]})
 
 
-FORMATS: dict[str, Callable[[Sequence[BoardTable]], str]] = {
-    "md": as_markdown,
-    "csv": as_csv,
-    "latex": as_latex,
-    "json": as_json,
-}
+FORMATS: dict[str, Callable[[Sequence[BoardTable]], str]]
+FORMATS = {"md": as_markdown, "csv": as_csv, "latex": as_latex, "json": as_json}
 
 
 def _ranking(board: BoardTable, ranking: Ranking) -> Table:
@@ -80,15 +76,13 @@ def _ranking(board: BoardTable, ranking: Ranking) -> Table:
     if differences:
         heads += [f"{exact}, {DIFFERENCE}", "95 % interval"]
     return Table(
-        title="",
-        heads=[*heads, "Handed in"],
-        labels=labels,
+        title="", heads=[*heads, "Handed in"], labels=labels,
         rows=[list(_ranked_cells(row, views, differences)) for row in ranking.rows],
         best=[column for first in range(labels, labels + 3 * len(views), 3) for column in (first, first + 2)],
-    )
+    )  # fmt: skip
 
 
-def _ranked_cells(row: Row, views: Sequence[View], differences: bool) -> Iterator[TableCell]:
+def _ranked_cells(row: RankedModel, views: Sequence[View], differences: bool) -> Iterator[TableCell]:
     yield str(row.rank) if row.rank == row.lowest else f"{row.rank} ({row.rank}{DASH}{row.lowest})"
     yield from (row.facts.model, row.facts.team, _show_access(row.facts.access), show_size(row.facts.size) or None)
     for view in views:
@@ -107,18 +101,13 @@ def _quoted(quoted: Sequence[Quoted]) -> Table:
         labels=4,
         rows=[
             (
-                row.model,
-                _show_access(row.access),
-                show_size(row.size) or None,
-                row.data or None,
-                row.items or None,
-                *map(Percent, (row.exact, row.exact_sd, row.jaccard, row.jaccard_sd)),
-                notes[_note(row)],
+                row.model, _show_access(row.access), show_size(row.size) or None, row.data or None, row.items or None,
+                *map(Percent, (row.exact, row.exact_sd, row.jaccard, row.jaccard_sd)), notes[_note(row)],
             )
             for row in quoted
         ],
         notes=list(notes),
-    )
+    )  # fmt: skip
 
 
 def _note(row: Quoted) -> tuple[str, str]:
@@ -163,8 +152,7 @@ def _markdown(board: BoardTable) -> Iterator[str]:
         yield f"Signature {short}: {escape_markdown(ranking.signature)}"
     if board.quoted:
         table = _quoted(board.quoted)
-        yield f"**{table.title}**"
-        yield forms.as_markdown(table)
+        yield from (f"**{table.title}**", forms.as_markdown(table))
 
 
 def _latex(board: BoardTable) -> Iterator[str]:
@@ -184,48 +172,29 @@ def _latex_float(table: Table, caption: str, comment: str) -> str:
 
 def _ranked_rows(track: Track, ranking: Ranking) -> Iterator[dict[str, TableCell]]:
     for row in ranking.rows:
-        figures = row.scores[track.view]
-        facts = row.facts
+        figures, facts = row.scores[track.view], row.facts
         yield {
-            "kind": "ranked",
-            "set": track.set,
-            "hidden": "true" if track.hidden else "false",
-            "language": track.language,
-            "mode": track.mode,
-            "view": track.view.value,
-            "signature": ranking.signature,
-            "rank": row.rank,
-            "rank_lowest": row.lowest,
-            "model": facts.model,
-            "team": facts.team,
-            "access": facts.access.value,
-            "size_b": Number(facts.size),
-            "released": facts.released.isoformat() if facts.released else None,
-            "link": facts.link,
-            "received": row.received.isoformat(),
-            **_numbers("exact", figures.get("exact")),
+            "kind": "ranked", "set": track.set, "hidden": "true" if track.hidden else "false",
+            "language": track.language, "mode": track.mode, "view": track.view.value, "signature": ranking.signature,
+            "rank": row.rank, "rank_lowest": row.lowest, "model": facts.model, "team": facts.team,
+            "access": facts.access.value, "size_b": Number(facts.size), "released": _day(facts.released),
+            "link": facts.link, "received": row.received.isoformat(), **_numbers("exact", figures.get("exact")),
             **_numbers("jaccard", figures.get("jaccard")),
-            **_numbers("exact_difference", row.difference.get("exact") if row.difference else None),
-        }
+            **_numbers("exact_difference", (row.difference or {}).get("exact")),
+        }  # fmt: skip
 
 
 def _quoted_row(row: Quoted) -> dict[str, TableCell]:
     return {
-        "kind": "quoted",
-        "set": row.data,
-        "language": row.language,
-        "mode": row.mode,
-        "view": row.view.value,
-        "model": row.model,
-        "access": row.access.value,
-        "size_b": Number(row.size),
-        "released": row.released.isoformat() if row.released else None,
-        "link": row.url,
-        "exact": Number(row.exact),
-        "jaccard": Number(row.jaccard),
-        "source": row.source,
+        "kind": "quoted", "set": row.data, "language": row.language, "mode": row.mode, "view": row.view.value,
+        "model": row.model, "access": row.access.value, "size_b": Number(row.size), "released": _day(row.released),
+        "link": row.url, "exact": Number(row.exact), "jaccard": Number(row.jaccard), "source": row.source,
         "corrected": row.corrected,
-    }
+    }  # fmt: skip
+
+
+def _day(released: date | None) -> str | None:
+    return released.isoformat() if released else None
 
 
 def _numbers(name: str, figure: Figure | None) -> dict[str, TableCell]:

@@ -41,11 +41,7 @@ class Kept:
 
 
 class Vault:
-    """A folder of files by content; a file is there whole or not at all, and is never written twice.
-
-    Args:
-        board: The board's folder.
-    """
+    """The files in a board's folder by their content; each is there whole or not at all, and never written twice."""
 
     def __init__(self, board: Path) -> None:
         self._folder = board / FOLDER
@@ -54,18 +50,14 @@ class Vault:
         """Where a file is, or would be.
 
         Raises:
-            ValueError: That is no SHA-256 in hex, so no file of ours.
+            ValueError: The text is no SHA-256 in hex, so that no file here can be called so.
         """
         if not _DIGEST.fullmatch(sha256):
             raise ValueError("not a SHA-256 in hex")
         return self._folder / sha256[:2] / sha256
 
     def keep(self, stream: IO[bytes], *, most: int) -> Kept:
-        """Store a file of outputs; on disk when this returns.
-
-        Args:
-            stream: Its bytes.
-            most: Bytes it may have.
+        """Store a file of outputs of at most so many bytes; it is on disk when this returns.
 
         Raises:
             LeaderboardError: It is empty, too large, or packed.
@@ -107,8 +99,8 @@ def _copy(stream: IO[bytes], target: Path, most: int) -> Kept:
 
 
 def _refuse_packed(start: bytes) -> None:
-    kind = next((kind for magic, kind in _PACKED.items() if start.startswith(magic)), None)
-    if kind is None and start[_TAR_AT : _TAR_AT + len(_TAR)] == _TAR:
-        kind = "a tar archive"
-    if kind is not None:
-        raise LeaderboardError(f"The file is {kind}; boards take plain text only: JSON Lines, JSON, CSV or TSV.")
+    kinds = [kind for magic, kind in _PACKED.items() if start.startswith(magic)]
+    if start[_TAR_AT : _TAR_AT + len(_TAR)] == _TAR:
+        kinds.append("a tar archive")
+    if kinds:
+        raise LeaderboardError(f"The file is {kinds[0]}; boards take plain text only: JSON Lines, JSON, CSV or TSV.")

@@ -12,38 +12,23 @@ from vcrgen.files import canonical_json
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sampling:
-    """How a model chooses its words. What is None is not sent: the model's own default holds.
+    """How a model chooses its words. What is None is not sent: the model's own default holds."""
 
-    Attributes:
-        temperature: 0 takes the likeliest token each time.
-        top_p: Tokens are drawn from the likeliest ones that together have this probability.
-        max_tokens: Tokens of the reply, at most.
-        seed: Of the draws.
-    """
-
-    temperature: float | None = None
-    top_p: float | None = None
-    max_tokens: int | None = None
-    seed: int | None = None
+    temperature: float | None = None  # 0 takes the likeliest token each time
+    top_p: float | None = None  # tokens are drawn from the likeliest ones that together have this probability
+    max_tokens: int | None = None  # tokens of the reply, at most
+    seed: int | None = None  # of the draws
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """One question to a model. It holds no key, no address and no name of a model.
+    """One question to a model. It holds no key, no address and no name of a model."""
 
-    Attributes:
-        images: Encoded images (PNG, WebP, ...), byte for byte as they are stored.
-        text: The prompt; empty for a model that needs none.
-        language: Language code of the text that is read or written, for a model that no prompt tells.
-        sampling: How the reply is drawn.
-        candidates: Texts whose likelihood as the reply is wanted.
-    """
-
-    images: tuple[bytes, ...] = ()
-    text: str = ""
-    language: str = ""
-    sampling: Sampling = field(default_factory=Sampling)
-    candidates: tuple[str, ...] = ()
+    images: tuple[bytes, ...] = ()  # encoded images (PNG, WebP, ...), byte for byte as they are stored
+    text: str = ""  # the prompt; empty for a model that needs none
+    language: str = ""  # language code of the text that is read or written, for a model that no prompt tells
+    sampling: Sampling = field(default_factory=Sampling)  # how the reply is drawn
+    candidates: tuple[str, ...] = ()  # texts whose likelihood as the reply is wanted
 
     @property
     def id(self) -> str:
@@ -64,16 +49,14 @@ class Reply:
     """What a model answered.
 
     Attributes:
-        text: The answer; it may be empty, which is not the same as no reply.
-        model: Name of the model that answered, as it gives it itself.
         finish_reason: Why the answer ends where it does: ``stop``, ``length`` for one that was cut, ...; empty where
             the model does not say.
         usage: Tokens by kind, such as ``input`` and ``output``; empty where the model does not count.
         likelihoods: Of each candidate, in the request's order, the natural logarithm of its probability.
     """
 
-    text: str
-    model: str
+    text: str  # the answer; it may be empty, which is not the same as no reply
+    model: str  # name of the model that answered, as it gives it itself
     finish_reason: str = ""
     usage: Mapping[str, int] = field(default_factory=dict)
     likelihoods: tuple[float, ...] = ()

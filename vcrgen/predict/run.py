@@ -26,21 +26,13 @@ from vcrgen.work.watcher import Watcher
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PredictResult:
-    """What became of a run.
+    """What became of a run."""
 
-    Attributes:
-        path: The file of outputs.
-        model: Name and version of the model.
-        outputs: Lines in the file.
-        aside: Pictures set aside, by reason.
-        example: The first picture that was set aside, and why; for people.
-    """
-
-    path: Path
-    model: str
-    outputs: int
-    aside: Counter[str]
-    example: str
+    path: Path  # the file of outputs
+    model: str  # name and version of the model
+    outputs: int  # lines in the file
+    aside: Counter[str]  # pictures set aside, by reason
+    example: str  # the first picture that was set aside, and why; for people
 
 
 def run_baseline(

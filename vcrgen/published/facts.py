@@ -31,14 +31,23 @@ def check_name(text: str, what: str) -> str:
     Raises:
         LeaderboardError: It is empty, too long, or holds characters that cannot be seen or that turn the text around.
     """
-    name = " ".join(unicodedata.normalize("NFC", text).split())
-    if not name:
+    if not (name := visible(text, f"The name of the {what}")):
         raise LeaderboardError(f"The name of the {what} is missing.")
     if len(name) > MAX_NAME:
         raise LeaderboardError(f"The name of the {what} is longer than {MAX_NAME} characters.")
-    if odd := next((char for char in name if unicodedata.category(char) in ("Cc", "Cf", "Cs", "Co", "Cn")), None):
-        raise LeaderboardError(f"The name of the {what} holds the invisible character U+{ord(odd):04X}; take it out.")
     return name
+
+
+def visible(text: str, what: str) -> str:
+    """A text as it is stored: in Unicode's form NFC, with single spaces. ``what`` begins the message of the error.
+
+    Raises:
+        LeaderboardError: It holds a character that cannot be seen or that turns the text around.
+    """
+    shown = " ".join(unicodedata.normalize("NFC", text).split())
+    if odd := next((char for char in shown if unicodedata.category(char) in ("Cc", "Cf", "Cs", "Co", "Cn")), None):
+        raise LeaderboardError(f"{what} holds the invisible character U+{ord(odd):04X}; take it out.")
+    return shown
 
 
 def parse_size(text: str) -> float | None:

@@ -9,68 +9,45 @@ from __future__ import annotations
 import csv
 import io
 import re
-import unicodedata
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from vcrgen.dataset.key import HIDDEN_MODE
 from vcrgen.dataset.views import View
 from vcrgen.errors import LeaderboardError
-from vcrgen.published.facts import Access, check_link, check_name, parse_date, parse_size
+from vcrgen.published.facts import Access, check_link, check_name, parse_date, parse_size, visible
 from vcrgen.records import Mode
 
 MAX_BYTES = 4 << 20
 MAX_ROWS = 20_000
 MAX_TEXT = 300
 MODES = (*Mode, HIDDEN_MODE)
-_PERCENT = re.compile(r"[0-9]{1,3}(\.[0-9]{1,6})?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quoted:
-    """One figure or two of a publication, for one model in one setting.
+    """One figure or two of a publication, for one model in one setting."""
 
-    Attributes:
-        source: Where it is printed: publication and table.
-        url: The publication's address, or empty.
-        data: What was measured on.
-        items: Images of it, or None.
-        language: Language code.
-        mode: ``easy``, ``hard`` or ``mixed``.
-        view: Which image the model saw.
-        model: The name as printed; ``Humans`` for people.
-        access: Open weights or not.
-        size: Parameters in billions, or None.
-        released: Date of the model's release, or None.
-        exact: Exact match as a share, or None.
-        exact_sd: Its standard deviation as printed, or None.
-        jaccard: Jaccard index as a share, or None.
-        jaccard_sd: Its standard deviation as printed, or None.
-        corrected: What is printed and why it is wrong; empty where the row is as printed.
-        note: What else a reader has to know, or empty.
-    """
-
-    source: str
-    url: str = ""
-    data: str = ""
-    items: int | None = None
-    language: str
-    mode: str
-    view: View
-    model: str
+    source: str  # where it is printed: publication and table
+    url: str = ""  # the publication's address, or empty
+    data: str = ""  # what was measured on
+    items: int | None = None  # number of images of it
+    language: str  # language code
+    mode: str  # "easy", "hard" or "mixed"
+    view: View  # which image the model saw
+    model: str  # the name as printed; "Humans" for people
     access: Access = Access.UNKNOWN
-    size: float | None = None
-    released: date | None = None
-    exact: float | None = None
-    exact_sd: float | None = None
-    jaccard: float | None = None
-    jaccard_sd: float | None = None
-    corrected: str = ""
-    note: str = ""
+    size: float | None = None  # parameters in billions
+    released: date | None = None  # date of the model's release
+    exact: float | None = None  # exact match as a share from 0 to 1
+    exact_sd: float | None = None  # its standard deviation as printed
+    jaccard: float | None = None  # Jaccard index as a share from 0 to 1
+    jaccard_sd: float | None = None  # its standard deviation as printed
+    corrected: str = ""  # what is printed and why it is wrong; empty where the row is as printed
+    note: str = ""  # what else a reader has to know
 
 
 def published() -> list[Path]:
@@ -176,10 +153,7 @@ def _text_of(file: Path) -> str:
 
 
 def _text(cell: str) -> str:
-    text = " ".join(unicodedata.normalize("NFC", cell).split())
-    if odd := next((char for char in text if unicodedata.category(char) in ("Cc", "Cf", "Cs", "Co", "Cn")), None):
-        raise LeaderboardError(f"It holds the invisible character U+{ord(odd):04X}; take it out.")
-    return text
+    return visible(cell, "It")
 
 
 def _source(cell: str) -> str:
@@ -188,60 +162,45 @@ def _source(cell: str) -> str:
     return text
 
 
-def _one_of(values: tuple[str, ...]) -> Callable[[str], str]:
-    def read(cell: str) -> str:
-        if cell not in values:
-            raise LeaderboardError(f"It is one of {', '.join(values)}, not {cell[:20]!r}.")
-        return cell
-
-    return read
-
-
-_mode, _view, _access = _one_of(MODES), _one_of(tuple(View)), _one_of(tuple(Access))
-
-
-def _language(cell: str) -> str:
-    if not re.fullmatch("[a-z]{2,3}", cell):
-        raise LeaderboardError(f"It is a language code such as en or zh, not {cell[:20]!r}.")
+def _one_of(values: Iterable[str], cell: str) -> str:
+    if cell not in (known := tuple(values)):
+        raise LeaderboardError(f"It is one of {', '.join(known)}, not {cell[:20]!r}.")
     return cell
 
 
+def _language(cell: str) -> str:
+    return _matching("[a-z]{2,3}", cell, "a language code such as en or zh")
+
+
 def _items(cell: str) -> int | None:
-    if not cell:
-        return None
-    if not re.fullmatch("[1-9][0-9]{0,8}", cell):
-        raise LeaderboardError(f"It is a number of images such as 500, not {cell[:20]!r}.")
-    return int(cell)
+    return int(_matching("[1-9][0-9]{0,8}", cell, "a number of images such as 500")) if cell else None
 
 
 def _share(cell: str) -> float | None:
-    if not cell:
-        return None
-    if not _PERCENT.fullmatch(cell) or float(cell) > 100:
-        raise LeaderboardError(f"It is a percentage from 0 to 100 such as 91.55, not {cell[:20]!r}.")
-    return round(float(cell) / 100, 8)
+    form = r"(0?[0-9]{1,2}(\.[0-9]{1,6})?|100(\.0{1,6})?)"  # at most 100
+    return round(float(_matching(form, cell, "a percentage from 0 to 100 such as 91.55")) / 100, 8) if cell else None
 
 
-_READERS: Mapping[str, Callable[[str], object]] = MappingProxyType(
-    {
-        "source": _source,
-        "url": lambda cell: check_link(cell.strip()),
-        "data": _text,
-        "items": _items,
-        "language": _language,
-        "mode": _mode,
-        "view": lambda cell: View(_view(cell)),
-        "model": lambda cell: check_name(cell, "model"),
-        "access": lambda cell: Access(_access(cell or Access.UNKNOWN)),
-        "size": parse_size,
-        "released": parse_date,
-        "exact": _share,
-        "exact_sd": _share,
-        "jaccard": _share,
-        "jaccard_sd": _share,
-        "corrected": _text,
-        "note": _text,
-    }
-)
+def _matching(form: str, cell: str, expected: str) -> str:
+    if not re.fullmatch(form, cell):
+        raise LeaderboardError(f"It is {expected}, not {cell[:20]!r}.")
+    return cell
+
+
+_READERS: Mapping[str, Callable[[str], object]] = {
+    "source": _source,
+    "url": lambda cell: check_link(cell.strip()),
+    "data": _text,
+    "items": _items,
+    "language": _language,
+    "mode": lambda cell: _one_of(MODES, cell),
+    "view": lambda cell: View(_one_of(View, cell)),
+    "model": lambda cell: check_name(cell, "model"),
+    "access": lambda cell: Access(_one_of(Access, cell or Access.UNKNOWN)),
+    "size": parse_size,
+    "released": parse_date,
+    **dict.fromkeys(("exact", "exact_sd", "jaccard", "jaccard_sd"), _share),
+    **dict.fromkeys(("corrected", "note"), _text),
+}
 COLUMNS = tuple(_READERS)
 REQUIRED = ("source", "language", "mode", "view", "model")

@@ -49,6 +49,7 @@ _NAMED = re.compile(r"([^\W\d]\w*)((?: [^\W\d]\w*)*)(?: \[([\d.]+) bits\])? *=(.
 _SENTENCE = re.compile(r"([-+*@]) (?:if ([^:{]+): )?(.*)")
 _JOIN = re.compile(r"(\S+~) (\S+) *= *(.+)")
 _OWN = ("settings", "joins", "words")
+_SETTINGS = {"end", "space", "comma", "length"}
 _ANY = "any picture"
 _ALWAYS = {"season", "earliest"}
 
@@ -57,6 +58,7 @@ _ALWAYS = {"season", "earliest"}
 class _Line:
     """A line of a scene: a sentence with its sign, or a name instead of a sign; and its condition."""
 
+    reader: Reader
     sign: str
     holds: Text | None
     text: Text
@@ -104,13 +106,19 @@ class Captions:
                     self._scenes[section] = []
             else:
                 named = self._read(reader, section, line)
-                used += [(reader, name) for name in reader.used if name not in known | named]
+                used += [(reader, *use) for use in reader.used if use[1] or use[0] not in known | named]
                 known |= named if section in facts else set()
-        for reader, name in used:
+        for reader, name, values in used:
             if name not in self._words:
                 raise reader.wrong(f"nothing is called {name!r}")
-        if missing := facts.keys() - self._scenes.keys():
-            raise VcrgenError(f"{file}: the section [{min(missing)}] is missing.")
+            if values > len(self._words[name].parameters):
+                raise reader.wrong(f"{name!r} takes {len(self._words[name].parameters)} values, not {values}")
+        if missing := _SETTINGS - self._settings.keys():
+            raise VcrgenError(f"{file}: the setting {min(missing)!r} is missing.")
+        for kind in facts:
+            always = {line.sign for line in self._scenes.get(kind, ()) if not line.holds}
+            if missing := {"*", "@"} - always if kind == _ANY else {"-"} - always:
+                raise VcrgenError(f"{file}: the section [{kind}] needs a line with {min(missing)} and no condition.")
 
     def _read(self, reader: Reader, section: str, line: str) -> set[str]:
         """Read a line, and return the names that it gives."""
@@ -119,15 +127,17 @@ class Captions:
             self._joins.append(self._join(*join.groups()))
         elif named and section == "settings":
             self._settings[named[1]] = named[4].strip().strip('"')
+            if named[1] == "length" and not self._settings["length"].isdigit():
+                raise reader.wrong("the length is a number of characters")
         elif named and section == "words":
             parameters = tuple(named[2].split())
             self._words[named[1]] = Rule(parameters, float(named[3] or 0), reader.either(named[4]))
             return set(parameters)
         elif scene is not None and (sentence := _SENTENCE.fullmatch(line)):
             holds = reader.condition(sentence[2]) if sentence[2] else None
-            scene.append(_Line(sentence[1], holds, reader.text(sentence[3])))
+            scene.append(_Line(reader, sentence[1], holds, reader.text(sentence[3])))
         elif scene is not None and named and not named[2]:
-            scene.append(_Line(named[1], None, reader.either(named[4])))
+            scene.append(_Line(reader, named[1], None, reader.either(named[4])))
             return {named[1]}
         else:
             raise reader.wrong(f"{line[:60]!r} is not understood")
@@ -135,7 +145,8 @@ class Captions:
 
     def _join(self, first: str, second: str, joined: str) -> tuple[re.Pattern[str], str]:
         if second == "VOWEL":
-            pattern, joined = rf"(?=[{self._settings['vowels']}])", joined if joined.endswith("'") else f"{joined} "
+            vowels = self._settings.get("vowels", "aeiou")
+            pattern, joined = rf"(?=[{re.escape(vowels)}])", joined if joined.endswith("'") else f"{joined} "
         else:
             pattern = rf"{re.escape(second)}\b"
         return re.compile(rf"(?<!\w){re.escape(first)} {pattern}", re.IGNORECASE), joined
@@ -167,22 +178,24 @@ class Captions:
         # choice of sentences and facts has bits of its own, which is why the first captions get by without.
         if sum(bits for name, bits in telling.coined if name in "".join(sentences)) < 2 * log2(turn + 1) - 2:
             sentences.append(rng.choice(self._told(telling, _ANY, "@")["@"]))
-        closed = [text[0].upper() + text[1:] + self._settings["end"] for text in sentences]
-        if len(closed) == 1 and rng.random() < 0.3:
-            closed = [closed[0][:-1]]
-        return self._settings["space"].join(closed)
+        end = "" if len(sentences) == 1 and rng.random() < 0.3 else self._settings["end"]
+        return self._settings["space"].join(text[0].upper() + text[1:] + end for text in sentences)
 
     def _told(self, telling: Telling, section: str, signs: str = "-+") -> dict[str, list[str]]:
         """Put all sentences with some signs together, in the order of their lines, and return them by signs."""
         told: dict[str, list[str]] = {sign: [] for sign in signs}
         for line in self._scenes[section]:
-            if line.sign in told and (line.holds is None or line.holds(telling)):
-                text = line.text(telling)
-                if "~" in text:
-                    for pattern, joined in self._joins:
-                        text = pattern.sub(joined, text)
-                    text = text.replace("~", "")
-                told[line.sign].append(text)
-            elif line.sign.isidentifier():
-                telling.names[line.sign] = line.text(telling)
+            try:
+                if line.sign.isidentifier():
+                    telling.names[line.sign] = line.text(telling)
+                elif line.sign in told and (line.holds is None or line.holds(telling)):
+                    told[line.sign].append(self._joined(str(line.text(telling))))
+            except (TypeError, IndexError, RecursionError) as error:
+                raise line.reader.wrong(f"this cannot be told ({error})") from None
         return told
+
+    def _joined(self, text: str) -> str:
+        if "~" in text:
+            for pattern, joined in self._joins:
+                text = pattern.sub(joined, text)
+        return text.replace("~", "")

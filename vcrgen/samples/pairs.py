@@ -10,8 +10,6 @@ from io import BytesIO
 from random import Random
 from typing import Any
 
-from PIL import Image
-
 from vcrgen.samples.captions import Captions
 from vcrgen.samples.facts import Facts
 from vcrgen.samples.scenery import Picture
@@ -23,17 +21,11 @@ BUILTIN_COUNT = 4 * len(SCENES)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SamplePair:
-    """A picture with its caption.
+    """A picture with its caption."""
 
-    Attributes:
-        id: Stable name, e.g. "en-000017".
-        image: The encoded picture, PNG or JPEG.
-        caption: What the picture shows, in the pair's language.
-    """
-
-    id: str
-    image: bytes
-    caption: str
+    id: str  # stable name, e.g. "en-000017".
+    image: bytes  # the encoded picture, PNG or JPEG
+    caption: str  # what the picture shows, in the pair's language
 
 
 def sample_pair(lang: str, index: int) -> SamplePair:
@@ -95,17 +87,12 @@ def _image(scene: Scene[Any], facts: Facts, index: int) -> bytes:
     width, height = rng.choice(scene.sizes)
     # PNG is slow for large pictures, and the sources of real datasets mix both.
     as_png = rng.random() < (0.5 if width * height < 110_000 else 0.15)
-    picture = Picture(width, height, rng)
+    picture, buffer = Picture(width, height, rng), BytesIO()
     scene.draw(picture, facts)
-    return _encode(picture.finish(), as_png=as_png)
-
-
-def _encode(picture: Image.Image, *, as_png: bool) -> bytes:
-    buffer = BytesIO()
     if as_png:
-        picture.save(buffer, "PNG", compress_level=3)
+        picture.finish().save(buffer, "PNG", compress_level=3)
     else:
-        picture.save(buffer, "JPEG", quality=90)
+        picture.finish().save(buffer, "JPEG", quality=90)
     return buffer.getvalue()
 
 

@@ -23,20 +23,13 @@ AUTUMN = colours("e28c36 ce5c32 ecb648")
 
 @dataclass(frozen=True, slots=True)
 class Light:
-    """How a time of day colours a scene.
+    """How a time of day colours a scene."""
 
-    Attributes:
-        sky: Stops of the sky, from the zenith to the horizon.
-        lamp: Colour of the sun or moon.
-        tone: The colour everything drifts towards, and `share`, how far.
-        dark: Whether lamps and windows are lit.
-    """
-
-    sky: tuple[RGB, ...]
-    lamp: RGB
-    tone: RGB
+    sky: tuple[RGB, ...]  # stops of the sky, from the zenith to the horizon
+    lamp: RGB  # colour of the sun or moon
+    tone: RGB  # the colour everything drifts towards, and `share`, how far
     share: float
-    dark: bool = False
+    dark: bool = False  # whether lamps and windows are lit
 
     @property
     def horizon(self) -> RGB:

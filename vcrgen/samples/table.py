@@ -24,17 +24,11 @@ UPRIGHT = _PLAIN * 2 + _SQUARE * 2 + _TALL * 2
 
 @dataclass(frozen=True, slots=True)
 class Scene(Generic[F]):
-    """One kind of scene.
+    """One kind of scene."""
 
-    Attributes:
-        facts: What is in a picture, and how that is sampled.
-        draw: Draws it.
-        sizes: Widths and heights in px that suit it; one that is listed twice is twice as likely.
-    """
-
-    facts: type[F]
-    draw: Callable[[Picture, F], None]
-    sizes: tuple[Size, ...] = ANY
+    facts: type[F]  # what is in a picture, and how that is sampled
+    draw: Callable[[Picture, F], None]  # draws it
+    sizes: tuple[Size, ...] = ANY  # widths and heights in px that suit it; one that is listed twice is twice as likely
 
     @property
     def kind(self) -> str:

@@ -33,43 +33,28 @@ def _part(value: Any, part: str) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A line of `[words]`.
+    """A line of `[words]`."""
 
-    Attributes:
-        parameters: Names of its values; those that are not given are None.
-        bits: How many bits of chance choose the invented name that it makes; 0 for other words.
-        text: Puts it together.
-    """
-
-    parameters: tuple[str, ...]
-    bits: float
-    text: Text
+    parameters: tuple[str, ...]  # names of its values; those that are not given are None
+    bits: float  # how many bits of chance choose the invented name that it makes; 0 for other words
+    text: Text  # puts it together
 
 
 @dataclass(slots=True)
 class Telling:
-    """A caption that is being told.
+    """A caption that is being told."""
 
-    Attributes:
-        words: The rules of the language.
-        rng: Makes the choices.
-        names: Values by their names: facts, and what the scene or the rule in hand names.
-        comma: What stands between the words of a list.
-        coined: The invented names so far, and the bits of each.
-    """
-
-    words: Mapping[str, Rule]
-    rng: Random
-    names: dict[str, Any]
-    comma: str
-    coined: list[tuple[str, float]] = field(default_factory=list)
+    words: Mapping[str, Rule]  # the rules of the language
+    rng: Random  # makes the choices
+    names: dict[str, Any]  # values by their names: facts, and what the scene or the rule in hand names
+    comma: str  # what stands between the words of a list
+    coined: list[tuple[str, float]] = field(default_factory=list)  # the invented names so far, and the bits of each
 
     def call(self, name: str, values: list[Any]) -> str:
         """Put a rule's text together; of the scene it sees the season and the earliest year only."""
         rule, outer = self.words[name], self.names
-        inner = {"season": outer["season"], "earliest": outer["earliest"]}
-        inner.update(zip_longest(rule.parameters, values[: len(rule.parameters)]))
-        self.names = inner
+        self.names = {"season": outer["season"], "earliest": outer["earliest"]}
+        self.names.update(zip_longest(rule.parameters, values))
         text = str(rule.text(self))
         self.names = outer
         if rule.bits:
@@ -84,13 +69,13 @@ class Reader:
     """Reads the texts of one line of a file.
 
     Attributes:
-        used: The names that the texts use, for whoever knows which there are.
+        used: The names that the texts use and how many values they give to each, for whoever knows which there are.
     """
 
     def __init__(self, where: str) -> None:
         """Start with the file and the line, for messages."""
         self._where = where
-        self.used: list[str] = []
+        self.used: list[tuple[str, int]] = []
 
     def wrong(self, message: str) -> VcrgenError:
         """Return an error that names the line."""
@@ -135,7 +120,7 @@ class Reader:
         name, _, part = path.partition(".")
         if part and part not in _PARTS:
             raise self.wrong(f"a value has no {part!r}, only {', '.join(_PARTS)}")
-        self.used.append(name)
+        self.used.append((name, 0))
         whole: Text = lambda t: t.names[name] if name in t.names else t.call(name, [])  # noqa: E731
         return (lambda t: _part(whole(t), part)) if part else whole
 
@@ -166,12 +151,8 @@ class Reader:
 
     def _choice(self, texts: list[str]) -> Text:
         if match := _CHANCE.match(texts[0]):
-            share, first, second = (
-                int(match[1]) / 100,
-                self.text(texts[0][match.end() :]),
-                self.text("|".join(texts[1:])),
-            )
-            return lambda t: first(t) if t.rng.random() < share else second(t)
+            first, second = self.text(texts[0][match.end() :]), self.text("|".join(texts[1:]))
+            return lambda t: first(t) if t.rng.random() < int(match[1]) / 100 else second(t)
         choices = list(map(self.text, texts))
         return lambda t: t.rng.choice(choices)(t)
 
@@ -179,9 +160,11 @@ class Reader:
         if not low.isdigit():
             first = self._value(low)
             return lambda t: t.rng.randint(first(t), int(high))
-        numbers, width = range(int(low), int(high) + 1, int(step or 1)), len(low) if low[0] == "0" else 0
-        if width > 1:
-            return lambda t: f"{t.rng.choice(numbers):0{width}}"
+        numbers = range(int(low), int(high) + 1, int(step or 1))
+        if not numbers:
+            raise self.wrong(f"no number is in {low}..{high}")
+        if low.startswith("00"):
+            return lambda t: f"{t.rng.choice(numbers):0{len(low)}}"
         return lambda t: t.rng.choice(numbers)
 
     def _call(self, text: str) -> Text:
@@ -194,7 +177,7 @@ class Reader:
             return lambda t: t.comma.join(listed(t))
         if not values:
             return self._value(name)
-        self.used.append(name)
+        self.used.append((name, len(values)))
         if words[1][0] == "*":
             first, *others = values
             return lambda t: t.comma.join(t.call(name, [one, *(other(t) for other in others)]) for one in first(t))

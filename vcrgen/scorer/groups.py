@@ -5,10 +5,11 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from vcrgen.scorer.answer_key import AnswerKey
-from vcrgen.scorer.records import AnswerSpan
+from vcrgen.scorer.records import Question
 from vcrgen.scorer.scorer import Scorer
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ MOST_LENGTHS = 8
 EXAMPLES = 5
 NO_LABEL = 0xFFFF  # the code of a span of which a property is not known
 _AGREEMENT = ("agrees", "disagrees")
+_NO_INK = float("nan")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,47 +42,45 @@ class Property:
 
 
 class SpanProperties:
-    """What divides the spans of a key. The key is read once, and a few bytes are kept of each span.
+    """What divides the spans of a key: a few bytes of each span, kept when its question is seen.
+
+    Questions that are scored are shown to it (:meth:`see`), as their spans' tokens are at hand then. It reads the
+    others from the key when it is asked for the properties.
 
     Args:
         key: The answers.
         scorer: Its tokens are those of the lengths.
-
-    Attributes:
-        empty: How many spans have no token, so that nobody can restore them.
-        first_empty: The ids of the first questions with one.
     """
 
     def __init__(self, key: AnswerKey, scorer: Scorer) -> None:
-        import numpy as np
+        self._key = key
+        self._scorer = scorer
+        self._starts = key.questions.starts
+        self._spans = spans = int(self._starts[-1])
+        self._seen = bytearray(len(key))
+        self._tokens = bytearray(spans)
+        self._agreement = array("H", bytes(2 * spans))
+        self._characters = array("i", bytes(4 * spans))
+        self._ink = {mode: array("d", bytes(8 * spans)) for mode in key.modes}
+        self._traits: dict[str, tuple[dict[str, int], array[int]]] = {}
 
-        self.empty = 0
-        self.first_empty: list[str] = []
-        columns = _Columns(key.modes)
-        for question in key.questions:
-            for span in question.spans:
-                tokens = scorer.prepare(span.text).tokens
-                columns.add(span, tokens)
-                if not tokens:
-                    self.empty += 1
-                    if len(self.first_empty) < EXAMPLES:
-                        self.first_empty.append(question.question_id)
-        starts = key.questions.starts
-        positions = 1 + np.arange(starts[-1]) - np.repeat(starts[:-1], np.diff(starts))
-        tokens_of = np.frombuffer(columns.tokens, np.uint8)
-        self._first = [
-            *_by_value("position", positions, _position_label, LAST_POSITION),
-            *_by_value("tokens", tokens_of, str, MOST_LENGTHS),
-            *_by_quartile("characters", np.frombuffer(columns.characters, np.int32), "{:.0f}"),
-        ]
-        self._ink = {
-            mode: _by_quartile("visible ink", np.frombuffer(ink, np.float64), "{:.2f}")
-            for mode, ink in columns.ink.items()
-        }
-        agreement = _by_label("segmenter", _AGREEMENT, columns.agreement)
-        self._last = agreement + [
-            part for name, codes in columns.traits.items() for part in _by_label(name, columns.labels[name], codes)
-        ]
+    def see(self, row: int, question: Question) -> None:
+        """Keep what divides the spans of a question."""
+        if self._seen[row]:
+            return
+        self._seen[row] = 1
+        for number, span in enumerate(question.spans, start=int(self._starts[row])):
+            tokens = self._scorer.prepare(span.text).tokens
+            self._tokens[number] = min(len(tokens), MOST_LENGTHS)
+            # Where a span on its own is cut otherwise than in its caption, an output that embeds it in other words can
+            # hold it and still lack its tokens.
+            self._agreement[number] = NO_LABEL if span.tokens is None else int(tokens != span.tokens)
+            self._characters[number] = len(span.text)
+            for mode, ink in self._ink.items():
+                ink[number] = span.ink.get(mode, _NO_INK)
+            for name, label in span.traits.items():
+                labels, codes = self._traits.setdefault(name, ({"": 0}, array("H", bytes(2 * self._spans))))
+                codes[number] = labels.setdefault(label, min(len(labels), NO_LABEL - 1))
 
     def of_mode(self, mode: str) -> list[Property]:
         """All properties; one with a single value is none.
@@ -88,35 +88,44 @@ class SpanProperties:
         Args:
             mode: The mode whose visible ink counts.
         """
-        return [*self._first, *self._ink.get(mode, ()), *self._last]
+        import numpy as np
 
+        first, last = self._of_any_mode
+        ink = np.frombuffer(self._ink.get(mode, array("d")), np.float64)
+        return [*first, *_by_quartile("visible ink", ink, "{:.2f}"), *last]
 
-class _Columns:
-    """What is kept of the spans, in arrays that grow."""
+    @property
+    def empty(self) -> tuple[int, list[str]]:
+        """How many spans have no token, so that nobody can restore them, and the ids of the first ones' questions."""
+        import numpy as np
 
-    def __init__(self, modes: Sequence[str]) -> None:
-        self.tokens = array("B")
-        self.characters = array("i")
-        self.ink = {mode: array("d") for mode in modes}
-        self.agreement = array("H")
-        self.traits: dict[str, array[int]] = {}
-        self.labels: dict[str, dict[str, int]] = {}
+        self._see_all()
+        numbers = np.flatnonzero(np.frombuffer(self._tokens, np.uint8) == 0)
+        rows = np.searchsorted(self._starts, numbers[:EXAMPLES], side="right") - 1
+        return len(numbers), [self._key.question(row).question_id for row in rows.tolist()]
 
-    def add(self, span: AnswerSpan, tokens: tuple[str, ...]) -> None:
-        number = len(self.tokens)
-        self.tokens.append(min(len(tokens), MOST_LENGTHS))
-        self.characters.append(len(span.text))
-        # Where a span on its own is cut otherwise than in its caption, an output that embeds it in other words can hold
-        # it and still lack its tokens.
-        self.agreement.append(NO_LABEL if span.tokens is None else int(tokens != span.tokens))
-        for mode, values in self.ink.items():
-            values.append(span.ink.get(mode, float("nan")))
-        for name in [name for name in span.traits if name not in self.traits]:
-            self.labels[name] = {"": 0}
-            self.traits[name] = array("H", [0]) * number
-        for name, codes in self.traits.items():
-            labels = self.labels[name]
-            codes.append(labels.setdefault(span.traits.get(name, ""), min(len(labels), NO_LABEL - 1)))
+    @cached_property
+    def _of_any_mode(self) -> tuple[list[Property], list[Property]]:
+        """What stands before the visible ink, and what after it."""
+        import numpy as np
+
+        self._see_all()
+        positions = 1 + np.arange(self._spans) - np.repeat(self._starts[:-1], np.diff(self._starts))
+        first = [
+            *_by_value("position", positions, _position_label, LAST_POSITION),
+            *_by_value("tokens", np.frombuffer(self._tokens, np.uint8), str, MOST_LENGTHS),
+            *_by_quartile("characters", np.frombuffer(self._characters, np.int32), "{:.0f}"),
+        ]
+        last = _by_label("segmenter", _AGREEMENT, self._agreement)
+        for name, (labels, codes) in self._traits.items():
+            last += _by_label(name, labels, codes)
+        return first, last
+
+    def _see_all(self) -> None:
+        row = self._seen.find(0)
+        while row >= 0:
+            self.see(row, self._key.question(row))
+            row = self._seen.find(0, row + 1)
 
 
 def _position_label(position: int) -> str:

@@ -174,9 +174,12 @@ class Join:
             )
 
     def _check_answers(self, joined: Joined) -> None:
-        theirs, question = joined.prediction.answers, self.key.question(joined.question)
+        theirs = joined.prediction.answers
         # To say that a guess is not an answer of a hidden set would be to give the key away, guess by guess.
-        if not self.key.hidden and theirs is not None and theirs != question.answers:
+        if theirs is None or self.key.hidden:
+            return
+        question = self.key.question(joined.question)
+        if theirs != question.answers:
             raise PredictionError(
                 f"{self._file.path}, {joined.prediction.place}: its answers are not those of "
                 f"{question.question_id!r} in {self.key.name}; the outputs were made from other data (or another "

@@ -22,12 +22,8 @@ class Overlap(NamedTuple):
 def overlap(span: Set[str], ngram: Set[str]) -> Overlap:
     """Jaccard index, precision, recall and F1 of two token sets, neither of them empty."""
     shared = len(span & ngram)
-    return Overlap(
-        jaccard=shared / (len(span) + len(ngram) - shared),
-        precision=shared / len(ngram),
-        recall=shared / len(span),
-        f1=f_score(shared, len(ngram), len(span)),
-    )
+    jaccard = shared / (len(span) + len(ngram) - shared)
+    return Overlap(jaccard, shared / len(ngram), shared / len(span), f_score(shared, len(ngram), len(span)))
 
 
 def rouge1(span: Sequence[str], ngram: Sequence[str]) -> float:

@@ -8,9 +8,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from vcrgen.config import ScoreOptions
 from vcrgen.dataset.views import View
 from vcrgen.errors import PredictionError, ScoreError
-from vcrgen.reading import without_halves
+from vcrgen.reading import encodable
 from vcrgen.scorer.answer_key import AnswerKey
 from vcrgen.scorer.answers import load_answers
 from vcrgen.scorer.evidence import EvidenceWriter, write_evidence
@@ -26,26 +27,10 @@ from vcrgen.scorer.tally import Tally, unanswered
 from vcrgen.signature import Signature
 from vcrgen.stats.bootstrap import RESAMPLES
 
+Options = ScoreOptions
 Run = tuple[PredictionFile, ...]
 """The files of one run of one model."""
 Outputs = Path | PredictionFile | Sequence[PredictionFile]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
-    """How to score; see :func:`vcrgen.scorer.score`."""
-
-    protocol: str = "paper"
-    mode: str | None = None
-    view: str | None = None
-    split: str | None = None
-    subset: str | None = None
-    lang: str | None = None
-    segmenter: str | None = None
-    strip_thinking: bool | None = None
-    max_output_tokens: int | None = None
-    seed: int = 0
-    strict: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +108,7 @@ class Session:
 
     @cached_property
     def properties(self) -> SpanProperties:
-        """What divides the dataset's spans into groups; found when first asked for."""
+        """What divides the dataset's spans into groups; the same for all files."""
         return SpanProperties(self.key, self.scorer)
 
     @property
@@ -165,12 +150,13 @@ class Session:
         evidence = evidence or EvidenceWriter()
         run = _opened(outputs)
         join = self._join()
-        tally = Tally(self.key, self.scorer)
+        tally = Tally(self.key, self.scorer, self.properties)
         name, model = _name(run), None
         for joined in join(run):
             matches = tally.add(joined)
             model = joined.prediction.model or model
-            evidence.add(name, model, self._id(joined.question), *joined.cell, matches)
+            if evidence.wanted:
+                evidence.add(name, model, self._id(joined.question), *joined.cell, matches)
         for cell, rows in tally.missing():
             for row in rows.tolist() if evidence.wanted else ():
                 matches = unanswered(self.key.question(row).answers, Outcome.MISSING)
@@ -178,7 +164,7 @@ class Session:
         self._note_spans(join, tally)
         if self.options.strict:
             _refuse_flaws(run, join)
-        cells, resamples = summarise(tally, self.properties, seed=self.options.seed)
+        cells, resamples = summarise(tally, seed=self.options.seed)
         return RunResult(
             name=name,
             model=model,
@@ -246,13 +232,14 @@ class Session:
         empty = sum(cell.counts[Outcome.EMPTY.value] for cell in tally.cells.values())
         if empty:
             join.counts["empty"] = empty
-        if self.properties.empty:
-            join.counts["empty_spans"] = self.properties.empty
-            join.examples["empty_spans"] = [repr(question_id) for question_id in self.properties.first_empty]
+        without_tokens, first = self.properties.empty
+        if without_tokens:
+            join.counts["empty_spans"] = without_tokens
+            join.examples["empty_spans"] = [repr(question_id) for question_id in first]
 
     def _notes(self, run: Run, cells: list[CellResult]) -> Iterator[str]:
         if len(run) > 1:
-            yield f"Files of one model, scored as one: {', '.join(without_halves(file.path.name) for file in run)}."
+            yield f"Files of one model, scored as one: {', '.join(encodable(file.path.name) for file in run)}."
         if self.key.hidden:
             yield "The answers are secret, and --spans, --explain and the HTML report show them: keep those."
         recorded, used = self.key.segmenter, self.scorer.segmenter.name
@@ -321,8 +308,8 @@ def _model(run: Run) -> str | None:
 def _name(run: Run) -> str:
     """What a run is called where no model is named: by its file, or by the tool that wrote its files."""
     if len(run) > 1 and run[0].task.model:
-        return without_halves(run[0].task.model)
-    return without_halves(" + ".join(file.path.stem for file in run))
+        return encodable(run[0].task.model)
+    return encodable(" + ".join(file.path.stem for file in run))
 
 
 def _problems(join: Join) -> dict[str, tuple[int, tuple[str, ...]]]:

@@ -19,8 +19,6 @@ from vcrgen.text.segmenters import LONGEST_RUN, Segmenter, Tokens, load_segmente
 # themselves for megabytes, and every token of an answer costs a hundred bytes while it is compared.
 LONGEST_OUTPUT = 100_000
 MOST_PREPARED = 1 << 15  # spans whose tokens are kept: about 20 MB
-# Of a span whose tokens are found as they are; similarity and character depend on how they are joined.
-ALIKE = Scores(exact=1.0, jaccard=1.0, precision=1.0, recall=1.0, f1=1.0, rouge1=1.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,7 +148,16 @@ class Scorer:
         same = tuple(ngram) == span.tokens
         exact = same or (nearest.distance == 0 and not self.protocol.exact_by_tokens)
         if same and (nearest.string == span.text or not self.protocol.rouge_retokenises):
-            scores = ALIKE._replace(similarity=nearest.similarity, character=character)
+            scores = Scores(
+                exact=1.0,
+                jaccard=1.0,
+                precision=1.0,
+                recall=1.0,
+                f1=1.0,
+                rouge1=1.0,
+                similarity=nearest.similarity,
+                character=character,
+            )
         else:
             unique = frozenset(ngram)
             sets = overlap(span.unique, unique)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from vcrgen.dataset.views import View
-from vcrgen.scorer.groups import NO_LABEL, Property, SpanProperties
+from vcrgen.scorer.groups import NO_LABEL, Property
 from vcrgen.scorer.records import METRICS
 from vcrgen.scorer.results import CellResult, Difference, Estimate, GroupResult, Resamples
 from vcrgen.scorer.tally import OUTCOMES, Cell, Tally
@@ -36,14 +36,11 @@ class _Column(NamedTuple):
     group: tuple[str, int] | None = None
 
 
-def summarise(
-    tally: Tally, properties: SpanProperties, *, seed: int
-) -> tuple[list[CellResult], dict[CellName, Resamples]]:
+def summarise(tally: Tally, *, seed: int) -> tuple[list[CellResult], dict[CellName, Resamples]]:
     """Means, standard deviations and intervals of every cell of a tally.
 
     Args:
         tally: Scores of all predictions.
-        properties: What divides the spans into groups.
         seed: Seed of the bootstrap.
 
     Returns:
@@ -51,7 +48,7 @@ def summarise(
     """
     names = sorted(tally.cells, key=lambda name: (name[0], list(View).index(name[1])))
     cells = {name: tally.cells[name] for name in names}
-    of_modes = {mode: properties.of_mode(mode) for mode in dict.fromkeys(mode for mode, _ in names)}
+    of_modes = {mode: tally.properties.of_mode(mode) for mode in dict.fromkeys(mode for mode, _ in names)}
     # All cells share the resamples: drawing them is most of the work, and what makes differences paired.
     spans, images = _SpanSums(cells), _ImageSums(tally, cells, of_modes)
     span_means = resampled_means(spans, seed=seed, unit="span")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from vcrgen.dataset.views import View
 from vcrgen.scorer.answer_key import AnswerKey
+from vcrgen.scorer.groups import SpanProperties
 from vcrgen.scorer.join import Joined
 from vcrgen.scorer.records import METRICS, Outcome, SpanMatch
 from vcrgen.scorer.scorer import Scorer
@@ -88,24 +89,27 @@ class Tally:
     Args:
         key: The answers.
         scorer: Scores one output.
+        properties: Is shown the questions that are scored.
     """
 
-    def __init__(self, key: AnswerKey, scorer: Scorer) -> None:
+    def __init__(self, key: AnswerKey, scorer: Scorer, properties: SpanProperties) -> None:
         self.key = key
         self.scorer = scorer
+        self.properties = properties
         self.cells: dict[tuple[str, View], Cell] = {}
         self.starts = key.questions.starts
 
     def add(self, joined: Joined) -> tuple[SpanMatch, ...]:
         """Score one prediction; its spans' matches are returned as evidence and not kept."""
         cell, question = self._cell(joined.cell), self.key.question(joined.question)
-        output = joined.prediction.output
+        answers, output = question.answers, joined.prediction.output
         if output is None:
             cell.counts["null"] += 1
-            matches = unanswered(question.answers, Outcome.NULL)
+            matches = unanswered(answers, Outcome.NULL)
         else:
-            scored = self.scorer(question.answers, output)
+            scored = self.scorer(answers, output)
             matches = scored.matches
+            self.properties.see(joined.question, question)
             cell.counts[scored.outcome.value if scored.outcome else "answered"] += 1
             cell.counts["thinking"] += scored.thinking
             cell.counts["cut"] += scored.cut
@@ -113,7 +117,7 @@ class Tally:
                 cell.counts["long"] += 1
             cell.counts["verbatim"] += sum(match.verbatim and not match.exact for match in matches)
             cell.output_characters += scored.length
-            cell.answer_characters += sum(map(len, question.answers))
+            cell.answer_characters += sum(map(len, answers))
         cell.put(int(self.starts[joined.question]), matches)
         return matches
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from vcrgen.builder.bands import stack_bands
-from vcrgen.builder.compose import compose_view, draw_parts
+from vcrgen.builder.compose import compose_images, draw_parts
 from vcrgen.builder.pipeline import Pipeline
 from vcrgen.builder.records import Prepared
 from vcrgen.config import BuildConfig
@@ -57,7 +57,7 @@ class Examples:
         cover = prepared.style.covers[level] if isinstance(level, Mode) else self._cover(level)
         chosen = rng_for(seed, f"stream view {epoch}", pair).random() * len(self._views)
         view = self._views[int(chosen)]
-        composed = compose_view(draw_parts(prepared, spans), dict.fromkeys(spans, cover.rule))
+        composed = compose_images(draw_parts(prepared, spans), dict.fromkeys(spans, cover.rule), tuple)
         return {
             "question_id": pair,
             "image": stack_bands(getattr(composed, _IMAGES[View(view)])),

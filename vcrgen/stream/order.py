@@ -15,15 +15,10 @@ REMEMBERED = 4  # epochs: workers may be in neighbouring ones
 
 
 class Epoch(NamedTuple):
-    """One epoch's windows.
+    """One epoch's windows."""
 
-    Attributes:
-        tasks: Indexes of the source's windows, in order.
-        before: Rows of the epoch before each of them.
-    """
-
-    tasks: Sequence[int]
-    before: Sequence[int]
+    tasks: Sequence[int]  # indexes of the source's windows, in order
+    before: Sequence[int]  # rows of the epoch before each of them
 
 
 class Order:

@@ -19,15 +19,10 @@ Windows = Iterator[tuple[int, int]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """What is done of some windows.
+    """What is done of some windows."""
 
-    Attributes:
-        start: All of them before this number are done.
-        rows: For later ones, the rows that are done, if there are any.
-    """
-
-    start: int = 0
-    rows: Mapping[int, int] = field(default_factory=dict)
+    start: int = 0  # all of them before this number are done
+    rows: Mapping[int, int] = field(default_factory=dict)  # for later ones, the rows that are done, if there are any
 
     def of(self, window: int, size: int) -> int:
         """Rows of a window that are done."""
@@ -56,32 +51,20 @@ class Progress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Share:
-    """A share of what was left: every ``count``-th window from the ``index``-th on.
+    """A share of what was left: every ``count``-th window from the ``index``-th on."""
 
-    Attributes:
-        done: What was done before.
-        index: From 0.
-        count: How many shares there are.
-    """
-
-    done: Progress
-    index: int
-    count: int
+    done: Progress  # what was done before
+    index: int  # from 0
+    count: int  # how many shares there are
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Whose windows, and what of them is done.
+    """Whose windows, and what of them is done."""
 
-    Attributes:
-        shares: The share of a rank, and inside it the share of a worker.
-        done: What is done of that.
-        until: The epoch before which the iteration that is under way ends, or None.
-    """
-
-    shares: tuple[Share, ...] = ()
-    done: Progress = field(default_factory=Progress)
-    until: int | None = None
+    shares: tuple[Share, ...] = ()  # the share of a rank, and inside it the share of a worker
+    done: Progress = field(default_factory=Progress)  # what is done of that
+    until: int | None = None  # the epoch before which the iteration that is under way ends, or None
 
     @property
     def start(self) -> int:

@@ -110,7 +110,7 @@ class VCRStream(IterableDataset[Example]):  # type: ignore[misc, unused-ignore]
         self._epochs = epochs
         self._source = open_source(self.config)
         check_columns(self._source, self.config)
-        partitions = cut_at_limit(self._source, self._source.partitions(), self.config)
+        partitions = cut_at_limit(self._source, self.config)
         _, tasks = cut_tasks(self.config, partitions)
         self._order = Order(tasks, seed=self.config.seed, shuffle=shuffle)
         facts = {

@@ -70,25 +70,15 @@ VCR = DatasetKind(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SplitStatistics:
-    """One split in one mode.
+    """One split in one mode."""
 
-    Attributes:
-        rows: Pairs.
-        spans: All masked spans.
-        height: Of the stacked image, in pixels.
-        spans_per_image: Masked spans of a pair.
-        caption_length: Characters of the shown caption.
-        visible_ink: Of a span, 0 to 1.
-        outside: Spans whose visible ink is outside of the band around the mode's target.
-    """
-
-    rows: int
-    spans: int
-    height: Summary
-    spans_per_image: Summary
-    caption_length: Summary
-    visible_ink: Summary
-    outside: int
+    rows: int  # pairs
+    spans: int  # all masked spans
+    height: Summary  # of the stacked image, in pixels
+    spans_per_image: Summary  # masked spans of a pair
+    caption_length: Summary  # characters of the shown caption
+    visible_ink: Summary  # of a span, 0 to 1
+    outside: int  # spans whose visible ink is outside of the band around the mode's target
 
 
 @dataclass(slots=True)

@@ -25,15 +25,10 @@ NUMBER_TAG = "m"
 
 @dataclass(frozen=True)
 class Jieba:
-    """jieba's tokenizer and its dictionary of part-of-speech flags.
+    """jieba's tokenizer and its dictionary of part-of-speech flags."""
 
-    Attributes:
-        tokenizer: a ``jieba.Tokenizer``; ``cut`` gives what ``jieba.cut`` gives without a user's dictionary.
-        flags: word -> flag, for each word of the dictionary.
-    """
-
-    tokenizer: Any
-    flags: dict[str, str]
+    tokenizer: Any  # a ``jieba.Tokenizer``; ``cut`` gives what ``jieba.cut`` gives without a user's dictionary
+    flags: dict[str, str]  # word -> flag, for each word of the dictionary
 
     def cut(self, text: str, cut_all: bool = False) -> Iterator[str]:
         """Cut a text into words; spaCy's ChineseTokenizer calls this as if we were the module."""

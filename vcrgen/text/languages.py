@@ -13,15 +13,10 @@ BAND = 0.1  # share of ink on either side of a cover's target
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoverTarget:
-    """What a cover leaves of a span, whatever the font.
+    """What a cover leaves of a span, whatever the font."""
 
-    Attributes:
-        visible: Share of the span's ink that stays visible: the median of VCR-WIKI's public test set.
-        above: Share of the visible ink that stands above the cover: in the default font under VCR-WIKI's covers.
-    """
-
-    visible: float
-    above: float
+    visible: float  # share of the span's ink that stays visible: the median of VCR-WIKI's public test set
+    above: float  # share of the visible ink that stands above the cover: in the default font under VCR-WIKI's covers
 
     def holds(self, visible_ink: float) -> bool:
         """Whether a span's visible ink is in the band around the target; outside, its letters are all tall or short."""
@@ -33,43 +28,33 @@ class LanguageRow:
     """One language. What does not fit in a row is in the folder ``vcrgen/text/CODE``: word lists, sample, captions.
 
     Attributes:
-        code: ISO 639-1 code.
-        name: English name.
         script: First word of the Unicode names of its letters, such as ``"LATIN"``. Tells its texts from those of other
             languages, and which fonts can set it.
-        direction: Where lines begin: ``"ltr"`` at the left, ``"rtl"`` at the right.
-        shaper: What places the glyphs of a line; ``"basic"`` gives each character one, from left to right.
-        joiner: What stands between two units of a line and between two lines.
-        break_unit: Where lines break: between words or between any two characters.
         word_boundaries: Whether words are written apart, so that a span has to begin and end where a written word does,
             and a sensitive term is looked for as a whole word.
         sentence_enders: Tokens that end a sentence; empty for the full stops of all scripts, as spaCy lists them.
         segmenter: Cuts outputs of models into tokens: ``"spacy"`` for spaCy's blank tokenizer of the language, or
             ``module:function`` that makes a :class:`~vcrgen.text.segmenters.Segmenter` of the same tokens.
-        pipeline: ``module:function`` that makes the built-in spaCy pipeline from the row.
-        eligibility: Name and version of the built-in eligibility rules, for the signature.
-        trained_pipeline: The usual trained spaCy pipeline, which the published scorers use, too.
         fonts: Names of the default font chain in ``fonts/fonts.toml``; the first face that has a glyph draws it.
         covers: What the cover of each mode leaves; ``typeset/calibrate.py`` finds the rows for a font.
-        question: ST, the question put to the model.
     """
 
-    code: str
-    name: str
+    code: str  # ISO 639-1 code
+    name: str  # English name
     script: str
-    direction: Literal["ltr", "rtl"]
-    shaper: str
-    joiner: str
-    break_unit: Literal["word", "character"]
+    direction: Literal["ltr", "rtl"]  # where lines begin: ``"ltr"`` at the left, ``"rtl"`` at the right
+    shaper: str  # what places the glyphs of a line; ``"basic"`` gives each character one, from left to right
+    joiner: str  # what stands between two units of a line and between two lines
+    break_unit: Literal["word", "character"]  # where lines break: between words or between any two characters
     word_boundaries: bool
     sentence_enders: tuple[str, ...]
     segmenter: str
-    pipeline: str
-    eligibility: str
-    trained_pipeline: str
+    pipeline: str  # ``module:function`` that makes the built-in spaCy pipeline from the row
+    eligibility: str  # name and version of the built-in eligibility rules, for the signature
+    trained_pipeline: str  # the usual trained spaCy pipeline, which the published scorers use, too
     fonts: tuple[str, ...]
     covers: Mapping[Mode, CoverTarget]
-    question: str
+    question: str  # ST, the question put to the model
 
     def count_units(self, text: str) -> int:
         """Words or characters (white space not counted), whichever lines break between."""

@@ -62,19 +62,12 @@ def _is_han(text: str) -> bool:
 
 @dataclass
 class Marks:
-    """The tokens of one document, as the rules read them, and the label each rule leaves.
+    """The tokens of one document, as the rules read them, and the label each rule leaves."""
 
-    Attributes:
-        words: the tokens' texts.
-        flags: jieba's flag of each.
-        labels: an OntoNotes label or NAME for each, "" for none.
-        lex: the lexicons.
-    """
-
-    words: list[str]
-    flags: list[str]
-    labels: list[str]
-    lex: Lexicons
+    words: list[str]  # the tokens' texts
+    flags: list[str]  # jieba's flag of each
+    labels: list[str]  # an OntoNotes label or NAME for each, "" for none
+    lex: Lexicons  # the lexicons
 
     def mark(self, start: int, end: int, label: str) -> None:
         """Label the tokens start..end-1, whatever they are; a name already seen keeps its label."""

@@ -37,7 +37,7 @@ LONGEST_TAIL = 2  # nouns: "Ligue [des droits] [de l'homme]"
 LONGEST_LINK = 4  # words: "parc [naturel régional de la] Brière"
 
 
-class Lexicons:
+class NameLists:
     """The word lists of a language; the first lines of ``vcrgen/text/CODE/lexicons/*.txt`` say what each is for."""
 
     def __init__(self, language: LanguageRow, stop_words: set[str]) -> None:
@@ -93,7 +93,7 @@ class Lexicons:
 class Marked:
     """The tokens of one text, and the label or None that the passes have given to each."""
 
-    def __init__(self, doc: Doc, lexicons: Lexicons) -> None:
+    def __init__(self, doc: Doc, lexicons: NameLists) -> None:
         """Start without labels; what the passes ask of tokens is read once, spaCy's attributes being slow."""
         self.words: Sequence[str] = [token.text for token in doc]
         self.lower: Sequence[str] = [word.lower() for word in self.words]
@@ -347,7 +347,7 @@ PASSES: tuple[Callable[[Marked], None], ...] = (
 class NamesByCapitals:
     """spaCy component that sets ``doc.ents`` by ``PASSES``. Sentence bounds must be set before it."""
 
-    def __init__(self, lexicons: Lexicons) -> None:
+    def __init__(self, lexicons: NameLists) -> None:
         """Keep the lexicons of the language."""
         self.lexicons = lexicons
 
@@ -376,7 +376,7 @@ def _entities(doc: Doc, labels: Sequence[str | None]) -> list[Span]:
 @Language.factory("vcrgen_names_capitals")
 def create_names_by_capitals(nlp: Language, name: str) -> NamesByCapitals:
     """Build the component for ``nlp.add_pipe("vcrgen_names_capitals")``; the language is the pipeline's."""
-    return NamesByCapitals(Lexicons(LANGUAGES[str(nlp.lang)], nlp.Defaults.stop_words))
+    return NamesByCapitals(NameLists(LANGUAGES[str(nlp.lang)], nlp.Defaults.stop_words))
 
 
 def capitals_pipeline(language: LanguageRow) -> Language:

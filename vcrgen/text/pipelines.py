@@ -17,17 +17,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextPipeline:
-    """A spaCy pipeline and what a signature says of it.
+    """A spaCy pipeline and what a signature says of it."""
 
-    Attributes:
-        nlp: Gives documents with sentence bounds and entities.
-        segmenter: The tokenizer and its version.
-        eligibility: The rules or the trained pipeline that find entities, and their version.
-    """
-
-    nlp: Language
-    segmenter: str
-    eligibility: str
+    nlp: Language  # gives documents with sentence bounds and entities
+    segmenter: str  # the tokenizer and its version
+    eligibility: str  # the rules or the trained pipeline that find entities, and their version
 
     @property
     def finds_nouns(self) -> bool:

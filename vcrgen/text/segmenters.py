@@ -35,17 +35,11 @@ _WORD_RUN = re.compile(rf"\S{{{LONGEST_RUN + 1}}}")
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """The tokens of one text.
+    """The tokens of one text."""
 
-    Attributes:
-        texts: The tokens.
-        starts: The character offset of each in the text.
-        cut: Whether the text goes on after the last token, because a limit was reached.
-    """
-
-    texts: list[str]
-    starts: list[int]
-    cut: bool = False
+    texts: list[str]  # the tokens
+    starts: list[int]  # the character offset of each in the text
+    cut: bool = False  # whether the text goes on after the last token, because a limit was reached
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -56,16 +50,13 @@ class Segmenter:
     """A tokenizer, and what a signature calls it.
 
     Attributes:
-        name: The tokenizer and its version, as datasets' signatures give it.
         tokenize: A short text's tokens and their offsets; white space may be among them.
-        boundary: Matches where a text can be cut without changing its tokens.
-        long_run: Matches a run of characters that has to be cut although its tokens may change.
     """
 
-    name: str
+    name: str  # the tokenizer and its version, as datasets' signatures give it
     tokenize: Callable[[str], tuple[list[str], list[int]]]
-    boundary: re.Pattern[str]
-    long_run: re.Pattern[str]
+    boundary: re.Pattern[str]  # matches where a text can be cut without changing its tokens
+    long_run: re.Pattern[str]  # matches a run of characters that has to be cut although its tokens may change
 
     def __call__(self, text: str, *, limit: int | None = None, spaces: bool = False) -> Tokens:
         """The tokens of a text, in time linear in its length.

@@ -41,23 +41,14 @@ Glyphs = tuple[PlacedGlyph, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
-    """The cover of one mode in one chain of fonts, and what it leaves of the sample.
+    """The cover of one mode in one chain of fonts, and what it leaves of the sample."""
 
-    Attributes:
-        rule: What is hidden of a line.
-        target: The visible ink aimed at.
-        visible: Median share of ink that stays visible, over the windows of the sample.
-        low: Its 5th percentile.
-        high: Its 95th percentile.
-        above: Median share of the visible ink that stands above the cover.
-    """
-
-    rule: CoverRule
-    target: float
-    visible: float
-    low: float
-    high: float
-    above: float
+    rule: CoverRule  # what is hidden of a line
+    target: float  # the visible ink aimed at
+    visible: float  # median share of ink that stays visible, over the windows of the sample
+    low: float  # its 5th percentile
+    high: float  # its 95th percentile
+    above: float  # median share of the visible ink that stands above the cover
 
     @property
     def even(self) -> bool:

@@ -28,13 +28,9 @@ class CoverRule(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class WhiteRows:
-    """Hides some rows of a line with white, as VCR-WIKI does.
+    """Hides some rows of a line with white, as VCR-WIKI does."""
 
-    Attributes:
-        rows: The hidden rows, the top row of a line being 0.
-    """
-
-    rows: range
+    rows: range  # the hidden rows, the top row of a line being 0
 
     @property
     def name(self) -> str:

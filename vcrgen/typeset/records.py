@@ -17,23 +17,14 @@ WHITE = 255
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Glyph:
-    """A drawn form of one face: of a character, of several, or of a part of one.
+    """A drawn form of one face: of a character, of several, or of a part of one."""
 
-    Attributes:
-        face: Index of the face in the chain.
-        advance: Pixels to the next pen position.
-        right: Pixels from the pen position to the right end of the ink, at least ``advance``.
-        ink: Darkness, shape (height, width), 0 = nothing, 255 = black.
-        x: Left end of ``ink``, in pixels from the pen position.
-        y: Top of ``ink``, in pixels from the baseline, negative above it.
-    """
-
-    face: int
-    advance: int
-    right: int
-    ink: npt.NDArray[np.uint8]
-    x: int
-    y: int
+    face: int  # index of the face in the chain
+    advance: int  # pixels to the next pen position
+    right: int  # pixels from the pen position to the right end of the ink, at least ``advance``
+    ink: npt.NDArray[np.uint8]  # darkness, shape (height, width), 0 = nothing, 255 = black
+    x: int  # left end of ``ink``, in pixels from the pen position
+    y: int  # top of ``ink``, in pixels from the baseline, negative above it
 
 
 class PlacedGlyph(NamedTuple):
@@ -43,53 +34,35 @@ class PlacedGlyph(NamedTuple):
     letter and a mark that is moved over it), each of these stands for all of them.
 
     Attributes:
-        start: First character that the glyph stands for.
-        end: The character after the last one.
         pen: Pixels from the left end of the line to the pen position; the glyph takes the place from there to
             ``pen + glyph.advance``.
-        glyph: What is drawn.
     """
 
-    start: int
-    end: int
+    start: int  # first character that the glyph stands for
+    end: int  # the character after the last one
     pen: int
-    glyph: Glyph
+    glyph: Glyph  # what is drawn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """One rendered line.
+    """One rendered line."""
 
-    Attributes:
-        start: Its first character.
-        end: The character after its last one.
-        x: Left end of the line, in pixels of the strip.
-        glyphs: Its glyphs, from left to right, whatever the direction of reading.
-    """
-
-    start: int
-    end: int
-    x: int
-    glyphs: tuple[PlacedGlyph, ...]
+    start: int  # its first character
+    end: int  # the character after its last one
+    x: int  # left end of the line, in pixels of the strip
+    glyphs: tuple[PlacedGlyph, ...]  # its glyphs, from left to right, whatever the direction of reading
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
-    """A caption broken into lines.
+    """A caption broken into lines."""
 
-    Attributes:
-        text: The shown caption: all lines, joined by the language's joiner.
-        lines: The rendered lines, from the top.
-        width: Width of the strip in pixels.
-        line_height: Distance between baselines in pixels.
-        baseline: Pixels from the top of a line to its baseline.
-    """
-
-    text: str
-    lines: tuple[Line, ...]
-    width: int
-    line_height: int
-    baseline: int
+    text: str  # the shown caption: all lines, joined by the language's joiner
+    lines: tuple[Line, ...]  # the rendered lines, from the top
+    width: int  # width of the strip in pixels
+    line_height: int  # distance between baselines in pixels
+    baseline: int  # pixels from the top of a line to its baseline
 
     @property
     def height(self) -> int:
@@ -118,14 +91,12 @@ class Cover:
     White rows, as in VCR-WIKI, are a box without a mask.
 
     Attributes:
-        box: The least rectangle that holds the hidden pixels.
         mask: Which pixels of the rectangle are hidden, shape (height, width); None for all of them.
-        fill: Brightness of the hidden pixels: 0 is black, 255 white.
     """
 
-    box: Box
+    box: Box  # the least rectangle that holds the hidden pixels
     mask: npt.NDArray[np.bool_] | None = None
-    fill: int = WHITE
+    fill: int = WHITE  # brightness of the hidden pixels: 0 is black, 255 white
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,16 +104,12 @@ class CoveredSpan:
     """A span under its covers, in one mode.
 
     Attributes:
-        span: The span.
         covers: What hides it, one for every place of the strip that shows a part of it: one a line, and more where
             the characters of a line do not stand in the order of the text.
-        visible_ink: Darkness left after covering, as a share of the darkness before (0 to 1).
-        rows_above: Rows of the span's ink that are visible above the cover; the least over its places.
-        rows_below: The same below the cover.
     """
 
-    span: Span
+    span: Span  # the span
     covers: tuple[Cover, ...]
-    visible_ink: float
-    rows_above: int
-    rows_below: int
+    visible_ink: float  # darkness left after covering, as a share of the darkness before (0 to 1)
+    rows_above: int  # rows of the span's ink that are visible above the cover; the least over its places
+    rows_below: int  # the same below the cover

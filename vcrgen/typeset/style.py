@@ -19,19 +19,12 @@ SHAPERS: Mapping[str, type[Shaper]] = {"basic": BasicShaper}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Style:
-    """How a pair is set and covered.
+    """How a pair is set and covered."""
 
-    Attributes:
-        width: Of all images, in pixels.
-        max_height: Of the stacked image, in pixels.
-        shaper: Sets text in the fonts, at their size.
-        covers: What each mode hides in these fonts.
-    """
-
-    width: int
-    max_height: int
-    shaper: Shaper
-    covers: Mapping[Mode, Calibration]
+    width: int  # of all images, in pixels
+    max_height: int  # of the stacked image, in pixels
+    shaper: Shaper  # sets text in the fonts, at their size
+    covers: Mapping[Mode, Calibration]  # what each mode hides in these fonts
 
 
 def make_style(language: LanguageRow, chain: FontChain, *, width: int, max_height: int) -> Style:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Collection, Mapping
+from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager, suppress
 
 from fastapi import Request, Response
@@ -11,7 +11,7 @@ from starlette.datastructures import FormData
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from vcrgen.reading import without_halves
+from vcrgen.reading import encodable
 
 MAX_FIELD = 2000  # characters of a field of a form
 HUNG_UP = 499  # the status, for the log, of a client that went away
@@ -19,20 +19,14 @@ MORE_HEADERS = {401: {"www-authenticate": "Bearer"}, 429: {"retry-after": "60"},
 
 
 class Refusal(Exception):
-    """A request that gets a sentence instead of what it asked for.
+    """A request that gets an HTTP status and a sentence instead of what it asked for.
 
-    Args:
-        status: The HTTP status.
-        text: The sentence.
-        about: The id of what it is about, if there is one.
-        seconds: After which it is worth another try, where that is known.
+    ``about`` is the id of what the sentence is about, and after so many seconds another try may go well.
     """
 
     def __init__(self, status: int, text: str, about: str = "", seconds: int | None = None) -> None:
         super().__init__(text)
-        self.status = status
-        self.text = text
-        self.about = about
+        self.status, self.text, self.about = status, text, about
         self.headers = MORE_HEADERS.get(status, {}) | ({} if seconds is None else {"retry-after": str(seconds)})
 
 
@@ -61,11 +55,7 @@ def without_second_raise(app: ASGIApp) -> ASGIApp:
 
 @asynccontextmanager
 async def form_of(request: Request, *, fields: int) -> AsyncIterator[FormData]:
-    """The form of a request, its one file in a temporary one.
-
-    Args:
-        request: The request.
-        fields: How many fields it may have.
+    """The form of a request with at most so many fields; the one file in it is kept in a temporary file.
 
     Raises:
         Refusal: It is no form, or not in UTF-8.
@@ -84,5 +74,4 @@ async def form_of(request: Request, *, fields: int) -> AsyncIterator[FormData]:
 
 def texts_of(form: FormData, names: Collection[str]) -> dict[str, str]:
     """The fields of a form by name, empty where they are missing; no half characters, which no page can hold."""
-    texts: Mapping[str, object] = {name: form.get(name) for name in names}
-    return {name: without_halves(text) if isinstance(text, str) else "" for name, text in texts.items()}
+    return {name: encodable(text) if isinstance(text := form.get(name), str) else "" for name in names}

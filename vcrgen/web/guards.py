@@ -23,41 +23,40 @@ HEADERS = {
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
 }
 
-# Answers a refused request: status, sentence, more headers.
-Refuse = Callable[[Scope, int, str], ASGIApp]
-
 
 class TooLarge(Exception):
     """The body of a request is larger than the largest upload."""
 
 
 class Guard:
-    """The outermost layer of the service.
+    """The outermost layer of a service.
 
     Args:
         app: The rest of it.
-        refuse: Makes the answer to a refused request.
+        refuse: Makes the answer to a refused request of its scope, a status and a sentence.
         policy: The content security policy of every page.
         most: Bytes a body may have.
         a_minute: Requests of one client in a minute.
     """
 
-    def __init__(self, app: ASGIApp, *, refuse: Refuse, policy: str, most: int, a_minute: int) -> None:
+    def __init__(
+        self, app: ASGIApp, *, refuse: Callable[[Scope, int, str], ASGIApp], policy: str, most: int, a_minute: int
+    ) -> None:
         self._app = app
-        self._headers = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
-        self._headers.append((b"content-security-policy", policy.encode()))
+        headers = HEADERS | {"content-security-policy": policy}
+        self._headers = [(name.encode(), value.encode()) for name, value in headers.items()]
         self._refuse = refuse
         self._most = most
         self._rate = Rate(a_minute, 60)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request."""
+        """Check, answer and log one request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         began, status = time.monotonic(), 500
         body = _Body(scope, receive, self._most)
-        # Whatever can be got has a head: it is made as a whole, and only that is sent.
+        # HEAD is answered wherever GET is: the whole answer is made, and only its headers are sent.
         inner = {**scope, "method": "GET"} if scope["method"] == "HEAD" else scope
 
         async def sending(message: Message) -> None:
@@ -96,16 +95,12 @@ class Guard:
 
 
 class _Body:
-    """The body of a request, cut off where it is larger than it may be, whatever its headers say.
-
-    Attributes:
-        length: The size that was announced, or None if none was.
-    """
+    """The body of a request, cut off where it is larger than it may be, whatever size its headers announce."""
 
     def __init__(self, scope: Scope, receive: Receive, most: int) -> None:
         headers = dict(scope["headers"])
         announced = headers.get(b"content-length", b"" if b"transfer-encoding" in headers else b"0")
-        self.length = int(announced) if announced.isdigit() and len(announced) <= 18 else None
+        self.length = int(announced) if announced.isdigit() and len(announced) <= 18 else None  # None: not announced
         self._receive = receive
         self._most = most
         self._size = 0

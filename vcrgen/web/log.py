@@ -6,6 +6,7 @@ import json
 import logging
 import sys
 import time
+import traceback
 from typing import Any
 
 MAX_TEXT = 500
@@ -20,18 +21,16 @@ def log_line(what: str, **facts: Any) -> None:
 
 def log_libraries() -> None:
     """Write what libraries warn of as lines of the same form, from now on."""
-    logging.basicConfig(handlers=[_JsonLines()], level=logging.WARNING, force=True)
+    logging.basicConfig(handlers=[_LibraryLog()], level=logging.WARNING, force=True)
 
 
 def place_of(problem: Exception) -> str:
     """File and line where an error of ours was raised: what the log says of it, as its text could quote anything."""
-    trace = problem.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    return f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}" if trace is not None else ""
+    frames = traceback.extract_tb(problem.__traceback__)
+    return f"{frames[-1].filename}:{frames[-1].lineno}" if frames else ""
 
 
-class _JsonLines(logging.Handler):
+class _LibraryLog(logging.Handler):
     """What libraries log, in the form of our own lines."""
 
     def emit(self, record: logging.LogRecord) -> None:

@@ -10,12 +10,7 @@ CLIENTS = 20_000  # that are remembered; the ones that came first are forgotten
 
 
 class Rate:
-    """How often each client did something within a time.
-
-    Args:
-        most: How often it may.
-        seconds: Within how long.
-    """
+    """How often each client did something; it may do it at most ``most`` times in ``seconds``."""
 
     def __init__(self, most: int, seconds: float) -> None:
         self._most = most

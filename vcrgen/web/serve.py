@@ -12,11 +12,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import uvicorn
-from filelock import FileLock, Timeout
 from starlette.types import ASGIApp
 
 from vcrgen.errors import ServiceError
 from vcrgen.web.log import log_libraries, log_line
+from vcrgen.work.lock import locked
 
 LOCK = ".service.lock"
 PATIENCE_SECONDS = 10.0  # for a worker to stop
@@ -26,11 +26,7 @@ ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL")}
 
 
 class WorkerProcess:
-    """A process beside the service that is started again whenever it dies.
-
-    Args:
-        command: What to run.
-    """
+    """A process beside the service that runs a command, and is started again whenever it dies."""
 
     def __init__(self, command: Sequence[str]) -> None:
         self._command = command
@@ -61,16 +57,12 @@ class WorkerProcess:
             log_line("worker died", code=self._process.returncode)
             self._stopping.wait(BACKOFF_SECONDS)
         if self._process is not None:
-            _end(self._process)
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    process.terminate()
-    try:
-        process.wait(PATIENCE_SECONDS)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
+            self._process.terminate()
+            try:
+                self._process.wait(PATIENCE_SECONDS)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
 
 
 @contextmanager
@@ -80,11 +72,9 @@ def only_service(folder: Path) -> Iterator[None]:
     Raises:
         ServiceError: Another service serves the folder.
     """
-    try:
-        with FileLock(folder / LOCK, timeout=1):
-            yield
-    except Timeout:
-        raise ServiceError(f"Another service serves {folder} already; stop it first.") from None
+    busy = ServiceError(f"Another service serves {folder} already; stop it first.")
+    with locked(folder / LOCK, busy, wait=1):
+        yield
 
 
 def listen(host: str, port: int) -> socket.socket:

@@ -2,13 +2,14 @@
 
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from vcrgen.builder import run
-from vcrgen.builder.engines import EngineChoice, Job, open_engine
+from vcrgen.builder.engines import EngineChoice, Worker
 from vcrgen.builder.run import build
 from vcrgen.errors import ConfigError, EngineError
 
@@ -18,14 +19,14 @@ Tree = Callable[[Path], dict[str, str]]
 def test_a_process_that_would_give_other_bytes(
     options: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = run.Build._job
+    real = run.Build._worker_maker
 
-    def job(self: run.Build, *arguments: Any) -> Job:
+    def maker(self: run.Build, *arguments: Any) -> partial[Worker]:
         made = real(self, *arguments)
-        *others, expected = made.arguments
-        return Job(make_worker=made.make_worker, arguments=(*others, expected | {"freetype": "0.0"}))
+        *others, expected = made.args
+        return partial(made.func, *others, expected | {"freetype": "0.0"})
 
-    monkeypatch.setattr(run.Build, "_job", job)
+    monkeypatch.setattr(run.Build, "_worker_maker", maker)
     with pytest.raises(EngineError, match=r"has freetype .*, the driver 0\.0; install the same"):
         build(out=tmp_path / "out", **options)
 
@@ -48,6 +49,6 @@ def test_an_engine_that_is_not_installed(engine: str, tmp_path: Path, monkeypatc
         ({"name": "ray", "master": "local"}, "--master is an option of --engine spark"),
     ],
 )
-def test_options_of_other_engines(choice: dict[str, Any], sentence: str, tmp_path: Path) -> None:
+def test_options_of_other_engines(choice: dict[str, Any], sentence: str) -> None:
     with pytest.raises(ConfigError, match=sentence):
-        open_engine(EngineChoice(**choice), Job(make_worker=lambda: print, arguments=()))
+        EngineChoice(**choice)

@@ -4,13 +4,14 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from vcrgen.builder import run
-from vcrgen.builder.engines import Job
+from vcrgen.builder.engines import Worker
 from vcrgen.builder.run import build
 from vcrgen.cli import app
 from vcrgen.errors import EngineError, SourceError
@@ -72,16 +73,15 @@ def test_what_a_task_raises_is_the_sentence(cluster: Any, pairs_file: Path, tmp_
 def test_a_machine_that_does_not_see_the_folder(
     cluster: Any, options: Options, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = run.Build._job
+    real = run.Build._worker_maker
     elsewhere = tmp_path / "elsewhere"
 
-    def job(self: run.Build, *arguments: Any) -> Job:
+    def maker(self: run.Build, *arguments: Any) -> partial[Worker]:
         made = real(self, *arguments)
-        plan, config, source, _, expected = made.arguments
-        work = DiskFolder(elsewhere / "work")
-        return Job(make_worker=made.make_worker, arguments=(plan, config, source, work, expected))
+        plan, config, source, _, expected = made.args
+        return partial(made.func, plan, config, source, DiskFolder(elsewhere / "work"), expected)
 
-    monkeypatch.setattr(run.Build, "_job", job)
+    monkeypatch.setattr(run.Build, "_worker_maker", maker)
     with pytest.raises(EngineError, match=f"does not see {elsewhere}"):
         build(out=tmp_path / "out", engine="ray", address=cluster.address, **options)
     assert not elsewhere.exists()

@@ -77,7 +77,7 @@ def test_without_a_condition_the_first_caption_that_is_not_empty(wit: str) -> No
 def test_a_limit_counts_matching_rows(wit: str, limit: int, rows: int) -> None:
     config = BuildConfig(source=wit, caption_column=CAPTION, where=("language=zh",), limit=limit)
     source = open_source(config)
-    (cut,) = cut_at_limit(source, source.partitions(), config)
+    (cut,) = cut_at_limit(source, config)
     assert cut.rows == rows
     assert list(matching_rows(source, config, 0)) == [0, 2, 3, 5]
 

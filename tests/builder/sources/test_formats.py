@@ -69,7 +69,7 @@ def test_a_limit_cuts_the_partitions(written: str, pairs: Any) -> None:
     for limit in (1, 349, 350, 351, 700, 9999):
         config = BuildConfig(source=written, limit=limit)
         source = open_source(config)
-        cut = cut_at_limit(source, source.partitions(), config)
+        cut = cut_at_limit(source, config)
         items = [i for n, part in enumerate(cut) for i in iter_items(source, config, n, 0, part.rows)]
         assert [item.source_id for item in items] == [pair[0] for pair in pairs[:limit]]
 

@@ -12,7 +12,7 @@ import pytest
 from fsspec.implementations.memory import MemoryFile
 
 from vcrgen.builder.sources import hub, iter_items, open_source
-from vcrgen.builder.sources.parquet import ParquetSource
+from vcrgen.builder.sources.arrow import ParquetSource
 from vcrgen.config import BuildConfig
 from vcrgen.errors import SourceError
 from vcrgen.storage import BucketFolder

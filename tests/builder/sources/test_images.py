@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from vcrgen.builder.sources import images
-from vcrgen.builder.sources.images import ImageProblem, image_bytes
+from vcrgen.builder.sources.images import image_bytes
+from vcrgen.errors import ImageProblem
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\x00" * 60
 TEXT = base64.b64encode(PNG).decode()

@@ -1,64 +1,62 @@
 """Where tasks run: processes of this machine, a Ray cluster, or Spark. All call the same function."""
 
-from __future__ import annotations
-
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Literal, get_args
+from functools import partial
 
-from vcrgen.builder.engines.base import CrashedTasksError, Engine, Job, Report, Worker
-from vcrgen.builder.engines.local import LocalEngine
+from vcrgen.builder.engines.base import CrashedTasksError, Engine, Report, Worker
+from vcrgen.builder.engines.local import run_local
 from vcrgen.errors import ConfigError
 
-__all__ = ["CrashedTasksError", "Engine", "EngineChoice", "Job", "Report", "Worker", "open_engine"]
+__all__ = ["CrashedTasksError", "Engine", "EngineChoice", "Report", "Worker", "open_engine"]
 
-EngineName = Literal["local", "ray", "spark"]
-# Options that only one engine has.
-OWNERS = {"workers": "local", "address": "ray", "master": "spark"}
+ENGINES = ("local", "ray", "spark")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineChoice:
-    """Where a build runs; it decides nothing of its bytes.
-
-    Attributes:
-        name: ``local``, ``ray`` or ``spark``.
-        workers: Processes of ``local``.
-        address: Of a running Ray cluster: ``HOST:PORT``, or ``auto`` (what None stands for) for that of this machine.
-        master: Spark's master URL, such as ``local[2]``; None leaves it to Spark's own configuration.
-    """
-
-    name: str = "local"
-    workers: int = 1
-    address: str | None = None
-    master: str | None = None
-
-    def check(self) -> None:
-        """Refuse an engine that is not known, and options of another one.
-
-        Raises:
-            ConfigError: As said.
-        """
-        if self.name not in get_args(EngineName):
-            raise ConfigError(f"There is no engine {self.name!r}; choose {', '.join(get_args(EngineName))}.")
-        given = {"workers": self.workers != 1, "address": self.address is not None, "master": self.master is not None}
-        for option, owner in OWNERS.items():
-            if given[option] and self.name != owner:
-                raise ConfigError(f"--{option} is an option of --engine {owner}, not of --engine {self.name}.")
-
-
-def open_engine(choice: EngineChoice, job: Job) -> Engine:
-    """The engine that was chosen; it connects when it is entered.
+    """Where a build runs; the bytes of the dataset do not depend on it.
 
     Raises:
         ConfigError: There is no such engine, or an option is of another one.
     """
-    choice.check()
+
+    name: str = "local"  # or `ray` or `spark`
+    workers: int = 1  # processes of `local`
+    address: str | None = None  # of a running Ray cluster: HOST:PORT; `auto` and None mean that of this machine
+    master: str | None = None  # Spark's master URL, such as `local[2]`; None leaves it to Spark's configuration
+
+    def __post_init__(self) -> None:
+        if self.name not in ENGINES:
+            raise ConfigError(f"There is no engine {self.name!r}; choose {', '.join(ENGINES)}.")
+        given = {"workers": self.workers != 1, "address": self.address is not None, "master": self.master is not None}
+        for engine, option in zip(ENGINES, ("workers", "address", "master"), strict=True):
+            if given[option] and self.name != engine:
+                raise ConfigError(f"--{option} is an option of --engine {engine}, not of --engine {self.name}.")
+
+
+@contextmanager
+def open_engine(choice: EngineChoice, make_worker: Callable[[], Worker], packages: tuple[str, ...]) -> Iterator[Engine]:
+    """Connect to the chosen engine.
+
+    Args:
+        choice: Which one.
+        make_worker: Called once in every process; loads what all tasks need. It is pickled.
+        packages: Distributions that have to be of the same version on every machine.
+
+    Raises:
+        EngineError: It is not installed, cannot be reached, or its machines differ.
+    """
     if choice.name == "ray":
-        from vcrgen.builder.engines.ray import RayEngine
+        from vcrgen.builder.engines.ray import ray_engine
 
-        return RayEngine(job, address=choice.address)
-    if choice.name == "spark":
-        from vcrgen.builder.engines.spark import SparkEngine
+        with ray_engine(make_worker, packages, choice.address) as engine:
+            yield engine
+    elif choice.name == "spark":
+        from vcrgen.builder.engines.spark import spark_engine
 
-        return SparkEngine(job, master=choice.master)
-    return LocalEngine(job, workers=choice.workers)
+        with spark_engine(make_worker, choice.master) as engine:
+            yield engine
+    else:
+        yield partial(run_local, make_worker, choice.workers)

@@ -11,17 +11,14 @@ holds up tasks that other machines could do. Here
 Attempts of a task may overlap: each gives the same files, so the first result counts.
 """
 
-from __future__ import annotations
-
 import contextlib
 import statistics
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-from vcrgen.builder.engines.base import CrashedTasksError, ReportTotal
+from vcrgen.builder.engines.base import CrashedTasksError, Outcome
 from vcrgen.errors import VcrgenError, WorkerError
 
 CRASHES = 3  # of a task, before it is left
@@ -30,26 +27,16 @@ LATE_FACTOR, LATE_SECONDS = 4.0, 20.0  # an attempt is late after so many times 
 NO_NODE_SECONDS = 300.0  # without any machine, before the build gives up
 POLL_SECONDS = 0.5
 
-LOST = "The Ray cluster has lost all its machines; what was finished is kept: run the same command again to go on."
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Node:
-    """A machine of the cluster."""
+class Node(NamedTuple):
+    """A machine of the cluster: its address, and how many processors it has for tasks."""
 
     address: str
     cpus: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Attempt:
-    """One try of a task.
-
-    Attributes:
-        task: The task's number in the run.
-        node: The machine it was given to.
-        submitted: When that was.
-    """
+class Attempt(NamedTuple):
+    """One try of a task: its number in the run, the machine (Ray's id), and when it was handed to Ray."""
 
     task: int
     node: str
@@ -57,13 +44,7 @@ class Attempt:
 
 
 class Run:
-    """One run.
-
-    Args:
-        ray: The module, connected.
-        tasks: What to do.
-        submit: Hands a task to Ray for one machine, and gives Ray's reference.
-    """
+    """One run."""
 
     def __init__(self, ray: Any, tasks: Sequence[Any], *, submit: Callable[[Any, Any], Any]) -> None:
         self._ray = ray
@@ -80,8 +61,8 @@ class Run:
         self._looked = 0.0
         self._seen_node = time.monotonic()
 
-    def results(self) -> Iterator[tuple[Any, ReportTotal]]:
-        """The results as they come; see :meth:`Engine.run` for what is raised."""
+    def results(self) -> Iterator[Outcome]:
+        """The outcomes as they come; see `Engine` in `base.py` for what is raised."""
         try:
             while self._open:
                 self._look_around()
@@ -101,12 +82,12 @@ class Run:
 
     def _ready(self) -> list[Any]:
         """References of attempts that ended; waits a little for the first one."""
-        live = list(self._live)
-        if not live:
+        if not self._live:
             time.sleep(POLL_SECONDS)
             return []
-        first, _ = self._ray.wait(live, num_returns=1, timeout=POLL_SECONDS)
-        ready: list[Any] = self._ray.wait(live, num_returns=len(live), timeout=0)[0] if first else []
+        live = list(self._live)
+        self._ray.wait(live, num_returns=1, timeout=POLL_SECONDS)
+        ready: list[Any] = self._ray.wait(live, num_returns=len(live), timeout=0)[0]
         return ready
 
     def _look_around(self) -> None:
@@ -119,7 +100,10 @@ class Run:
         if self._nodes:
             self._seen_node = now
         elif now - self._seen_node > NO_NODE_SECONDS:
-            raise WorkerError(LOST)
+            raise WorkerError(
+                "The Ray cluster has lost all its machines; what was finished is kept: run the same command again to "
+                "go on."
+            )
         # Ray may wait for a long time for a machine that it has declared dead.
         for reference in [known for known, attempt in self._live.items() if attempt.node not in self._nodes]:
             self._again(self._live.pop(reference).task)
@@ -148,11 +132,12 @@ class Run:
         reference = self._submit_to_ray(self._tasks[number], on_node(node))
         self._live[reference] = Attempt(task=number, node=node, submitted=time.monotonic())
 
-    def _outcome(self, reference: Any, attempt: Attempt) -> tuple[Any, ReportTotal] | None:
+    def _outcome(self, reference: Any, attempt: Attempt) -> Outcome | None:
         """What an attempt gave; None where it came to nothing, which is taken into account."""
         errors = self._ray.exceptions
         try:
-            result, total, seconds = self._ray.get(reference)
+            outcome: Outcome
+            outcome, seconds = self._ray.get(reference)
         except errors.RayTaskError as error:
             if attempt.task not in self._open:
                 return None  # too late to matter
@@ -168,7 +153,7 @@ class Run:
             return None
         self._seconds.append(seconds)
         self._last_result[attempt.node] = time.monotonic()
-        return result, total
+        return outcome
 
     def _again(self, number: int) -> None:
         """Try a task again, if no attempt of it is under way and it has not crashed too often."""
@@ -187,14 +172,14 @@ class Run:
             return []
         limit = max(LATE_SECONDS, LATE_FACTOR * statistics.median(self._seconds))
         newest = {attempt.task: attempt for attempt in self._live.values() if attempt.task in self._open}
-        late = []
-        for attempt in newest.values():
-            last = self._last_result.get(attempt.node)
+
+        def is_late(attempt: Attempt) -> bool:
             # A machine that has given no result may still be loading; on one of many processors others may go on.
+            last = self._last_result.get(attempt.node)
             silent = last is not None and now - max(attempt.submitted, last) > limit
-            if silent or now - attempt.submitted > (WINDOW + 1) * limit:
-                late.append(attempt)
-        return late
+            return silent or now - attempt.submitted > (WINDOW + 1) * limit
+
+        return list(filter(is_late, newest.values()))
 
 
 def alive(ray: Any) -> dict[str, Node]:

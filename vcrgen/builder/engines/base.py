@@ -1,12 +1,8 @@
 """What every engine is: it runs one function over tasks, and knows nothing of what the tasks do."""
 
-from __future__ import annotations
-
-from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 Report = Callable[[int, int, Counter[str]], None]
 """Called with pairs read, pairs built and drops by reason, each since the last call."""
@@ -14,33 +10,21 @@ Report = Callable[[int, int, Counter[str]], None]
 Worker = Callable[[Any, Report], Any]
 """Does one task and gives its result, which is small."""
 
+Engine = Callable[[Sequence[Any], Report], Iterator[Any]]
+"""Runs tasks and gives their results as they come, in any order. A task may run more than once, and gives one result.
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
-    """How a process gets its worker; sent to every process, so the parts can be pickled.
+It raises a `VcrgenError` or an OSError as a task raised it, a `VcrgenError` where the engine cannot go on, and a
+:class:`CrashedTasksError` after all other results.
+"""
 
-    Attributes:
-        make_worker: Called once in every process; loads what all tasks need.
-        arguments: Its arguments.
-        packages: Distributions that have to be of the same version everywhere.
-    """
+Outcome = tuple[Any, list[tuple[int, int, Counter[str]]]]
+"""The result of a task, and what it reported: for engines whose processes cannot call the driver."""
 
-    make_worker: Callable[..., Worker]
-    arguments: tuple[Any, ...]
-    packages: tuple[str, ...] = ()
-
-    def start(self) -> Worker:
-        """The worker of this process."""
-        return self.make_worker(*self.arguments)
+_loaded: dict[str, Worker] = {}
 
 
 class CrashedTasksError(Exception):
-    """Tasks that ended their process again and again; all others are done.
-
-    Attributes:
-        tasks: Those tasks.
-        attempts: How often each of them was tried.
-    """
+    """Tasks that ended their process each of ``attempts`` times that they were tried; all others are done."""
 
     def __init__(self, tasks: Sequence[Any], attempts: int) -> None:
         super().__init__(f"{len(tasks)} tasks")
@@ -48,35 +32,15 @@ class CrashedTasksError(Exception):
         self.attempts = attempts
 
 
-class Engine(ABC):
-    """Runs the tasks of one job. Entered as a context manager, it connects to where they will run."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        return None
-
-    @abstractmethod
-    def run(self, tasks: Sequence[Any], report: Report) -> Iterator[Any]:
-        """Give the results as they come, in any order. A task may run more than once, and gives one result.
-
-        Raises:
-            VcrgenError: What a task raised, or the engine could not go on.
-            OSError: As a task raised it.
-            CrashedTasksError: After all other results.
-        """
+def loaded_worker(run: str, make_worker: Callable[[], Worker]) -> Worker:
+    """The worker of this process for a run of that name: made for its first task, and kept for the next ones."""
+    if run not in _loaded:
+        _loaded.clear()
+        _loaded[run] = make_worker()
+    return _loaded[run]
 
 
-class ReportTotal:
-    """A report that adds up, for engines whose processes cannot call the driver."""
-
-    def __init__(self) -> None:
-        self.read = self.built = 0
-        self.drops = Counter[str]()
-
-    def __call__(self, read: int, built: int, drops: Counter[str]) -> None:
-        """Add."""
-        self.read += read
-        self.built += built
-        self.drops.update(drops)
+def do_task(worker: Worker, task: Any) -> Outcome:
+    """Do one task; what it reports comes back with its result."""
+    reports: list[tuple[int, int, Counter[str]]] = []
+    return worker(task, lambda read, built, drops: reports.append((read, built, drops))), reports

@@ -1,19 +1,17 @@
 """Tasks in this process, or in several of this machine."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import signal
 import threading
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from functools import partial
 from multiprocessing.connection import wait as wait_for_sentinel
 from typing import Any
 
-from vcrgen.builder.engines.base import Engine, Job, Report, Worker
+from vcrgen.builder.engines.base import Report, Worker
 from vcrgen.errors import WorkerError
 
 POLL_SECONDS = 0.2
@@ -22,82 +20,57 @@ _worker: Worker | None = None
 _queue: Any = None
 
 
-class LocalEngine(Engine):
-    """Processes of this machine.
+def run_local(make_worker: Callable[[], Worker], workers: int, tasks: Sequence[Any], report: Report) -> Iterator[Any]:
+    """Run tasks in ``workers`` processes of this machine; with 1, everything runs in this process.
 
-    Args:
-        job: What to run.
-        workers: Number of processes; with 1, everything runs in this process.
+    Raises:
+        WorkerError: A process died, for example for lack of memory.
     """
-
-    def __init__(self, job: Job, *, workers: int) -> None:
-        self._job = job
-        self._workers = workers
-
-    def run(self, tasks: Sequence[Any], report: Report) -> Iterator[Any]:
-        """See :meth:`Engine.run`.
-
-        Raises:
-            WorkerError: A process died, for example for lack of memory.
-        """
-        if self._workers == 1 or len(tasks) < 2:
-            if tasks:
-                worker = self._job.start()
-                yield from (worker(task, report) for task in tasks)
-            return
-        yield from self._run_processes(tasks, report)
-
-    def _run_processes(self, tasks: Sequence[Any], report: Report) -> Iterator[Any]:
-        before = multiprocessing.active_children()
-        context = multiprocessing.get_context("spawn")
-        queue = context.SimpleQueue()
-        executor = ProcessPoolExecutor(
-            min(self._workers, len(tasks)),
-            mp_context=context,
-            initializer=_start_worker,
-            initargs=(self._job, queue),
-        )
-        try:
-            waiting: set[Future[Any]] = {executor.submit(_call, task) for task in tasks}
-            while waiting:
-                done, waiting = wait(waiting, timeout=POLL_SECONDS, return_when=FIRST_COMPLETED)
-                while not queue.empty():
-                    report(*queue.get())
-                for future in done:
-                    yield future.result()
-            executor.shutdown()
-        except BrokenProcessPool:
-            raise WorkerError(
-                "A worker process died (killed, or out of memory); what it had finished is kept: run the same command "
-                "again to go on, with fewer --workers if memory was short."
-            ) from None
-        finally:
-            # Whatever ended the run (Ctrl-C, an error, a caller that wants no more): nobody waits for a running task.
-            for process in multiprocessing.active_children():
-                if process not in before:
-                    process.terminate()
-            executor.shutdown(cancel_futures=True)
+    if workers == 1 or len(tasks) < 2:
+        worker = make_worker() if tasks else None
+        yield from (worker(task, report) for task in tasks if worker)
+        return
+    before = multiprocessing.active_children()
+    context = multiprocessing.get_context("spawn")
+    queue = context.SimpleQueue()
+    start = partial(_start_worker, make_worker, queue)
+    executor = ProcessPoolExecutor(min(workers, len(tasks)), mp_context=context, initializer=start)
+    try:
+        waiting: set[Future[Any]] = {executor.submit(_call, task) for task in tasks}
+        while waiting:
+            done, waiting = wait(waiting, timeout=POLL_SECONDS, return_when=FIRST_COMPLETED)
+            while not queue.empty():
+                report(*queue.get())
+            for future in done:
+                yield future.result()
+        executor.shutdown()
+    except BrokenProcessPool:
+        raise WorkerError(
+            "A worker process died (killed, or out of memory); what it had finished is kept: run the same command "
+            "again to go on, with fewer --workers if memory was short."
+        ) from None
+    finally:
+        # Whatever ended the run (Ctrl-C, an error, a caller that wants no more): nobody waits for a running task.
+        for process in multiprocessing.active_children():
+            if process not in before:
+                process.terminate()
+        executor.shutdown(cancel_futures=True)
 
 
-def _start_worker(job: Job, queue: Any) -> None:
+def _start_worker(make_worker: Callable[[], Worker], queue: Any) -> None:
     """Prepare a process: leave Ctrl-C to the parent, and end when the parent is gone."""
     global _worker, _queue
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    _worker, _queue = job.start(), queue
+    _worker, _queue = make_worker(), queue
 
 
 def _end_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    if parent is not None:
+    if parent := multiprocessing.parent_process():
         wait_for_sentinel([parent.sentinel])
         os._exit(1)
 
 
 def _call(task: Any) -> Any:
     assert _worker is not None
-
-    def report(read: int, built: int, drops: Counter[str]) -> None:
-        _queue.put((read, built, drops))
-
-    return _worker(task, report)
+    return _worker(task, lambda *counts: _queue.put(counts))

@@ -3,22 +3,18 @@
 import re
 from pathlib import Path, PurePosixPath
 
-from vcrgen.builder.sources.base import FileSource, Partition, Source
-from vcrgen.builder.sources.builtin import SampleSource
-from vcrgen.builder.sources.disk import is_saved_dataset, open_disk
-from vcrgen.builder.sources.fields import Columns, check_columns, needed_columns, read_item
+from vcrgen.builder.sources.arrow import ParquetSource, is_saved_dataset, open_saved
+from vcrgen.builder.sources.base import FileSource, Partition, SampleSource, Source
+from vcrgen.builder.sources.fields import check_columns, cut_at_limit, iter_items, iter_rows, matching_rows
 from vcrgen.builder.sources.hub import HUB_ID, has_hub_layout, open_hub, open_local, pinned
 from vcrgen.builder.sources.locate import files_with, find_files, is_pattern
-from vcrgen.builder.sources.parquet import ParquetSource
-from vcrgen.builder.sources.tabular import TABULAR, find_metadata
+from vcrgen.builder.sources.tabular import CsvSource, JsonlSource
 from vcrgen.builder.sources.tar import TarSource
-from vcrgen.builder.sources.windows import cut_at_limit, iter_items, iter_rows, matching_rows
 from vcrgen.config import BuildConfig
 from vcrgen.errors import SourceError
 from vcrgen.storage import DiskFolder, Folder, open_folder, remote_url
 
 __all__ = [
-    "Columns",
     "Partition",
     "Source",
     "check_columns",
@@ -26,9 +22,7 @@ __all__ = [
     "iter_items",
     "iter_rows",
     "matching_rows",
-    "needed_columns",
     "open_source",
-    "read_item",
 ]
 
 _SAMPLES = re.compile(r"samples(?::(.*))?")
@@ -36,7 +30,11 @@ _MOST_SAMPLES = 10**9
 _FORMATS: dict[str, tuple[type[FileSource], str]] = {
     ".parquet": (ParquetSource, "Parquet file"),
     ".tar": (TarSource, "WebDataset shard"),
-    **{suffix: (source, f"{suffix[1:].upper()} file") for suffix, source in TABULAR.items()},
+    ".csv": (CsvSource, "CSV file"),
+    ".tsv": (CsvSource, "TSV file"),
+    ".jsonl": (JsonlSource, "JSONL file"),
+    ".ndjson": (JsonlSource, "NDJSON file"),
+    ".json": (JsonlSource, "JSON file"),
 }
 
 
@@ -74,8 +72,9 @@ def open_source(config: BuildConfig) -> Source:
     except (OSError, ValueError, RuntimeError) as error:
         reason = getattr(error, "strerror", None) or "not a usable path"
         raise SourceError(f"{text[:300]!r} cannot be read: {reason}.") from None
-    if path.suffix.lower() not in _FORMATS and HUB_ID.fullmatch(text) and not text.startswith("."):
-        return open_hub(text, split=config.source_split, enough=enough)
+    on_hub = HUB_ID.fullmatch(text)
+    if on_hub and path.suffix.lower() not in _FORMATS and not text.startswith("."):
+        return open_hub(on_hub, split=config.source_split, enough=enough)
     raise SourceError(
         f"There is no file or folder {text[:300]!r}; give one, a quoted glob, "
         "a dataset of the Hub (org/name), or `samples`."
@@ -115,14 +114,14 @@ def _open_url(url: str, *, enough: int | None) -> Source:
 
 def _open_folder(folder: Path, *, split: str, enough: int | None) -> Source:
     if is_saved_dataset(folder):
-        return open_disk(folder, split=split, enough=enough)
-    if metadata := find_metadata(folder, split):
-        source, _ = _FORMATS[metadata.suffix]
-        name = metadata.relative_to(folder).as_posix()
-        return source([name], folder=DiskFolder(folder), kind="image folder with", enough=enough)
+        return open_saved(folder, split=split, enough=enough)
+    place = DiskFolder(folder)
+    for name in (f"{inside}metadata.{kind}" for inside in ("", f"{split}/") for kind in ("jsonl", "csv")):
+        if place.size(name) is not None:
+            source, _ = _FORMATS[PurePosixPath(name).suffix]
+            return source([name], folder=place, kind="image folder with", enough=enough)
     if has_hub_layout(folder):
         return open_local(folder, split=split, enough=enough)
-    place = DiskFolder(folder)
     if files := files_with(place, ".parquet") or files_with(place, ".tar"):
         return _open_files(files, folder=place, enough=enough)
     raise SourceError(
@@ -133,10 +132,10 @@ def _open_folder(folder: Path, *, split: str, enough: int | None) -> Source:
 
 
 def _open_files(files: list[str], *, folder: Folder, enough: int | None) -> Source:
-    suffixes = sorted({PurePosixPath(name).suffix.lower() for name in files})
-    if len(suffixes) > 1:
-        raise SourceError(f"The source mixes formats ({', '.join(suffixes)}); give files of one format.")
-    if suffixes[0] not in _FORMATS:
+    suffix, *others = sorted({PurePosixPath(name).suffix.lower() for name in files})
+    if others:
+        raise SourceError(f"The source mixes formats ({', '.join([suffix, *others])}); give files of one format.")
+    if suffix not in _FORMATS:
         raise SourceError(f"{folder}/{files[0]} has no format that vcrgen reads; known: {', '.join(_FORMATS)}.")
-    source, kind = _FORMATS[suffixes[0]]
+    source, kind = _FORMATS[suffix]
     return source(files, folder=folder, kind=kind, enough=enough)

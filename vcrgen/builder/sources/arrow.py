@@ -1,66 +1,189 @@
-"""What the Parquet and the Arrow readers share: batches to rows, schemas to column paths."""
+"""What Arrow reads: Parquet files on a disk or in an object store, and folders of ``datasets.save_to_disk``."""
 
-from collections.abc import Iterator
+import contextlib
+import json
+from abc import abstractmethod
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
 from typing import Any
 
-from vcrgen.builder.sources.base import PROBLEM, ColumnPath, Row, first_line
+from vcrgen.builder.sources.base import PROBLEM, ColumnPath, FileSource, Row, first_line
+from vcrgen.errors import SourceError
+from vcrgen.storage import DiskFolder
 
-BATCH_ROWS = 32
-"""Rows decoded at a time: images of a few MB each stay within a few hundred MB."""
+BATCH_ROWS = 32  # decoded at a time: images of a few MB each stay within a few hundred MB
+_DISK_BUFFER, _STORE_BUFFER = 1 << 20, 8 << 20  # bytes read at a time, of each column
+_MAX_STATE_BYTES = 16 << 20
+_UNDECODABLE = (ValueError, ArithmeticError, NotImplementedError, ImportError)
+
+# The number of rows of a row group or record batch, and what gives some columns of its rows `low` to `high`.
+_Chunk = tuple[int, Callable[[list[str], int, int], Iterator[Row]]]
 
 
-def rows_of(batch: Any) -> Iterator[Row]:
-    """The rows of a record batch as Python values; a row that does not convert is a problem of its own."""
-    for start in range(0, batch.num_rows, BATCH_ROWS):
-        part = batch.slice(start, BATCH_ROWS)
-        try:
-            yield from _converted(part)
-        except (ValueError, ArithmeticError, NotImplementedError, ImportError):
-            for index in range(part.num_rows):
-                yield _row_or_problem(part.slice(index, 1))
+class ArrowSource(FileSource):
+    """Files with a schema whose rows lie in chunks; chunks outside of a window are not read."""
+
+    @abstractmethod
+    def _open(self, name: str) -> contextlib.AbstractContextManager[tuple[Any, Iterator[_Chunk]]]:
+        """The Arrow schema of a file, and its chunks."""
+
+    def _count(self, name: str) -> int:
+        with self._open(name) as (_, chunks):
+            return sum(rows for rows, _ in chunks)
+
+    def _read_names(self, index: int) -> list[ColumnPath]:
+        with self._open(self.files[index]) as (schema, _):
+            return paths_of_schema(schema)
+
+    def _read(self, name: str, start: int, stop: int, columns: frozenset[str]) -> Iterator[Row]:
+        with self._open(name) as (schema, chunks):
+            wanted = [column for column in schema.names if column in columns]
+            first = 0
+            for rows, read in chunks:
+                low, high = max(start - first, 0), min(stop - first, rows)
+                if low < high:
+                    yield from read(wanted, low, high)
+                first += rows
+                if first >= stop:
+                    return
+
+    def _failures(self) -> tuple[type[Exception], ...]:
+        from pyarrow import ArrowException
+
+        return (OSError, ArrowException, ValueError)
+
+
+class ParquetSource(ArrowSource):
+    """Parquet files in a folder; a read holds one buffer a column, not a whole row group."""
+
+    @contextlib.contextmanager
+    def _open(self, name: str) -> Iterator[tuple[Any, Iterator[_Chunk]]]:
+        from pyarrow.parquet import ParquetFile
+
+        size = _DISK_BUFFER if self.folder.disk else _STORE_BUFFER
+        options = {"pre_buffer": False, "buffer_size": size, "page_checksum_verification": True}
+        with self.folder.open(name) as handle, ParquetFile(handle, **options) as file:
+            sizes = (file.metadata.row_group(group).num_rows for group in range(file.metadata.num_row_groups))
+            yield file.schema_arrow, ((rows, partial(_group_rows, file, group)) for group, rows in enumerate(sizes))
+
+
+class SavedSource(ArrowSource):
+    """The memory-mapped Arrow streams of one saved dataset. ``datasets`` itself is not needed to read them."""
+
+    @contextlib.contextmanager
+    def _open(self, name: str) -> Iterator[tuple[Any, Iterator[_Chunk]]]:
+        import pyarrow
+
+        with pyarrow.memory_map(f"{self.root}/{name}") as mapped, pyarrow.ipc.open_stream(mapped) as stream:
+            yield stream.schema, ((batch.num_rows, partial(_batch_rows, batch)) for batch in stream)
 
 
 def paths_of_schema(schema: Any) -> list[ColumnPath]:
     """The column paths of an Arrow schema, top-level columns first; lists are not named."""
+    import pyarrow.types as types
+
     found: list[ColumnPath] = []
     level: list[tuple[ColumnPath, Any]] = [((field.name,), field.type) for field in schema]
     while level:
         found.extend(path for path, _ in level)
-        structs = [(path, _without_lists(kind)) for path, kind in level]
-        level = [((*path, field.name), field.type) for path, kind in structs for field in _fields(kind)]
+        deeper: list[tuple[ColumnPath, Any]] = []
+        for path, kind in level:
+            while types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
+                kind = kind.value_type
+            if types.is_struct(kind):
+                fields = (kind.field(index) for index in range(kind.num_fields))
+                deeper.extend(((*path, field.name), field.type) for field in fields)
+        level = deeper
     return found
 
 
-def corrupt(error: Exception) -> bool:
-    """Whether a failed read means damaged data, which stay damaged, and not a failing disk or network."""
+def _group_rows(file: Any, group: int, columns: list[str], start: int, stop: int) -> Iterator[Row]:
+    """Rows ``start`` to ``stop`` of a row group. From where its data are damaged, its rows are problems."""
     from pyarrow import ArrowException
 
-    return isinstance(error, ArrowException) or (type(error) is OSError and error.errno is None)
+    if not columns:
+        yield from ({} for _ in range(start, stop))
+        return
+    seen = 0
+    batches = file.iter_batches(batch_size=BATCH_ROWS, row_groups=[group], columns=columns, use_threads=False)
+    while seen < stop:
+        try:
+            batch = next(batches, None)
+        except Exception as error:
+            # Damaged data stay damaged; a failing disk or network, whose errors have a number, ends the read.
+            if not isinstance(error, ArrowException) and not (type(error) is OSError and error.errno is None):
+                raise
+            batch = None
+        if batch is None:
+            yield from ({PROBLEM: "the row group is damaged here"} for _ in range(max(seen, start), stop))
+            return
+        low, high = max(start - seen, 0), min(stop - seen, batch.num_rows)
+        if low < high:
+            yield from _decoded(batch.slice(low, high - low))
+        seen += batch.num_rows
 
 
-def _converted(batch: Any) -> list[dict[str, Any]]:
-    # Offsets of a hostile file may point outside of its buffers: without this check they would be followed.
-    batch.validate(full=True)
-    rows: list[dict[str, Any]] = batch.to_pylist()
-    return rows
+def _batch_rows(batch: Any, columns: list[str], start: int, stop: int) -> Iterator[Row]:
+    return _decoded(batch.select(columns).slice(start, stop - start))
 
 
-def _row_or_problem(batch: Any) -> Row:
+def _decoded(batch: Any) -> Iterator[Row]:
+    """The rows of a record batch as Python values; a row that does not convert is a problem of its own."""
+    for start in range(0, batch.num_rows, BATCH_ROWS):
+        part = batch.slice(start, BATCH_ROWS)
+        try:
+            # Offsets of a hostile file may point outside of its buffers: without this check they would be followed.
+            part.validate(full=True)
+            yield from part.to_pylist()
+        except _UNDECODABLE as error:
+            if part.num_rows == 1:
+                yield {PROBLEM: f"the row cannot be decoded: {first_line(error)}"}
+            else:
+                for index in range(part.num_rows):
+                    yield from _decoded(part.slice(index, 1))
+
+
+def is_saved_dataset(folder: Path) -> bool:
+    """Whether a folder looks like one that ``datasets.save_to_disk`` wrote."""
+    saved = (folder / "state.json").is_file() and (folder / "dataset_info.json").is_file()
+    return saved or (folder / "dataset_dict.json").is_file()
+
+
+def open_saved(folder: Path, *, split: str, enough: int | None) -> SavedSource:
+    """Open a saved dataset, or one split of a saved dictionary of them.
+
+    Raises:
+        SourceError: The split is not there, or the folder's index files are damaged.
+    """
+    index = folder / "dataset_dict.json"
+    if index.is_file():
+        splits = _load(index).get("splits")
+        if not isinstance(splits, list) or split not in splits:
+            raise SourceError(f"{folder} has no split {split!r}; it has {splits}.")
+        folder = folder / _plain(split, folder)
+    listed = _load(folder / "state.json").get("_data_files")
+    if not isinstance(listed, list) or not all(isinstance(entry, dict) for entry in listed):
+        raise SourceError(f"{folder / 'state.json'} does not list the files; save the dataset again.")
+    files = [_plain(entry.get("filename"), folder) for entry in listed]
+    return SavedSource(files, folder=DiskFolder(folder), kind="Arrow file", enough=enough)
+
+
+def _plain(name: Any, folder: Path) -> str:
+    """A file name that stays in its folder."""
+    if not isinstance(name, str) or not name or Path(name).name != name or not name.isprintable():
+        raise SourceError(f"{folder} refers to {name!r}, which is not a file name inside it.")
+    return name
+
+
+def _load(file: Path) -> dict[str, Any]:
     try:
-        return _converted(batch)[0]
-    except (ValueError, ArithmeticError, NotImplementedError, ImportError) as error:
-        return {PROBLEM: f"the row cannot be decoded: {first_line(error)}"}
-
-
-def _without_lists(kind: Any) -> Any:
-    import pyarrow.types as types
-
-    while types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
-        kind = kind.value_type
-    return kind
-
-
-def _fields(kind: Any) -> list[Any]:
-    import pyarrow.types as types
-
-    return [kind.field(index) for index in range(kind.num_fields)] if types.is_struct(kind) else []
+        with file.open("rb") as handle:
+            loaded = json.loads(handle.read(_MAX_STATE_BYTES))
+    except OSError as error:
+        raise SourceError(f"{file} cannot be read: {error.strerror}.") from None
+    except (ValueError, RecursionError):
+        loaded = None
+    if not isinstance(loaded, dict):
+        raise SourceError(f"{file} is damaged; save the dataset again.")
+    return loaded

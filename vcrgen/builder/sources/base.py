@@ -6,20 +6,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from vcrgen.errors import SourceError
 from vcrgen.storage import Folder
 
 Row = Mapping[str, Any]
-ColumnPath = tuple[str, ...]
-"""A column and the fields inside it, from the top; lists on the way are not named."""
+ColumnPath = tuple[str, ...]  # a column and the fields inside it, from the top; lists on the way are not named
 
 PROBLEM = "__problem__"
 MAX_IMAGE_BYTES = 256 << 20
-MAX_TEXT_BYTES = 64 << 20
-"""The longest line, CSV field or JSON member that is read; a longer one makes its row a problem."""
-
+MAX_TEXT_BYTES = 64 << 20  # the longest line, CSV field or JSON member that is read; a longer one is a problem
 _MAX_DEPTH = 6
 _GROUP = 32
 _MAX_FIELDS = 1000
@@ -27,55 +24,42 @@ _MAX_FIELDS = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Partition:
-    """One ordered run of rows, usually a file.
+    """One ordered run of rows, usually a file."""
 
-    Attributes:
-        name: What row ids are made of: the file's name relative to the source, with ``/``; no machine's path.
-        rows: Number of rows.
-        size: Bytes of the file, so that a changed source is noticed; 0 where it has none.
-    """
-
-    name: str
-    rows: int
-    size: int = 0
+    name: str  # what row ids are made of: the file's name relative to the source, with `/`; no machine's path
+    rows: int  # number of rows
+    size: int = 0  # bytes of the file, so that a changed source is noticed; 0 where it has none
 
 
-class Source(Protocol):
-    """Pairs as rows. An instance is cheap to pickle: it holds names and offsets, no open file.
+class Source(ABC):
+    """Pairs as rows. An instance is cheap to pickle: it holds names and offsets, no open file."""
 
-    Attributes:
-        description: One line for the dataset card and the signature; no machine's path.
-        root: The folder that partition names are relative to and that image paths may not leave; None where
-            the rows have no folder, so that an image cannot be given as a path.
-    """
+    description: str  # one line for the dataset card and the signature; no machine's path
+    # The folder that partition names are relative to and that image paths may not leave; None where the rows have no
+    # folder, so that an image cannot be given as a path.
+    root: Path | None = None
 
-    description: str
-    root: Path | None
-
+    @abstractmethod
     def partitions(self) -> list[Partition]:
         """All partitions, in an order that is the same on every machine.
 
         Raises:
             SourceError: A file is missing or is not what it claims to be, or there is no row at all.
         """
-        ...
 
+    @abstractmethod
     def names(self) -> list[ColumnPath]:
         """The columns and the fields inside them: of the schema or, where there is none, of the first rows.
 
         Raises:
             SourceError: The first file cannot be read.
         """
-        ...
 
+    @abstractmethod
     def rows(self, partition: int, start: int, stop: int, columns: frozenset[str]) -> Iterator[Row]:
         """Rows ``start`` to ``stop`` of a partition, in order, without holding more than a few of them.
 
-        Args:
-            partition: Index in :meth:`partitions`.
-            start: First row.
-            stop: One past the last row.
-            columns: Top-level columns that are needed; others may be left out.
+        ``stop`` is one past the last row. Top-level columns other than ``columns`` may be left out.
 
         A row that cannot be read is ``{"__problem__": "what is wrong"}``, so that the rows after it keep
         their numbers.
@@ -83,11 +67,10 @@ class Source(Protocol):
         Raises:
             SourceError: The file cannot be read, or ends before row ``stop``.
         """
-        ...
 
 
-class FileSource(ABC):
-    """A :class:`Source` with one partition a file; a format says how to measure and read a file.
+class FileSource(Source):
+    """A source with one partition a file; a format says how to measure and read a file.
 
     Args:
         files: File names relative to ``folder``, with ``/``.
@@ -98,13 +81,7 @@ class FileSource(ABC):
     """
 
     def __init__(
-        self,
-        files: Iterable[str],
-        *,
-        folder: Folder,
-        kind: str,
-        description: str | None = None,
-        enough: int | None = None,
+        self, files: Iterable[str], *, folder: Folder, kind: str, description: str = "", enough: int | None = None
     ) -> None:
         self.root = folder.disk
         self.folder = folder
@@ -112,15 +89,17 @@ class FileSource(ABC):
         one = len(self.files) == 1
         self.description = description or (f"{kind} {self.files[0]}" if one else f"{len(self.files)} {kind}s")
         self._enough = enough
-        self._partitions: list[Partition] | None = None
-        self._names: list[ColumnPath] | None = None
+        self._partitions: list[Partition] = []
+        self._names: list[ColumnPath] = []
 
     def partitions(self) -> list[Partition]:
         """See :meth:`Source.partitions`; measured once."""
-        if self._partitions is None:
+        if not self._partitions:
+            # In groups, so that `enough` can stop a store in which many are measured at once.
+            groups = (self.files[start : start + _GROUP] for start in range(0, len(self.files), _GROUP))
             found: list[Partition] = []
             rows = 0
-            for partition in self._measured():
+            for partition in (one for group in groups for one in self.folder.each(self._measure, group)):
                 found.append(partition)
                 rows += partition.rows
                 if self._enough is not None and rows >= self._enough:
@@ -132,7 +111,7 @@ class FileSource(ABC):
 
     def names(self) -> list[ColumnPath]:
         """See :meth:`Source.names`; read once."""
-        if self._names is None:
+        if not self._names:
             first = next((i for i, partition in enumerate(self.partitions()) if partition.rows), 0)
             with self._reading(self.files[first]):
                 self._names = self._read_names(first)
@@ -152,8 +131,8 @@ class FileSource(ABC):
             raise SourceError(f"{self._shown(name)} ends before row {stop}; has it changed since it was planned?")
 
     @abstractmethod
-    def _measure(self, name: str) -> Partition:
-        """Count a file's rows without reading its images."""
+    def _count(self, name: str) -> int:
+        """The number of a file's rows, found without reading its images."""
 
     @abstractmethod
     def _read_names(self, index: int) -> list[ColumnPath]:
@@ -164,34 +143,23 @@ class FileSource(ABC):
         """The rows of a file; ``start < stop``."""
 
     def _failures(self) -> tuple[type[Exception], ...]:
-        """What reading raises where the file, not vcrgen, is wrong; beside OSError."""
-        return ()
+        """What reading raises where the file, not vcrgen, is wrong."""
+        return (OSError,)
 
-    def _measured(self) -> Iterator[Partition]:
-        # In groups, so that `enough` can stop a store in which many are measured at once.
-        for start in range(0, len(self.files), _GROUP):
-            yield from self.folder.each(self._measure_one, self.files[start : start + _GROUP])
-
-    def _measure_one(self, name: str) -> Partition:
+    def _measure(self, name: str) -> Partition:
         with self._reading(name):
-            return self._measure(name)
+            return Partition(name=name, rows=self._count(name), size=self.folder.size(name) or 0)
 
     @contextlib.contextmanager
     def _reading(self, name: str) -> Iterator[None]:
         """Turn what a library raises for a missing or damaged file into one sentence."""
-        failures: tuple[type[Exception], ...] = (OSError, *self._failures())
         try:
             yield
-        except SourceError:
-            raise
-        except failures as error:
+        except self._failures() as error:
             raise SourceError(f"{self._shown(name)} cannot be read: {first_line(error)}.") from None
 
     def _shown(self, name: str) -> str:
         return f"{self.folder}/{name}"
-
-    def _size(self, name: str) -> int:
-        return self.folder.size(name) or 0
 
 
 def first_line(error: Exception) -> str:
@@ -220,3 +188,29 @@ def paths_of(row: Row) -> Iterator[ColumnPath]:
                 if isinstance(field, Mapping):
                     deeper.extend(((*path, str(key)), inner) for key, inner in field.items())
         level = deeper
+
+
+class SampleSource(Source):
+    """The first ``count`` built-in pairs of a language; rows are ``{"id", "image", "caption"}``."""
+
+    description = "built-in pairs"
+
+    def __init__(self, lang: str, count: int) -> None:
+        self._lang = lang
+        self._count = count
+
+    def partitions(self) -> list[Partition]:
+        """See :meth:`Source.partitions`."""
+        return [Partition(name="samples", rows=self._count)]
+
+    def names(self) -> list[ColumnPath]:
+        """See :meth:`Source.names`."""
+        return [("id",), ("image",), ("caption",)]
+
+    def rows(self, partition: int, start: int, stop: int, columns: frozenset[str]) -> Iterator[Row]:
+        """See :meth:`Source.rows`; a pair is drawn when it is asked for."""
+        from vcrgen.samples import sample_pair
+
+        for index in range(start, min(stop, self._count)):
+            pair = sample_pair(self._lang, index)
+            yield {"id": pair.id, "image": pair.image, "caption": pair.caption}

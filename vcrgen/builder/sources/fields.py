@@ -2,48 +2,36 @@
 
 import difflib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from dataclasses import replace
+from functools import partial
+from itertools import islice
+from pathlib import Path, PurePosixPath
+from typing import Any, NamedTuple
 
-from vcrgen.builder.sources.base import PROBLEM, ColumnPath, Row, Source
-from vcrgen.builder.sources.images import ImageProblem, image_bytes
+from vcrgen.builder.sources.base import PROBLEM, ColumnPath, Partition, Row, Source
+from vcrgen.builder.sources.images import image_bytes
 from vcrgen.config import BuildConfig
-from vcrgen.errors import SourceError
+from vcrgen.errors import ImageProblem, SourceError
 from vcrgen.records import Item
 
+# Taken as the id, in this order, where the configuration names none.
 ID_COLUMNS = ("id", "question_id", "__key__", "item_id")
-"""Taken as the id, in this order, where the configuration names none."""
-
+# A name that is looked for where the first one is not there: of image folders, and of Wikipedia's tables.
 _OTHER_NAMES = {"image": "file_name", "lang": "language"}
-"""A name that is looked for where the first one is not there: image folders, and Wikipedia's tables."""
 _MAX_ID = 200
 _MAX_LISTS = 8
 _MAX_SHOWN = 20
 
-_Place = tuple[int, ...]
-"""Positions in the lists on the way to a value."""
+_Place = tuple[int, ...]  # positions in the lists on the way to a value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Columns:
+class Columns(NamedTuple):
     """The configuration's columns and conditions, resolved against what the source has."""
 
     image: ColumnPath
     caption: ColumnPath
     id: ColumnPath | None
     where: tuple[tuple[ColumnPath, str], ...]
-
-    @property
-    def condition_columns(self) -> frozenset[str]:
-        """Top-level columns that decide whether a row is used."""
-        return frozenset(path[0] for path, _ in self.where)
-
-    @property
-    def needed(self) -> frozenset[str]:
-        """Top-level columns that an item is made of."""
-        own = [self.image[0], self.caption[0], *([self.id[0]] if self.id else [])]
-        return self.condition_columns.union(own)
 
 
 def check_columns(source: Source, config: BuildConfig) -> Columns:
@@ -57,27 +45,72 @@ def check_columns(source: Source, config: BuildConfig) -> Columns:
     """
     names = source.names()
 
-    def find(name: str, use: str) -> ColumnPath:
-        return _resolve(name, names, use=use, description=source.description)
-
+    find = partial(_resolve, names=names, description=source.description)
     conditions = [condition.partition("=") for condition in config.where]
     own_id = next(((name,) for name in ID_COLUMNS if (name,) in names), None)
     return Columns(
-        image=find(config.image_column, "image"),
-        caption=find(config.caption_column, "caption"),
-        id=find(config.id_column, "id") if config.id_column is not None else own_id,
-        where=tuple((find(path.strip(), "condition"), value) for path, _, value in conditions),
+        image=find(config.image_column, use="image"),
+        caption=find(config.caption_column, use="caption"),
+        id=find(config.id_column, use="id") if config.id_column is not None else own_id,
+        where=tuple((find(path.strip(), use="condition"), value) for path, _, value in conditions),
     )
 
 
-def needed_columns(source: Source, config: BuildConfig) -> frozenset[str]:
-    """The top-level columns that items are made of."""
-    return check_columns(source, config).needed
+def iter_items(source: Source, config: BuildConfig, index: int, start: int, stop: int) -> Iterator[Item]:
+    """The items of rows ``start`` to ``stop``, in order; rows that do not meet the conditions give none.
+
+    An item's id and content do not depend on the window.
+
+    Raises:
+        SourceError: A column is not there, or the file cannot be read.
+    """
+    return (item for item in iter_rows(source, config, index, start, stop) if item is not None)
 
 
-def matches(row: Row, columns: Columns) -> bool:
-    """Whether a row gives an item: it meets all conditions, or cannot be read, which must not go unseen."""
-    return PROBLEM in row or _matching_places(row, columns) is not None
+def iter_rows(source: Source, config: BuildConfig, index: int, start: int, stop: int) -> Iterator[Item | None]:
+    """As :func:`iter_items`, but with None for every row that does not meet the conditions."""
+    columns = check_columns(source, config)
+    name = source.partitions()[index].name
+    folder = source.root / PurePosixPath(name).parent if source.root else None
+    paths = [columns.image, columns.caption, *filter(None, [columns.id]), *(path for path, _ in columns.where)]
+    rows = source.rows(index, start, stop, frozenset(path[0] for path in paths))
+    for number, row in enumerate(rows, start=start):
+        yield read_item(row, columns, root=folder, row_id=f"{name}#{number}")
+
+
+def matching_rows(source: Source, config: BuildConfig, index: int) -> Iterator[int]:
+    """The numbers of the rows that :func:`iter_items` makes items of, found without reading the images."""
+    columns = check_columns(source, config)
+    needed = frozenset(path[0] for path, _ in columns.where)
+    for number, row in enumerate(source.rows(index, 0, source.partitions()[index].rows, needed)):
+        # A row that cannot be read counts: it is set aside with its reason, not passed over.
+        if PROBLEM in row or _matching_places(row, columns) is not None:
+            yield number
+
+
+def cut_at_limit(source: Source, config: BuildConfig) -> list[Partition]:
+    """The partitions of a source up to the row that gives the last of the first ``config.limit`` items.
+
+    With a limit of 70, two partitions of 60 rows become one of 60 and one of 10; conditions make them longer.
+    """
+    left = config.limit
+    kept: list[Partition] = []
+    for index, partition in enumerate(source.partitions()):
+        rows = found = partition.rows
+        if left is not None and config.where:
+            found = 0
+            for number in islice(matching_rows(source, config, index), left):
+                found += 1
+                rows = number + 1
+            rows = rows if found == left else partition.rows
+        elif left is not None:
+            rows = found = min(partition.rows, left)
+        kept.append(replace(partition, rows=rows))
+        if left is not None:
+            left -= found
+            if not left:
+                break
+    return kept
 
 
 def read_item(row: Row, columns: Columns, *, root: Path | None, row_id: str) -> Item | None:
@@ -87,14 +120,8 @@ def read_item(row: Row, columns: Columns, *, root: Path | None, row_id: str) -> 
     struct of lists), the caption is that of an element that meets the conditions: the first one whose caption
     is not empty.
 
-    Args:
-        row: As a source gives it.
-        columns: From :func:`check_columns`.
-        root: The folder that image paths are relative to and may not leave.
-        row_id: The id for a row that has none.
-
-    Returns:
-        The item, or None where the row does not meet the conditions.
+    Image paths are relative to ``root`` and may not leave it; ``row_id`` is the id of a row that has none. A row that
+    does not meet the conditions gives None.
     """
     if PROBLEM in row:
         return Item(source_id=clean_id(row_id), image=None, caption=None, problem=str(row[PROBLEM]))
@@ -107,7 +134,7 @@ def read_item(row: Row, columns: Columns, *, root: Path | None, row_id: str) -> 
     try:
         image = image_bytes(_first(row, columns.image, places), root=root)
     except ImageProblem as error:
-        problem = str(error)
+        problem = error.detail
     caption, caption_problem = _text(_first(row, columns.caption, places))
     return Item(
         source_id=(clean_id(str(own_id)) if named else "") or clean_id(row_id),
@@ -122,7 +149,7 @@ def clean_id(text: str) -> str:
     return "".join(letter for letter in text[: 4 * _MAX_ID] if letter.isprintable()).strip()[:_MAX_ID]
 
 
-def _resolve(name: str, names: Sequence[ColumnPath], *, use: str, description: str) -> ColumnPath:
+def _resolve(name: str, *, use: str, names: Sequence[ColumnPath], description: str) -> ColumnPath:
     by_name = {".".join(path): path for path in reversed(names)}
     for wanted in (name, _OTHER_NAMES.get(name, name)):
         if wanted in by_name:

@@ -5,20 +5,20 @@ import logging
 import os
 import re
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import unquote
 
+from vcrgen.builder.sources.arrow import ParquetSource
 from vcrgen.builder.sources.base import first_line
-from vcrgen.builder.sources.parquet import ParquetSource
 from vcrgen.errors import SourceError
 from vcrgen.storage import BucketFolder, DiskFolder
 
+# org/name, org/name:config, org/name@revision, org/name:config@revision.
 HUB_ID = re.compile(r"((?:[\w.-]+/)?[\w.-]+)(?::([\w.+-]+))?(?:@([\w./-]+))?")
-"""``org/name``, ``org/name:config``, ``org/name@revision``, ``org/name:config@revision``."""
-
 _FILES_URL = re.compile(r"hf://datasets/([\w.-]+/[\w.-]+)(?:@(refs/(?:convert|pr)/[\w.-]+|[\w.%-]+))?((?:/.*)?)")
 _CONVERTED = "refs/convert/parquet"
+_NOT_CONVERTED = "is not stored as Parquet, nor converted by the Hub; download and convert it."
 _TIMEOUT_SECONDS = 10
 
 
@@ -49,24 +49,16 @@ def open_local(folder: Path, *, split: str, enough: int | None) -> ParquetSource
     return ParquetSource(names, folder=DiskFolder(folder), kind="Parquet file", enough=enough)
 
 
-def open_hub(text: str, *, split: str, enough: int | None) -> ParquetSource:
+def open_hub(parsed: re.Match[str], *, split: str, enough: int | None) -> ParquetSource:
     """Open one split of a dataset of the Hub, at the commit its revision names now.
 
     Nothing is downloaded as a whole. A dataset that is not stored as Parquet is read from the Hub's own
-    conversion.
-
-    Args:
-        text: ``org/name``, with ``:config`` where there are several configurations and ``@revision`` where
-            not the main branch is meant.
-        split: The split.
-        enough: Rows after which planning need not look at further files.
+    conversion. ``parsed`` is a match of ``HUB_ID``.
 
     Raises:
         SourceError: The Hub cannot be reached, or has no such dataset, configuration, split or Parquet files.
     """
-    parsed = HUB_ID.fullmatch(text)
-    if parsed is None:
-        raise SourceError(f"{text!r} is not a dataset's name on the Hub, as in org/name or org/name:config.")
+    text = parsed[0]
     name, config, revision = parsed.groups()
     commit = _commit(name, revision, shown=text)
     files, chosen = _data_files(name, config=config, revision=commit, split=split, shown=text)
@@ -78,9 +70,13 @@ def open_hub(text: str, *, split: str, enough: int | None) -> ParquetSource:
             )
         commit = _commit(name, _CONVERTED, shown=text)
         url = f"hf://datasets/{name}@{commit}"
-        files = _converted_files(url, config=chosen, split=split, shown=text)
+        files = BucketFolder(url).glob(f"{chosen}/{split}/*.parquet")
+        if not files:
+            raise SourceError(f"{text} {_NOT_CONVERTED}")
     description = f"{name}{f':{config}' if config else ''}@{commit}, split {split}"
-    names = [_below(file) for file in files]
+    # A file's path in its repository, from such a path or a URL with any spelling of the revision.
+    prefix = r"^.*?datasets/(?:[^/@]+/)?[^/@]+@(?:refs/convert/parquet|[^/]+)/"
+    names = [re.sub(prefix, "", file) for file in files]
     return ParquetSource(names, folder=BucketFolder(url), kind="Parquet file", description=description, enough=enough)
 
 
@@ -114,7 +110,7 @@ def _commit(name: str, revision: str | None, *, shown: str) -> str:
     except errors.RevisionNotFoundError:
         problem = f"The Hub has no revision {revision!r} of {shown}; check the revision."
         if revision == _CONVERTED:
-            problem = f"{shown} is not stored as Parquet, nor converted by the Hub; download and convert it."
+            problem = f"{shown} {_NOT_CONVERTED}"
     except (errors.RepositoryNotFoundError, errors.HFValidationError):
         problem = f"{shown} is no local file or folder, and the Hub has no dataset of that name; check the name."
     except Exception as error:  # whatever the HTTP library raises
@@ -144,31 +140,19 @@ def _data_files(
     return splits[split], str(builder.config.name)
 
 
-def _converted_files(url: str, *, config: str, split: str, shown: str) -> list[str]:
-    """The files of a split on the branch that the Hub converts to: ``config/split/0000.parquet``."""
-    files = BucketFolder(url).glob(f"{config}/{split}/*.parquet")
-    if not files:
-        raise SourceError(f"{shown} is not stored as Parquet, nor converted by the Hub; download and convert it.")
-    return files
-
-
-def _below(file: str) -> str:
-    """A file's path in its repository, from such a path or a URL with any spelling of the revision."""
-    return re.sub(r"^.*?datasets/(?:[^/@]+/)?[^/@]+@(?:refs/convert/parquet|[^/]+)/", "", file)
-
-
-def _all_parquet(files: Sequence[str]) -> bool:
+def _all_parquet(files: list[str]) -> bool:
     return bool(files) and all(file.lower().endswith(".parquet") for file in files)
 
 
 @contextlib.contextmanager
-def _quiet(*loggers: str) -> Iterator[None]:
+def _quiet(*names: str) -> Iterator[None]:
     """Keep a library's warnings, which repeat what the error will say, off the user's screen."""
-    levels = {name: logging.getLogger(name).level for name in loggers}
-    for name in loggers:
-        logging.getLogger(name).setLevel(logging.CRITICAL)
+    loggers = [logging.getLogger(name) for name in names]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL)
     try:
         yield
     finally:
-        for name, level in levels.items():
-            logging.getLogger(name).setLevel(level)
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)

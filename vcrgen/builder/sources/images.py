@@ -9,29 +9,24 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
 from vcrgen.builder.sources.base import MAX_IMAGE_BYTES
+from vcrgen.errors import ImageProblem
+from vcrgen.records import Reason
 
 _URL = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 _DATA_URI = re.compile(r"data:[^,]{0,200};base64,", re.IGNORECASE)
+# How JPEG, PNG, GIF, WebP, BMP, TIFF (two) and AVIF/HEIC begin in base64.
 _BASE64_MAGIC = ("/9j/", "iVBORw0K", "R0lGOD", "UklGR", "Qk", "SUkq", "TU0A", "AAAA")
-"""How JPEG, PNG, GIF, WebP, BMP, TIFF (two) and AVIF/HEIC begin in base64."""
 _MIN_BASE64 = 64
 _MAX_PATH = 4096
-
-
-class ImageProblem(Exception):
-    """Why an image cannot be had; the text is for the rejects file."""
 
 
 def image_bytes(value: Any, *, root: Path | None) -> bytes | None:
     """Find the encoded image.
 
     Args:
-        value: Bytes; a mapping with ``bytes`` and ``path`` as `datasets` stores images; base64, plain or as a
-            data URI; or a path relative to ``root``.
+        value: Bytes; a mapping with ``bytes`` and ``path`` as `datasets` stores images; base64, plain or as a data
+            URI; or a path relative to ``root``. None is given where it holds no image.
         root: The only folder that files are read from.
-
-    Returns:
-        The bytes, or None where there is no image.
 
     Raises:
         ImageProblem: There should be one, but it cannot be read or may not be.
@@ -42,23 +37,23 @@ def image_bytes(value: Any, *, root: Path | None) -> bytes | None:
         return _from_text(value.strip(), root)
     if isinstance(value, bytes | bytearray):
         if len(value) > MAX_IMAGE_BYTES:
-            raise ImageProblem(f"the image is larger than {MAX_IMAGE_BYTES >> 20} MiB")
+            raise _problem(f"the image is larger than {MAX_IMAGE_BYTES >> 20} MiB")
         return bytes(value) or None
     if value is None or isinstance(value, str):
         return None
-    raise ImageProblem(f"the image column holds a value of type {type(value).__name__}")
+    raise _problem(f"the image column holds a value of type {type(value).__name__}")
 
 
 def _from_text(text: str, root: Path | None) -> bytes:
     if match := _DATA_URI.match(text):
         return _from_base64(text[match.end() :])
     if _URL.match(text):
-        raise ImageProblem("image is a URL; vcrgen does not download")
+        raise _problem("image is a URL; vcrgen does not download")
     # Base64 has no full stop, and the path of an image always has one.
     if len(text) >= _MIN_BASE64 and text.startswith(_BASE64_MAGIC) and "." not in text:
         return _from_base64(text)
     if len(text) > _MAX_PATH:
-        raise ImageProblem("the image is a long text that is neither a path nor the base64 of an image")
+        raise _problem("the image is a long text that is neither a path nor the base64 of an image")
     return _from_file(text, root)
 
 
@@ -68,33 +63,37 @@ def _from_base64(text: str) -> bytes:
     except (binascii.Error, ValueError):
         data = b""
     if not data:
-        raise ImageProblem("the base64 text of the image is damaged")
+        raise _problem("the base64 text of the image is damaged")
     return data
 
 
 def _from_file(text: str, root: Path | None) -> bytes:
     if root is None:
-        raise ImageProblem("image is a path, but the source has no folder to look in")
+        raise _problem("image is a path, but the source has no folder to look in")
     windows, posix = PureWindowsPath(text), PurePosixPath(text)
     if windows.drive or windows.root or posix.is_absolute() or ".." in windows.parts or ".." in posix.parts:
-        raise ImageProblem("the image's path leads outside of the source's folder")
+        raise _problem("the image's path leads outside of the source's folder")
     try:
         file = (root / text).resolve()
         if not file.is_relative_to(root.resolve()):
-            raise ImageProblem("the image's path leads outside of the source's folder")
+            raise _problem("the image's path leads outside of the source's folder")
         status = file.stat()
         # Opening a pipe or a device could wait for ever.
         if not stat.S_ISREG(status.st_mode):
-            raise ImageProblem("the image's path is not a file")
+            raise _problem("the image's path is not a file")
         if status.st_size > MAX_IMAGE_BYTES:
-            raise ImageProblem(f"the image is larger than {MAX_IMAGE_BYTES >> 20} MiB")
+            raise _problem(f"the image is larger than {MAX_IMAGE_BYTES >> 20} MiB")
         with file.open("rb") as handle:
             data = handle.read(status.st_size)
     except FileNotFoundError:
-        raise ImageProblem("the image file is missing") from None
+        raise _problem("the image file is missing") from None
     except (OSError, RuntimeError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "the path is not usable"
-        raise ImageProblem(f"the image file cannot be read: {reason}") from None
+        raise _problem(f"the image file cannot be read: {reason}") from None
     if not data:
-        raise ImageProblem("the image file is empty")
+        raise _problem("the image file is empty")
     return data
+
+
+def _problem(detail: str) -> ImageProblem:
+    return ImageProblem(Reason.NO_IMAGE, detail)

@@ -1,6 +1,7 @@
 """From what the user wrote (a file, a glob, braces, a folder) to sorted file names under one root."""
 
 import itertools
+import math
 import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
@@ -20,11 +21,9 @@ def is_pattern(text: str) -> bool:
 
 
 def find_files(pattern: str) -> tuple[Folder, list[str]]:
-    """Expand braces and wildcards.
+    """Expand braces and wildcards: the folder before the first wildcard, and the sorted names below it.
 
-    Returns:
-        The folder before the first wildcard, which does not depend on what matches; the sorted names below
-        it.
+    The folder does not depend on what matches.
 
     Raises:
         SourceError: Nothing matches, or a file that braces spell out is missing.
@@ -50,11 +49,10 @@ def find_files(pattern: str) -> tuple[Folder, list[str]]:
 
 def files_with(folder: Folder, suffix: str) -> list[str]:
     """Sorted names of the visible files with a suffix in a folder or, failing those, in its ``data``."""
-    for place in ("", "data/"):
-        inside = folder.below("data") if place else folder
-        entries = [name for name in inside.entries() if PurePosixPath(name).suffix.lower() == suffix]
-        visible = [name for name in entries if not name.startswith((".", "_"))]
-        if names := [place + name for name in visible if inside.size(name) is not None]:
+    for place, inside in (("", folder), ("data/", folder.below("data"))):
+        visible = [name for name in inside.entries() if not name.startswith((".", "_"))]
+        of_suffix = [name for name in visible if PurePosixPath(name).suffix.lower() == suffix]
+        if names := [place + name for name in of_suffix if inside.size(name) is not None]:
             return names
     return []
 
@@ -62,10 +60,7 @@ def files_with(folder: Folder, suffix: str) -> list[str]:
 def _expand_braces(pattern: str) -> list[str]:
     """``a-{00..12}.tar`` and ``{a,b}.tar`` as a shell expands them; other braces stay as they are."""
     pieces = [list(_alternatives(piece)) for piece in re.split(r"(\{[^{}]*\})", pattern)]
-    count = 1
-    for options in pieces:
-        count *= len(options)
-    if count > _MAX_FILES:
+    if math.prod(map(len, pieces)) > _MAX_FILES:
         raise SourceError(f"{pattern} spells out more than {_MAX_FILES} files.")
     return ["".join(parts) for parts in itertools.product(*pieces)]
 

@@ -3,41 +3,31 @@
 from abc import abstractmethod
 from array import array
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
-from vcrgen.builder.sources.base import PROBLEM, ColumnPath, FileSource, Partition, Row, paths_of
+from vcrgen.builder.sources.base import PROBLEM, ColumnPath, FileSource, Row, paths_of
 from vcrgen.errors import SourceError
 
 _STRIDE = 256
 _SAMPLE_ROWS = 100
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
-    """One row as it lies in the file.
+class Record(NamedTuple):
+    """One row as it lies in the file."""
 
-    Attributes:
-        offset: Byte at which it starts.
-        line: Line at which it starts, from 1; 0 in a format without lines.
-        raw: What :meth:`ScannedSource._row` makes a row of.
-    """
-
-    offset: int
-    line: int
-    raw: Any
+    offset: int  # byte at which it starts
+    line: int  # line at which it starts, from 1; 0 in a format without lines
+    raw: Any  # what :meth:`ScannedSource._row` makes a row of
 
 
 class ScannedSource(FileSource):
     """A source of files in which a row is found by reading what is before it.
 
-    Planning notes the offset of every 256th row (16 bytes each), so that a window deep in a file starts by a
-    seek.
+    Planning notes the offset of every 256th row (16 bytes each), so that a window deep in a file starts by a seek.
     """
 
-    sample_columns: frozenset[str] = frozenset()
-    """Columns that have to be read for their names to be known."""
+    sample_columns: frozenset[str] = frozenset()  # those that have to be read for the names inside them to be known
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -55,10 +45,7 @@ class ScannedSource(FileSource):
     def _row(self, record: Record, handle: BinaryIO, begun: Any, columns: frozenset[str]) -> Row:
         """Make a row, or a problem, of a record."""
 
-    def _measure(self, name: str) -> Partition:
-        return Partition(name=name, rows=self._scan(name), size=self._size(name))
-
-    def _scan(self, name: str) -> int:
+    def _count(self, name: str) -> int:
         offsets, lines = array("q"), array("q")
         rows = 0
         with self.folder.open(name, ahead=True) as handle:
@@ -72,7 +59,7 @@ class ScannedSource(FileSource):
 
     def _read(self, name: str, start: int, stop: int, columns: frozenset[str]) -> Iterator[Row]:
         if name not in self._marks:
-            self._scan(name)
+            self._count(name)
         offsets, lines = self._marks[name]
         mark, skip = divmod(start, _STRIDE)
         if mark >= len(offsets):

@@ -2,13 +2,15 @@
 
 import csv
 import json
+from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
+from functools import partial
 from typing import Any, BinaryIO
 
 from vcrgen.builder.sources.base import MAX_TEXT_BYTES, PROBLEM, Row
 from vcrgen.builder.sources.scanned import Record, ScannedSource
 from vcrgen.errors import SourceError
+from vcrgen.reading import SURROGATE
 
 _BOM = b"\xef\xbb\xbf"
 _SKIP_BYTES = 1 << 20
@@ -16,22 +18,16 @@ _MAX_COLUMNS = 1000
 
 
 class _LineTooLong(ValueError):
-    def __init__(self) -> None:
-        super().__init__(f"the line is longer than {MAX_TEXT_BYTES >> 20} MiB")
+    pass
 
 
 class _Lines:
-    """Lines of bytes, split at line feeds; goes on after one that is too long.
-
-    Attributes:
-        offset: Byte after the last line given.
-        line: Number of the last line given, from 1.
-    """
+    """Lines of bytes, split at line feeds; goes on after one that is too long."""
 
     def __init__(self, handle: BinaryIO, line: int) -> None:
         self._handle = handle
-        self.offset = handle.tell()
-        self.line = line
+        self.offset = handle.tell()  # byte after the last line given
+        self.line = line  # number of the last line given, from 1
 
     def __iter__(self) -> Iterator[bytes]:
         return self
@@ -47,7 +43,7 @@ class _Lines:
         while data and not data.endswith(b"\n"):
             data = self._handle.readline(_SKIP_BYTES)
             self.offset += len(data)
-        raise _LineTooLong
+        raise _LineTooLong(f"the line is longer than {MAX_TEXT_BYTES >> 20} MiB")
 
 
 class JsonlSource(ScannedSource):
@@ -63,22 +59,10 @@ class JsonlSource(ScannedSource):
 
     def _records(self, handle: BinaryIO, line: int, begun: Any) -> Iterator[Record]:
         lines = _Lines(handle, line)
-        while True:
-            offset = lines.offset
-            raw: bytes | str
-            try:
-                raw = next(lines)
-            except StopIteration:
-                return
-            except _LineTooLong as error:
-                raw = str(error)
-            if raw.strip():
-                yield Record(offset, lines.line, raw)
+        return _records_of(lines, lines)
 
     def _row(self, record: Record, handle: BinaryIO, begun: Any, columns: frozenset[str]) -> Row:
-        if isinstance(record.raw, str):
-            return {PROBLEM: f"line {record.line}: {record.raw}"}
-        row = parse_object(record.raw)
+        row = record.raw if isinstance(record.raw, str) else parse_object(record.raw)
         return {PROBLEM: f"line {record.line}: {row}"} if isinstance(row, str) else row
 
 
@@ -107,11 +91,10 @@ class CsvSource(ScannedSource):
 
     def _row(self, record: Record, handle: BinaryIO, begun: Any, columns: frozenset[str]) -> Row:
         header, _ = begun
-        problem = _fields_problem(record.raw)
-        if not problem and len(record.raw) != len(header):
-            problem = f"{len(record.raw)} fields where the header has {len(header)}"
-        if problem:
+        if problem := _fields_problem(record.raw):
             return {PROBLEM: f"line {record.line}: {problem}"}
+        if len(record.raw) != len(header):
+            return {PROBLEM: f"line {record.line}: {len(record.raw)} fields where the header has {len(header)}"}
         return dict(zip(header, record.raw, strict=True))
 
 
@@ -129,26 +112,26 @@ def parse_object(data: bytes) -> dict[str, Any] | str:
 
 
 def _csv_records(lines: _Lines, delimiter: str) -> Iterator[Record]:
-    """Records of fields, or of a sentence where the parser gave up; it goes on at the next line.
+    # Bytes that are not UTF-8 become lone surrogates, by which `_fields_problem` knows them.
+    texts = map(partial(str, encoding="utf-8", errors="surrogateescape"), lines)
+    return _records_of(lines, csv.reader(texts, delimiter=delimiter))
+
+
+def _records_of(lines: _Lines, parsed: Iterator[Any]) -> Iterator[Record]:
+    """Records of what a parser gives, or of a sentence where it gave up; it goes on at the next line.
 
     The parser takes lines one by one, so that after a record ``lines`` stands at the start of the next one.
     """
-    reader = csv.reader(map(_decoded, lines), delimiter=delimiter)
     while True:
         offset, line = lines.offset, lines.line + 1
-        raw: list[str] | str
         try:
-            raw = next(reader)
+            raw = next(parsed)
         except StopIteration:
             return
         except (csv.Error, _LineTooLong) as error:
             raw = str(error)
-        if raw:
+        if raw and not (isinstance(raw, bytes) and raw.isspace()):
             yield Record(offset, line, raw)
-
-
-def _decoded(line: bytes) -> str:
-    return line.decode("utf-8", "surrogateescape")
 
 
 def _fields_problem(fields: list[str] | str) -> str:
@@ -157,43 +140,18 @@ def _fields_problem(fields: list[str] | str) -> str:
     text = "".join(fields)
     if "\0" in text:
         return "a NUL byte"
-    # Bytes that are not UTF-8 were decoded to lone surrogates, which do not encode.
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return "not UTF-8 text"
-    return ""
+    return "not UTF-8 text" if SURROGATE.search(text) else ""
 
 
 def _header_problem(header: list[str] | str) -> str:
-    problem = _fields_problem(header)
-    if problem:
+    if problem := _fields_problem(header):
         return problem
     if len(header) > _MAX_COLUMNS:
         return f"more than {_MAX_COLUMNS} columns"
-    twice = next((column for column in header if list(header).count(column) > 1), None)
+    twice = next((column for column, count in Counter(header).items() if count > 1), None)
     return f"column {twice!r} comes twice" if twice is not None else ""
 
 
 def _after_bom(handle: BinaryIO) -> int:
     """Move past a byte order mark, if there is one."""
-    handle.seek(len(_BOM) if handle.read(len(_BOM)) == _BOM else 0)
-    return handle.tell()
-
-
-TABULAR: dict[str, type[ScannedSource]] = {
-    ".csv": CsvSource,
-    ".tsv": CsvSource,
-    ".jsonl": JsonlSource,
-    ".ndjson": JsonlSource,
-    ".json": JsonlSource,
-}
-"""Suffix to source."""
-
-_METADATA = ("metadata.jsonl", "metadata.csv")
-
-
-def find_metadata(folder: Path, split: str) -> Path | None:
-    """The metadata file of an image folder: at its top, or in a folder named like the split."""
-    found = (place / name for place in (folder, folder / split) for name in _METADATA)
-    return next((file for file in found if file.is_file()), None)
+    return handle.seek(len(_BOM) if handle.read(len(_BOM)) == _BOM else 0)

@@ -2,7 +2,6 @@
 
 import tarfile
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
 from vcrgen.builder.sources.base import MAX_IMAGE_BYTES, MAX_TEXT_BYTES, PROBLEM, ColumnPath, Row, first_line
@@ -17,13 +16,13 @@ _MAX_MEMBERS = 100
 _DAMAGED = (tarfile.TarError, ValueError, OverflowError, RecursionError, KeyError, TypeError)
 
 
-@dataclass(slots=True)
 class _Sample:
     """The members of one sample: extension, then where its bytes are and how many."""
 
-    key: str
-    members: dict[str, tuple[int, int]] = field(default_factory=dict)
-    problem: str = ""
+    def __init__(self, key: str) -> None:
+        self.key = key
+        self.members: dict[str, tuple[int, int]] = {}
+        self.problem = ""
 
 
 class TarSource(ScannedSource):
@@ -82,21 +81,16 @@ class TarSource(ScannedSource):
             if len(data) != size:
                 raise SourceError(f"{begun} is cut short; has it changed since the build was planned?")
             row[column] = parse_object(data) if extension == "json" else data
-        return _with_caption(row)
+        if isinstance(row.get("json"), str):
+            return {PROBLEM: f"the .json member: {row['json']}"}
+        if "txt" in row:
+            row.setdefault("caption", row["txt"])
+        elif row.get("json") and "caption" in row["json"]:
+            row.setdefault("caption", row["json"]["caption"])
+        return row
 
     def _read_names(self, index: int) -> list[ColumnPath]:
         return [path for path in super()._read_names(index) if path[0] not in IMAGE_SUFFIXES]
-
-
-def _with_caption(row: dict[str, Any]) -> Row:
-    if isinstance(row.get("json"), str):
-        return {PROBLEM: f"the .json member: {row['json']}"}
-    if "caption" not in row:
-        if "txt" in row:
-            row["caption"] = row["txt"]
-        elif row.get("json") and "caption" in row["json"]:
-            row["caption"] = row["json"]["caption"]
-    return row
 
 
 def _split_name(name: str) -> tuple[str, str]:
@@ -121,11 +115,7 @@ class _Headers:
 
 
 def _members(handle: BinaryIO, *, shown: str) -> Iterator[tarfile.TarInfo]:
-    """The members from the handle's position on, forgotten as soon as they are given.
-
-    Raises:
-        SourceError: The file is not an uncompressed tar file, is cut short, or is damaged.
-    """
+    """The members from the handle's position on, forgotten as soon as they are given."""
     last = -1
     try:
         with tarfile.open(fileobj=_Headers(handle), mode="r:") as archive:  # type: ignore[call-overload]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict
 from typing import Any
 from uuid import uuid4
 
@@ -26,17 +28,9 @@ from vcrgen.leaderboard.site.render import policy
 from vcrgen.leaderboard.store import submissions
 from vcrgen.leaderboard.store.teams import team_of
 from vcrgen.leaderboard.views import Views
-from vcrgen.reading import without_halves
-from vcrgen.web.answers import (
-    HUNG_UP,
-    MORE_HEADERS,
-    Refusal,
-    for_programs,
-    form_of,
-    plain_answer,
-    texts_of,
-    without_second_raise,
-)
+from vcrgen.reading import encodable
+from vcrgen.web import answers
+from vcrgen.web.answers import Refusal
 from vcrgen.web.guards import FORM_BYTES, Guard, TooLarge, client_of
 from vcrgen.web.log import log_line, place_of
 from vcrgen.web.rate import Rate
@@ -53,37 +47,29 @@ TITLES = {
     500: "Something broke",
 }  # fmt: skip
 UPLOADS = 4  # that are stored at once: the database writes one at a time, and pages need threads and connections, too
+NOT_THERE = "It may have been moved, or it was never there."
 SENT = "submit"  # where the form goes, and where a browser stays when it was refused
 
 
 def make_app(board: Board, worker_alive: Callable[[], bool]) -> ASGIApp:
-    """The service of a board.
-
-    Args:
-        board: The board.
-        worker_alive: Whether the process that scores is there; for the health page.
-    """
+    """The service of a board; ``worker_alive`` tells its health page whether the process that scores is there."""
     service = _Service(board, worker_alive)
     app = FastAPI(title=board.settings.title, docs_url=None, redoc_url=None, openapi_url="/api/openapi.json")
-    app.add_api_route("/", service.index, response_class=HTMLResponse, include_in_schema=False)
+    app.add_api_route("/", lambda: service.page(names.INDEX), response_class=HTMLResponse, include_in_schema=False)
     app.add_api_route("/health", service.health)
     app.add_api_route(f"/{SENT}", service.submit_page, methods=["POST"], include_in_schema=False)
     app.add_api_route("/api/submissions", service.submit_api, methods=["POST"], status_code=202)
     app.add_api_route("/api/submissions/{submission_id}", service.submission)
     app.add_api_route("/{name}", service.page, include_in_schema=False)
-    app.add_exception_handler(HTTPException, service.no_route)
-    app.add_exception_handler(Refusal, service.refused)
-    app.add_exception_handler(TooLarge, service.too_large)
+    for kind in (HTTPException, Refusal, TooLarge):
+        app.add_exception_handler(kind, service.refused)
     app.add_exception_handler(ClientDisconnect, service.gone)
     app.add_exception_handler(VcrgenError, service.unavailable)
     app.add_exception_handler(Exception, service.fault)
     return Guard(
-        without_second_raise(app),
-        refuse=service.refuse_unread,
-        policy=policy(),
-        most=(board.settings.file_mb << 20) + FORM_BYTES,
-        a_minute=board.settings.requests_a_minute,
-    )
+        answers.without_second_raise(app), refuse=service.refuse_unread, policy=policy(),
+        most=(board.settings.file_mb << 20) + FORM_BYTES, a_minute=board.settings.requests_a_minute,
+    )  # fmt: skip
 
 
 class _Service:
@@ -95,10 +81,6 @@ class _Service:
         self._pages = LivePages(board)
         self._guesses = Rate(GUESSES, GUESSES_SECONDS)
         self._uploads = CapacityLimiter(UPLOADS)
-
-    def index(self) -> Response:
-        """The first table."""
-        return self.page(names.INDEX)
 
     def page(self, name: str, a: str = "", b: str = "") -> Response:
         """A page or a file of the board."""
@@ -113,12 +95,12 @@ class _Service:
             return HTMLResponse(self._pages.submit({}, []))
         if parsed is not None and parsed[0] == "submission":
             text = self._pages.status(parsed[1])
-            body = None if text is None else without_halves(text).encode()  # a problem can quote what no page can hold
+            body = None if text is None else encodable(text).encode()  # a problem can quote what no page can hold
             headers = {"cache-control": "no-store"}
         else:
             body, headers = self._pages.get(name), {"cache-control": "no-cache"}
         if body is None:
-            raise Refusal(404, "It may have been moved, or it was never there.")
+            raise Refusal(404, NOT_THERE)
         return Response(body, media_type=TYPES[name.rpartition(".")[2]], headers=headers)
 
     def health(self) -> Response:
@@ -136,8 +118,8 @@ class _Service:
         """A form that was sent."""
         values: dict[str, str] = {}
         try:
-            async with form_of(request, fields=2 * len(FIELDS)) as form:
-                values = texts_of(form, FIELDS)
+            async with answers.form_of(request, fields=2 * len(FIELDS)) as form:
+                values = answers.texts_of(form, FIELDS)
                 token = values.pop("token")
                 submission = await self._taken(request, form, token, values, "page")
         except Refusal as refusal:
@@ -149,15 +131,11 @@ class _Service:
         """A file of outputs with its facts as a form; the token is a bearer token."""
         kind, _, token = request.headers.get("authorization", "").partition(" ")
         await run_in_threadpool(self._team, request, token if kind.lower() == "bearer" else "")  # before it is read
-        async with form_of(request, fields=2 * len(FIELDS)) as form:
-            values = texts_of(form, FIELDS)
+        async with answers.form_of(request, fields=2 * len(FIELDS)) as form:
+            values = answers.texts_of(form, FIELDS)
             submission = await self._taken(request, form, token, values, "api")
-        answer = {
-            "id": submission.id,
-            "state": submission.state.value,
-            "page": f"../{names.status_name(submission.id)}",
-        }
-        return JSONResponse(answer, status_code=202)
+        page = f"../{names.status_name(submission.id)}"
+        return JSONResponse({"id": submission.id, "state": submission.state.value, "page": page}, status_code=202)
 
     def submission(self, submission_id: str) -> Response:
         """Where a submission stands: its problems, or its scores."""
@@ -170,17 +148,15 @@ class _Service:
             cells = Views(self._board, connection).cells_of(found.id) if found.state is State.SCORED else ()
         return JSONResponse(_as_json(found, cells), headers={"cache-control": "no-store"})
 
-    async def _taken(self, request: Request, form: FormData, *facts: Any) -> Submission:
-        return await to_thread.run_sync(self._take, request, form, *facts, limiter=self._uploads)
+    async def _taken(self, *request: Any) -> Submission:
+        return await to_thread.run_sync(self._take, *request, limiter=self._uploads)
 
-    def _take(
-        self, request: Request, form: FormData, token: str, values: Mapping[str, str], channel: str
-    ) -> Submission:
+    def _take(self, request: Request, form: FormData, token: str, values: dict[str, str], channel: str) -> Submission:
         team = self._team(request, token)
         file = form.get("file")
         if not isinstance(file, UploadFile) or (file.size == 0 and not file.filename):
             raise Refusal(400, "There is no file: put the outputs into the field `file`.")
-        facts = {name: values[name] for name in ("model", "link", "access", "size", "released")}
+        facts = {name: text for name, text in values.items() if name not in ("set", "token")}
         try:
             return accept(
                 self._board, check_facts(team=team, **facts), file.file, set_name=values["set"], name=file.filename,
@@ -208,69 +184,57 @@ class _Service:
             raise Refusal(401, "The token is not one of this board, or was revoked; the maintainers give tokens.")
         return team
 
-    def refused(self, request: Request, refusal: Exception) -> Response:
-        """A sentence, as JSON for programs and as a page for people."""
-        assert isinstance(refusal, Refusal)
-        return self._answer(request.scope, refusal.status, refusal.text, refusal.about, headers=refusal.headers)
-
-    def no_route(self, request: Request, problem: Exception) -> Response:
-        """An address or a method that is none."""
-        assert isinstance(problem, HTTPException)
-        text = "It may have been moved, or it was never there." if problem.status_code == 404 else str(problem.detail)
-        return self._answer(request.scope, problem.status_code, text, headers=problem.headers)
-
-    def too_large(self, request: Request, problem: Exception) -> Response:
-        """A body that turned out larger than it may be."""
-        return self._answer(request.scope, 413, str(problem))
+    def refused(self, request: Request, problem: Exception) -> Response:
+        """A sentence for a request that is refused, or that has an address or a method that is none."""
+        match problem:
+            case Refusal():
+                return self._answer(request.scope, problem.status, problem.text, problem.about, problem.headers)
+            case HTTPException():
+                text = NOT_THERE if problem.status_code == 404 else str(problem.detail)
+                return self._answer(request.scope, problem.status_code, text, headers=problem.headers)
+        return self._answer(request.scope, 413, str(problem))  # a body that turned out larger than it may be
 
     def gone(self, request: Request, problem: Exception) -> Response:
         """A client that hung up in the middle of its request; nobody reads this."""
-        return Response(status_code=HUNG_UP)
+        return Response(status_code=answers.HUNG_UP)
 
     def unavailable(self, request: Request, problem: Exception) -> Response:
         """The database does not answer: for the log, what; for the world, that."""
         log_line("unavailable", reason=str(problem))
-        return plain_answer(request.scope, 503, "The board cannot be read just now; try again soon.")
+        return answers.plain_answer(request.scope, 503, "The board cannot be read just now; try again soon.")
 
     def fault(self, request: Request, problem: Exception) -> Response:
         """An error of ours: its kind goes to the log, its text nowhere."""
         number = uuid4().hex[:12]
         log_line("fault", number=number, kind=type(problem).__name__, where=place_of(problem))
-        return plain_answer(request.scope, 500, f"Something broke; tell the maintainers the number {number}.")
+        return answers.plain_answer(request.scope, 500, f"Something broke; tell the maintainers the number {number}.")
 
     def refuse_unread(self, scope: Scope, status: int, text: str) -> ASGIApp:
         """The answer to a request whose body is not read; to one too many, with as little work as can be."""
-        return plain_answer(scope, status, text) if status == 429 else self._answer(scope, status, text)
+        return answers.plain_answer(scope, status, text) if status == 429 else self._answer(scope, status, text)
 
     def _answer(
         self, scope: Scope, status: int, text: str, about: str = "", headers: Mapping[str, str] | None = None
     ) -> Response:
-        """A sentence, as JSON for programs and as a page for people."""
-        try:
-            page = "" if for_programs(scope) else self._pages.message(TITLES.get(status, "That is not possible"), text)
-        except LeaderboardError:
-            page = ""
-        answer = HTMLResponse(page, status_code=status) if page else plain_answer(scope, status, text, about)
-        answer.headers.update({**MORE_HEADERS.get(status, {}), **(headers or {})})
+        """A sentence, as JSON for programs and as a page for people; as plain text if the board cannot be read."""
+        page = ""
+        if not answers.for_programs(scope):
+            with suppress(LeaderboardError):
+                page = self._pages.message(TITLES.get(status, "That is not possible"), text)
+        answer = HTMLResponse(page, status_code=status) if page else answers.plain_answer(scope, status, text, about)
+        answer.headers.update({**answers.MORE_HEADERS.get(status, {}), **(headers or {})})
         return answer
 
 
-def _as_json(submission: Submission, cells: Any) -> dict[str, Any]:
-    def shown(cell: ModelCell) -> dict[str, Any]:
-        figures = {
-            metric: {"value": figure.value, "low": figure.low, "high": figure.high}
-            for metric, figure in cell.figures.items()
-        }
-        return {"mode": cell.track.mode, "view": cell.track.view.value, "rank": cell.rank, **figures}
-
+def _as_json(submission: Submission, cells: Sequence[ModelCell]) -> dict[str, Any]:
+    scores = [
+        {"mode": cell.track.mode, "view": cell.track.view.value, "rank": cell.rank}
+        | {metric: asdict(figure) for metric, figure in cell.figures.items()}
+        for cell in cells
+    ]
     return {
-        "id": submission.id,
-        "set": submission.set,
-        "team": submission.facts.team,
-        "model": submission.facts.model,
-        "state": submission.state.value,
-        "received": submission.received.isoformat(),
+        "id": submission.id, "set": submission.set, "team": submission.facts.team, "model": submission.facts.model,
+        "state": submission.state.value, "received": submission.received.isoformat(),
         "finished": submission.finished.isoformat() if submission.finished else None,
-        "problems": [without_halves(problem) for problem in submission.problems],
-        "scores": [shown(cell) for cell in cells],
-    }
+        "problems": [encodable(problem) for problem in submission.problems], "scores": scores,
+    }  # fmt: skip

@@ -6,8 +6,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.pagemap import page_of
@@ -21,13 +20,14 @@ from vcrgen.leaderboard.views import Views
 
 KEPT = 512
 LOCKS = 64
+T = TypeVar("T")
 SITE = ""  # no page's name
+FILES = [f"board.{form}" for form in FORMATS]
 STALE_SECONDS = 1.0  # while much happens, a page is made once a second at most
 
 
-@dataclass(frozen=True, slots=True)
-class _Made:
-    """A page, or what stands on all of them, as it was made."""
+class Made(NamedTuple):
+    """A page, or what stands on all of them, as it was made; ``at`` is a moment of :func:`time.monotonic`."""
 
     value: Any
     revision: int
@@ -35,24 +35,29 @@ class _Made:
 
 
 class LivePages:
-    """Pages for a service.
-
-    Args:
-        board: The board.
-    """
+    """The pages of a board for a service."""
 
     def __init__(self, board: Board) -> None:
         self._board = board
-        self._made: OrderedDict[str, _Made] = OrderedDict()
+        self._made: OrderedDict[str, Made] = OrderedDict()
         self._lock = threading.Lock()
         self._locks = [threading.Lock() for _ in range(LOCKS)]
 
     def get(self, name: str) -> bytes | None:
         """The page or file of a name as UTF-8, or None if there is none; at most a second old."""
-        make = self._maker(name)
-        if make is None:
+
+        def look(views: Views) -> str | None:
+            if name in FILES:
+                return FORMATS[name.removeprefix("board.")](views.tables())
+            return page_of(Pages(views.site(live=True)), views, *parsed)
+
+        def make() -> bytes | None:
+            return None if (text := self._look(look)) is None else text.encode()
+
+        parsed = names.parse_name(name) or ("",)
+        if parsed[0] in ("", "submission", "submit") and name not in FILES:
             return None
-        body: bytes | None = self._kept(name, lambda: None if (text := make()) is None else text.encode())
+        body: bytes | None = self._kept(name, make)
         return body
 
     def message(self, title: str, text: str) -> str:
@@ -79,57 +84,33 @@ class LivePages:
 
     def _site(self) -> Site:
         """What stands on every page; at most a second old."""
-
-        def make() -> Site:
-            with self._board.reading() as connection:
-                return Views(self._board, connection).site(live=True)
-
-        site: Site = self._kept(SITE, make)
+        site: Site = self._kept(SITE, lambda: self._look(lambda views: views.site(live=True)))
         return site
 
+    def _look(self, look: Callable[[Views], T]) -> T:
+        with self._board.reading() as connection:
+            return look(Views(self._board, connection))
+
     def _kept(self, name: str, make: Callable[[], Any]) -> Any:
-        """What is kept under a name, made anew if something has happened since; nothing is kept where nothing is."""
+        """What was made under a name, made anew if something has happened since.
+
+        A page that is not there (None) is not kept, so that asking for many such names takes no memory.
+        """
         with self._board.reading() as connection:
             revision = last_event(connection)[0]
-        made = self._fresh(name, revision)
-        if made is None:
+        if not self._is_fresh(made := self._made.get(name), revision):
             with self._locks[hash(name) % LOCKS]:  # the same page is made once, however many ask for it
-                made = self._fresh(name, revision)
-                if made is None:
+                if not self._is_fresh(made := self._made.get(name), revision):
                     if (value := make()) is None:
                         return None
-                    made = _Made(value, revision, time.monotonic())
-                    self._keep(name, made)
-        return made.value
+                    made = Made(value, revision, time.monotonic())
+                    with self._lock:
+                        self._made[name] = made
+                        self._made.move_to_end(name)
+                        while len(self._made) > KEPT:
+                            self._made.popitem(last=False)
+        return None if made is None else made.value
 
-    def _fresh(self, name: str, revision: int) -> _Made | None:
-        made = self._made.get(name)
-        if made is None or (made.revision != revision and time.monotonic() - made.at > STALE_SECONDS):
-            return None
-        return made
-
-    def _keep(self, name: str, made: _Made) -> None:
-        with self._lock:
-            self._made[name] = made
-            self._made.move_to_end(name)
-            while len(self._made) > KEPT:
-                self._made.popitem(last=False)
-
-    def _maker(self, name: str) -> Callable[[], str | None] | None:
-        """What makes the page of a name; None for a name that is none."""
-        if (suffix := name.removeprefix("board.")) in FORMATS and name != suffix:
-            return lambda: self._tables(suffix)
-        parsed = names.parse_name(name)
-        if parsed is None or parsed[0] in ("submission", "submit"):
-            return None
-        return lambda: self._page(*parsed)
-
-    def _tables(self, form: str) -> str:
-        with self._board.reading() as connection:
-            views = Views(self._board, connection)
-            return FORMATS[form]([views.table(track) for track in views.tracks()])
-
-    def _page(self, kind: str, *parts: str) -> str | None:
-        with self._board.reading() as connection:
-            views = Views(self._board, connection)
-            return page_of(Pages(views.site(live=True)), views, kind, *parts)
+    @staticmethod
+    def _is_fresh(made: Made | None, revision: int) -> bool:
+        return made is not None and (made.revision == revision or time.monotonic() - made.at <= STALE_SECONDS)

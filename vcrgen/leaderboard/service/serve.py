@@ -6,7 +6,6 @@ import os
 import sys
 import time
 from functools import partial
-from pathlib import Path
 
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.service.app import make_app
@@ -28,13 +27,9 @@ def serve(board: Board, *, host: str, port: int, proxy: str) -> None:
         ServiceError: The port is taken, or the board is served already.
     """
     with only_service(board.folder):
-        _remove_cut_off_uploads(board.folder)
+        for left in (board.folder / "files" / "incoming").glob("*"):
+            if left.stat().st_mtime < time.time() - LEFT_SECONDS:
+                left.unlink(missing_ok=True)
         listening = listen(host, port)
         command = [sys.executable, "-m", "vcrgen.leaderboard.worker", str(board.folder), str(os.getpid())]
         run_service(partial(make_app, board), listening, command, proxy=proxy)
-
-
-def _remove_cut_off_uploads(folder: Path) -> None:
-    for left in (folder / "files" / "incoming").glob("*"):
-        if left.stat().st_mtime < time.time() - LEFT_SECONDS:
-            left.unlink(missing_ok=True)

@@ -6,17 +6,8 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from vcrgen.leaderboard.records import (
-    BoardTable,
-    ComparePage,
-    Event,
-    Gap,
-    ModelCell,
-    ModelPage,
-    Site,
-    State,
-    Submission,
-)
+from vcrgen.leaderboard import records
+from vcrgen.leaderboard.records import State
 from vcrgen.leaderboard.site import names, tables, texts
 from vcrgen.leaderboard.site.names import compare_name
 from vcrgen.published.facts import MAX_LINK, MAX_NAME, Access
@@ -28,60 +19,46 @@ REFRESH_SECONDS = 3
 
 
 class Pages:
-    """The pages of one board.
+    """The pages of one board; ``site`` is what stands on all of them."""
 
-    Args:
-        site: What stands on all of them.
-    """
-
-    def __init__(self, site: Site) -> None:
+    def __init__(self, site: records.Site) -> None:
         self._site = site
         self._models = {facts.entry: facts for facts in site.models}
 
-    def board(self, table: BoardTable) -> str:
+    def board(self, table: records.BoardTable) -> str:
         """One table; the first one is also the index."""
         track = table.track
+        rankings = [(ranking, tables.rows_of(table, ranking)) for ranking in table.rankings if ranking.rows]
         return self._render(
-            "board.html",
-            f"{track.set}, {texts.track_name(track)}",
-            names.INDEX,
-            track=track,
-            step=texts.points(track) if track.step else "",
+            "board.html", f"{track.set}, {texts.track_name(track)}", names.INDEX, track=track,
+            step=texts.points(track) if track.step else "", navigation=tables.navigation(self._site, track),
             view_notes=[note for view, note in texts.VIEW_NOTES.items() if view in table.views],
-            navigation=tables.navigation(self._site, track),
-            columns=list(tables.columns_of(table)),
-            rankings=[(ranking, tables.rows_of(table, ranking)) for ranking in table.rankings if ranking.rows],
-            quoted=table.quoted,
-        )
+            columns=list(tables.columns_of(table)), rankings=rankings, quoted=table.quoted,
+        )  # fmt: skip
 
     def empty(self) -> str:
         """The index of a board without sets."""
-        return self._render("empty.html", self._site.title, names.INDEX)
+        return self._render("empty.html", self._site.settings.title, names.INDEX)
 
-    def model(self, page: ModelPage) -> str:
+    def model(self, page: records.ModelPage) -> str:
         """One model with everything that was handed in for it."""
         entry = page.facts.entry
-        others = (facts for facts in self._site.models if facts.entry != entry)
+        partners = [other for other in self._site.models if other.entry != entry]
+        if not self._site.live:  # only some comparisons were exported
+            partners = [
+                other for other in partners if {(entry, other.entry), (other.entry, entry)} & self._site.compared
+            ]
         return self._render(
-            "model.html",
-            page.facts.model,
-            "",
-            model=tables.describe(page.facts),
-            entry=entry,
+            "model.html", page.facts.model, "", model=tables.describe(page.facts), entry=entry, partners=partners,
             runs=[run for run in page.runs if run.current and not run.removed],
             old=[run for run in page.runs if run.removed or not run.current],
-            partners=[other for other in others if self._site.live or self._has_page(entry, other.entry)],
-        )
+        )  # fmt: skip
 
-    def compare(self, page: ComparePage) -> str:
+    def compare(self, page: records.ComparePage) -> str:
         """Two models side by side."""
-        return self._render(
-            "compare.html",
-            f"{page.a.model} and {page.b.model}",
-            names.COMPARE,
-            page=page,
-            reach=texts.reach_of(part.difference for part in page.parts),  # one axis for all parts
-        )
+        reach = texts.reach_of(part.difference for part in page.parts)  # one axis for all parts
+        title = f"{page.a.model} and {page.b.model}"
+        return self._render("compare.html", title, names.COMPARE, page=page, reach=reach)
 
     def choose(self) -> str:
         """Which two models to compare: a form in a service, a list of links in a folder of files."""
@@ -90,11 +67,11 @@ class Pages:
         pairs.sort(key=lambda pair: (pair[0].model.casefold(), pair[1].model.casefold(), pair[2]))
         return self._render("choose.html", "Compare two models", names.COMPARE, pairs=pairs)
 
-    def gap(self, gaps: Sequence[Gap]) -> str:
+    def gap(self, gaps: Sequence[records.Gap]) -> str:
         """Models on a public and on a hidden set."""
         return self._render("gap.html", "Public and hidden sets", names.GAP, gaps=gaps)
 
-    def history(self, events: Sequence[Event]) -> str:
+    def history(self, events: Sequence[records.Event]) -> str:
         """The log, the newest first."""
         newest_first = sorted(events, key=lambda event: event.number, reverse=True)
         return self._render("history.html", "History", names.HISTORY, events=newest_first, models=self._models)
@@ -112,42 +89,21 @@ class Pages:
         """The form to hand in outputs, with what was filled in before; a token is never filled in again."""
         fields = ("set", "model", "link", "access", "size", "released")
         return self._render(
-            "submit.html",
-            "Submit outputs",
-            names.SUBMIT,
-            values={name: values.get(name, "") for name in fields},
-            problems=problems,
-            longest_name=MAX_NAME,
-            longest_link=MAX_LINK,
-            kinds=[access.value for access in Access],
-        )
+            "submit.html", "Submit outputs", names.SUBMIT, values={name: values.get(name, "") for name in fields},
+            problems=problems, longest_name=MAX_NAME, longest_link=MAX_LINK, kinds=[access.value for access in Access],
+        )  # fmt: skip
 
-    def status(self, submission: Submission, waiting: int, cells: Sequence[ModelCell]) -> str:
-        """Where a submission stands.
-
-        Args:
-            submission: The submission.
-            waiting: How many are scored before it.
-            cells: Its scores, once it has been scored.
-        """
+    def status(self, submission: records.Submission, waiting: int, cells: Sequence[records.ModelCell]) -> str:
+        """Where a submission stands: how many are scored before it, or its scores once it has been scored."""
+        going_on = submission.state in (State.QUEUED, State.SCORING)
         return self._render(
-            "status.html",
-            "Your submission",
-            names.SUBMIT,
-            submission=submission,
-            model=tables.describe(submission.facts),
-            waiting=waiting,
-            cells=cells,
-            refresh=REFRESH_SECONDS if submission.state in (State.QUEUED, State.SCORING) else 0,
-        )
+            "status.html", "Your submission", names.SUBMIT, submission=submission, waiting=waiting, cells=cells,
+            model=tables.describe(submission.facts), refresh=REFRESH_SECONDS if going_on else 0,
+        )  # fmt: skip
 
     def message(self, title: str, text: str) -> str:
         """A page that only says something: not found, too large, too many requests."""
         return self._render("message.html", title, "", text=text)
-
-    def _has_page(self, a: str, b: str) -> bool:
-        """Whether the comparison of two entries was exported."""
-        return (a, b) in self._site.compared or (b, a) in self._site.compared
 
     def _render(self, template: str, title: str, current: str, **values: Any) -> str:
         site = self._site
@@ -162,35 +118,21 @@ class Pages:
             (names.SUBMIT, "Submit", site.live),
         )
         return _templates().render(
-            template,
-            site=site,
-            title=title,
-            current=current,
+            template, site=site, title=title, current=current,
             links=[(name, label) for name, label, there in links if there],
             updated=texts.minute(site.updated) if site.updated else "",
-            contact_link=texts.contact_link(site.contact),
-            **values,
-        )
+            contact_link=texts.contact_link(site.settings.contact), **values,
+        )  # fmt: skip
 
 
 def policy(*, header: bool = True) -> str:
-    """The content security policy of all pages.
-
-    Args:
-        header: For the HTTP header; else for the ``<meta>`` of a page.
-    """
+    """The content security policy of all pages, for the HTTP header or else for the ``<meta>`` of a page."""
     return _templates().policy(header=header)
 
 
 @cache
 def _templates() -> Templates:
     return Templates(
-        "vcrgen.leaderboard.site",
-        style="board.css",
-        script="board.js",
-        forms=True,
-        names=names,
-        texts=texts,
-        charts=charts,
-        describe=tables.describe,
-    )
+        "vcrgen.leaderboard.site", style="board.css", script="board.js", forms=True,
+        names=names, texts=texts, charts=charts, describe=tables.describe,
+    )  # fmt: skip

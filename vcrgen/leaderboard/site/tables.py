@@ -8,7 +8,7 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from vcrgen.leaderboard.facts import ModelFacts
-from vcrgen.leaderboard.records import SHOWN_METRICS, BoardTable, Figures, Ranking, Row, Site, Track
+from vcrgen.leaderboard.records import SHOWN_METRICS, BoardTable, Figures, RankedModel, Ranking, Site, Track
 from vcrgen.leaderboard.site.names import board_name, model_name
 from vcrgen.leaderboard.site.texts import decimals_of, language_name, mode_name, shown, web_address
 from vcrgen.published.facts import Access, show_size
@@ -18,7 +18,7 @@ from vcrgen.report.table import DASH
 from vcrgen.scorer.tables import DIFFERENCE, METRIC_LABELS
 
 
-class Model(NamedTuple):
+class ModelTexts(NamedTuple):
     """What a table says of a model beside its scores; what is not known is empty."""
 
     name: str
@@ -31,19 +31,16 @@ class Model(NamedTuple):
     released: str
 
 
-def describe(of: ModelFacts | Quoted) -> Model:
+def describe(of: ModelFacts | Quoted) -> ModelTexts:
     """A model of the board with the link to its page, or one of a publication."""
     facts = of if isinstance(of, ModelFacts) else None
-    return Model(
-        name=of.model,
-        team=facts.team if facts else "",
-        page=model_name(facts.entry) if facts else "",
-        link=web_address(facts.link) if facts else "",
+    return ModelTexts(
+        name=of.model, team=facts.team if facts else "",
+        page=model_name(facts.entry) if facts else "", link=web_address(facts.link) if facts else "",
         access="" if of.access == Access.UNKNOWN else of.access.value,
-        size=show_size(of.size),
-        billions="" if of.size is None else f"{of.size:g}",
+        size=show_size(of.size), billions="" if of.size is None else f"{of.size:g}",
         released=of.released.isoformat() if of.released else "",
-    )
+    )  # fmt: skip
 
 
 def columns_of(table: BoardTable) -> Iterator[tuple[str, str, bool]]:
@@ -58,7 +55,7 @@ def columns_of(table: BoardTable) -> Iterator[tuple[str, str, bool]]:
         yield "Difference", DIFFERENCE, False
 
 
-def rows_of(table: BoardTable, ranking: Ranking) -> Iterator[tuple[Row, Markup]]:
+def rows_of(table: BoardTable, ranking: Ranking) -> Iterator[tuple[RankedModel, Markup]]:
     """The models of one ranking, each with its cells under the columns of the whole page.
 
     The cells are made here and not by the template, as there are thousands on a page of 500 models.
@@ -96,32 +93,20 @@ def navigation(site: Site, track: Track) -> list[tuple[str, list[tuple[str, str,
     sets = [each for each in site.tracks if each.language == track.language]
     modes = [each for each in site.tracks if each.set == track.set]
     views = [each for each in modes if each.mode == track.mode]
-    groups = [
-        ("Language", _choices(site.tracks, track, "language")),
-        ("Set", _choices(sets, track, "set")),
-        ("Mode", _choices(modes, track, "mode")),
-        ("View", _choices(views, track, "view")),
-    ]
-    return [(name, choices) for name, choices in groups if len(choices) > 1 or name == "Set"]
+    groups = {"Language": site.tracks, "Set": sets, "Mode": modes, "View": views}
+    links = {name: _choices(tracks, track, name.lower()) for name, tracks in groups.items()}
+    return [(name, choices) for name, choices in links.items() if len(choices) > 1 or name == "Set"]
 
 
-def _choices(tracks: Sequence[Track], current: Track, by: str) -> list[tuple[str, str, bool, bool]]:
-    found: dict[str, list[Track]] = {}
-    for each in tracks:
-        found.setdefault(getattr(each, by), []).append(each)
+def _choices(tracks: Sequence[Track], here: Track, by: str) -> list[tuple[str, str, bool, bool]]:
     choices = []
-    for value, candidates in found.items():
-        nearest = max(candidates, key=lambda each: _likeness(each, current))  # the first of equals
-        labels = {
-            "language": language_name(nearest.language),
-            "set": nearest.set,
-            "mode": mode_name(nearest.mode),
-            "view": nearest.view.label,
-        }
-        here = value == getattr(current, by)
-        choices.append((labels[by], board_name(nearest), here, by == "set" and nearest.hidden))
+    for value in dict.fromkeys(getattr(each, by) for each in tracks):
+        candidates = [each for each in tracks if getattr(each, by) == value]
+        # What is the same counts in this order; of equal tables it is the first.
+        nearest = max(
+            candidates, key=lambda each: (each.set == here.set, each.mode == here.mode, each.view == here.view)
+        )
+        labels = {"language": language_name(nearest.language), "set": nearest.set, "mode": mode_name(nearest.mode)}
+        label = labels.get(by, nearest.view.label)
+        choices.append((label, board_name(nearest), value == getattr(here, by), by == "set" and nearest.hidden))
     return choices
-
-
-def _likeness(a: Track, b: Track) -> int:
-    return 4 * (a.set == b.set) + 2 * (a.mode == b.mode) + (a.view == b.view)

@@ -104,12 +104,12 @@ def measured_on(row: Quoted) -> str:
 
 def day(moment: datetime) -> str:
     """The date in UTC."""
-    return _utc(moment).strftime("%Y-%m-%d")
+    return minute(moment)[:10]
 
 
 def minute(moment: datetime) -> str:
     """Date and time in UTC."""
-    return _utc(moment).strftime("%Y-%m-%d %H:%M")
+    return moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M")
 
 
 def file_size(count: int) -> str:
@@ -144,9 +144,8 @@ def contact_link(contact: str) -> str:
 def outcome_parts(outcomes: Mapping[str, int]) -> list[tuple[str, float, int, str]]:
     """Kind, share, spans and words of the outcomes that occurred, in the order of the scorer."""
     total = sum(outcomes.values())
-    return [
-        (kind, count / total, count, words) for kind, words in OUTCOME_NOTES.items() if (count := outcomes.get(kind, 0))
-    ]
+    found = ((kind, outcomes.get(kind, 0), words) for kind, words in OUTCOME_NOTES.items())
+    return [(kind, count / total, count, words) for kind, count, words in found if count]
 
 
 def by_property(groups: Iterable[Group]) -> dict[str, list[Group]]:
@@ -155,7 +154,3 @@ def by_property(groups: Iterable[Group]) -> dict[str, list[Group]]:
     for group in groups:
         found.setdefault(group.by, []).append(group)
     return found
-
-
-def _utc(moment: datetime) -> datetime:
-    return moment.astimezone(UTC) if moment.tzinfo else moment

@@ -18,11 +18,7 @@ BUSY_SECONDS = 60
 
 
 def open_engine(board: Path, url: str) -> Engine:
-    """The engine of a board's database.
-
-    Args:
-        board: The board's folder.
-        url: As in ``board.yaml``; empty for SQLite in the folder.
+    """The engine of a board's database: that of the URL in ``board.yaml``, or SQLite in the folder if it is empty.
 
     Raises:
         LeaderboardError: The URL is none, of another database, or its driver is not installed.

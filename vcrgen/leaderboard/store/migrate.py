@@ -26,9 +26,12 @@ def upgrade(engine: Engine) -> None:
     locked = writing(engine) if engine.dialect.name == "sqlite" else engine.begin()
     with reached(engine), locked as connection:
         there = current(connection)
-        if there is not None and there not in _known():
-            raise _newer(engine)
-        command.upgrade(_config(connection), "head")
+        if there is not None:
+            _refuse_a_newer(engine, there)
+        config = Config()
+        config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
+        config.attributes["connection"] = connection
+        command.upgrade(config, "head")
 
 
 def current(connection: Connection) -> str | None:
@@ -48,24 +51,12 @@ def check(engine: Engine, board: Path) -> None:
         return
     if there is None:
         raise LeaderboardError(f"The database {shown(engine)} holds no board; make one with `vcrgen leaderboard init`.")
-    if there not in _known():
-        raise _newer(engine)
+    _refuse_a_newer(engine, there)
     raise LeaderboardError(
         f"The database {shown(engine)} is of an older vcrgen: make a backup, then `vcrgen leaderboard upgrade {board}`."
     )
 
 
-def _known() -> set[str]:
-    """The versions that this vcrgen can bring up to date."""
-    return {revision.revision for revision in ScriptDirectory(str(MIGRATIONS)).walk_revisions()}
-
-
-def _newer(engine: Engine) -> LeaderboardError:
-    return LeaderboardError(f"The database {shown(engine)} was written by a newer vcrgen; update vcrgen.")
-
-
-def _config(connection: Connection) -> Config:
-    config = Config()
-    config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
-    config.attributes["connection"] = connection
-    return config
+def _refuse_a_newer(engine: Engine, there: str) -> None:
+    if there not in {revision.revision for revision in ScriptDirectory(str(MIGRATIONS)).walk_revisions()}:
+        raise LeaderboardError(f"The database {shown(engine)} was written by a newer vcrgen; update vcrgen.")

@@ -19,11 +19,9 @@ def add(connection: Connection, rows: Sequence[Quoted]) -> int:
     A row that is there with other figures stays as it is, and the new one is added beside it: nothing is replaced.
     """
     there = set(all_quoted(connection))
-    new = [row for row in rows if row not in there]
+    new = [asdict(row) | {"view": row.view.value, "access": row.access.value} for row in rows if row not in there]
     if new:
-        connection.execute(
-            insert(table), [{**asdict(row), "view": row.view.value, "access": row.access.value} for row in new]
-        )
+        connection.execute(insert(table), new)
     return len(new)
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import Connection, and_, bindparam, insert, select, update
+from sqlalchemy import ColumnElement, Connection, and_, bindparam, insert, select, update
 
-from vcrgen.leaderboard.outcome import Outcome
+from vcrgen.leaderboard.outcome import ScoringOutcome
 from vcrgen.leaderboard.store.log import now
 from vcrgen.leaderboard.store.schema import AnyRow, cells, runs, submissions
 from vcrgen.signature import Signature
@@ -26,25 +27,14 @@ class CellKey(NamedTuple):
     short: str
 
 
-def add_run(connection: Connection, submission_id: str, set_name: str, outcome: Outcome) -> int:
-    """Store the scores of a submission, not ranked yet; returns the run's number."""
+def add_run(connection: Connection, submission_id: str, set_name: str, outcome: ScoringOutcome) -> None:
+    """Store the scores of a submission, not ranked yet."""
     short = Signature.parse(outcome.signature).short
-    values = {
-        "submission": submission_id, "scored": now(), "short": short, "signature": outcome.signature,
-        "result": outcome.result,
-    }  # fmt: skip
-    inserted = connection.execute(insert(runs).values(**values)).inserted_primary_key
+    values = {"submission": submission_id, "scored": now(), "short": short, "signature": outcome.signature}
+    inserted = connection.execute(insert(runs).values(**values, result=outcome.result)).inserted_primary_key
     assert inserted is not None
-    run = int(inserted[0])
     for cell in outcome.cells:
-        connection.execute(
-            insert(cells).values(
-                run=run, set=set_name, short=short, mode=cell.mode, view=cell.view, figures=dict(cell.figures),
-                difference=None if cell.difference is None else dict(cell.difference),
-                exact_means=cell.exact_means, jaccard_means=cell.jaccard_means, hits=cell.hits,
-            )
-        )  # fmt: skip
-    return run
+        connection.execute(insert(cells).values(run=inserted[0], set=set_name, short=short, **asdict(cell)))
 
 
 def ranked_run(connection: Connection, submission_id: str) -> int | None:
@@ -63,35 +53,24 @@ def last_run(connection: Connection, submission_id: str) -> int:
 def enter(connection: Connection, run: int) -> None:
     """Rank a run among the others of its signature, and count it in theirs."""
     for key, means in _cells_of(connection, run):
-        others = _ranked(connection, key)
-        better, worse = better_and_worse(_means(means), [_means(other.exact_means) for other in others])
-        _count(connection, key, [others[i].run for i in better], "worse", 1)
-        _count(connection, key, [others[i].run for i in worse], "better", 1)
-        _set_counts(connection, run, key, len(better), len(worse))
+        better, worse = _count_in_others(connection, key, means, 1)
+        _set_counts(connection, run, key, better, worse)
 
 
 def leave(connection: Connection, run: int) -> None:
     """Take a run out of the ranks."""
     for key, means in _cells_of(connection, run):
         _set_counts(connection, run, key, None, None)
-        others = _ranked(connection, key)
-        better, worse = better_and_worse(_means(means), [_means(other.exact_means) for other in others])
-        _count(connection, key, [others[i].run for i in better], "worse", -1)
-        _count(connection, key, [others[i].run for i in worse], "better", -1)
+        _count_in_others(connection, key, means, -1)
 
 
-def board_rows(connection: Connection, *, entry: str | None = None, set_name: str | None = None) -> Sequence[AnyRow]:
-    """Every ranked cell with its model, of one entry or one set or all; without what is large."""
-    columns = [
-        cells.c[name] for name in ("run", "set", "mode", "view", "short", "better", "worse", "figures", "difference")
-    ]
-    facts = [
-        submissions.c[name] for name in ("entry", "team", "model", "link", "access", "size", "released", "received")
-    ]
+def board_rows(connection: Connection, *, set_name: str | None = None) -> Sequence[AnyRow]:
+    """Every ranked cell with its model, of one set or all; without what is large."""
+    of_cells = ("run", "set", "mode", "view", "short", "better", "worse", "figures", "difference")
+    of_submissions = ("entry", "team", "model", "link", "access", "size", "released", "received")
+    columns = [cells.c[name] for name in of_cells] + [submissions.c[name] for name in of_submissions]
     joined = cells.join(runs, runs.c.id == cells.c.run).join(submissions, submissions.c.id == runs.c.submission)
-    wanted = select(*columns, *facts).select_from(joined).where(cells.c.better.is_not(None))
-    if entry is not None:
-        wanted = wanted.where(submissions.c.entry == entry)
+    wanted = select(*columns).select_from(joined).where(cells.c.better.is_not(None))
     if set_name is not None:
         wanted = wanted.where(cells.c.set == set_name)
     return connection.execute(wanted.order_by(cells.c.run, cells.c.mode, cells.c.view)).all()
@@ -122,28 +101,31 @@ def _cells_of(connection: Connection, run: int) -> list[tuple[CellKey, bytes]]:
     return [(CellKey(row.set, row.mode, row.view, row.short), row.exact_means) for row in rows]
 
 
-def _ranked(connection: Connection, key: CellKey) -> Sequence[AnyRow]:
-    wanted = select(cells.c.run, cells.c.exact_means).where(_same(key) & cells.c.better.is_not(None))
-    return connection.execute(wanted.order_by(cells.c.run)).all()
+def _count_in_others(connection: Connection, key: CellKey, means: bytes, by: int) -> tuple[int, int]:
+    """Add ``by`` to the counts of the ranked models that a model with these means differs from beyond doubt.
 
-
-def _count(connection: Connection, key: CellKey, others: Sequence[int], column: str, by: int) -> None:
-    if others:
-        which = (cells.c.run == bindparam("other")) & (cells.c.mode == key.mode) & (cells.c.view == key.view)
-        changed = update(cells).where(which).values({column: cells.c[column] + by})
-        connection.execute(changed, [{"other": other} for other in others])
+    Returns:
+        How many of them are better, and how many are worse.
+    """
+    same = and_(*(cells.c[name] == value for name, value in key._asdict().items()), cells.c.better.is_not(None))
+    others = connection.execute(select(cells.c.run, cells.c.exact_means).where(same).order_by(cells.c.run)).all()
+    better, worse = better_and_worse(_means(means), [_means(other.exact_means) for other in others])
+    for found, column in ((better, cells.c.worse), (worse, cells.c.better)):
+        if found:
+            changed = update(cells).where(_cell(key, bindparam("other"))).values({column: column + by})
+            connection.execute(changed, [{"other": others[i].run} for i in found])
+    return len(better), len(worse)
 
 
 def _set_counts(connection: Connection, run: int, key: CellKey, better: int | None, worse: int | None) -> None:
-    which = (cells.c.run == run) & (cells.c.mode == key.mode) & (cells.c.view == key.view)
-    connection.execute(update(cells).where(which).values(better=better, worse=worse))
+    connection.execute(update(cells).where(_cell(key, run)).values(better=better, worse=worse))
+
+
+def _cell(key: CellKey, run: Any) -> ColumnElement[bool]:
+    return and_(cells.c.run == run, cells.c.mode == key.mode, cells.c.view == key.view)
 
 
 def _means(stored: bytes) -> Floats:
     import numpy as np
 
     return np.frombuffer(stored, "<f8")
-
-
-def _same(key: CellKey) -> Any:
-    return and_(*(cells.c[name] == value for name, value in key._asdict().items()))

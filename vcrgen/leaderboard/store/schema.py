@@ -5,29 +5,12 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
-from sqlalchemy import (
-    JSON,
-    Boolean,
-    Column,
-    Date,
-    DateTime,
-    Dialect,
-    Float,
-    ForeignKey,
-    Index,
-    Integer,
-    LargeBinary,
-    MetaData,
-    Row,
-    String,
-    Table,
-    Text,
-    TypeDecorator,
-)
+import sqlalchemy as sa
+from sqlalchemy import Column, String, Table
 
-AnyRow: TypeAlias = Row[*tuple[Any, ...]]
+AnyRow: TypeAlias = sa.Row[*tuple[Any, ...]]
 
-metadata = MetaData(
+metadata = sa.MetaData(
     naming_convention={
         "ix": "ix_%(table_name)s_%(column_0_N_name)s",
         "uq": "uq_%(table_name)s_%(column_0_N_name)s",
@@ -37,137 +20,86 @@ metadata = MetaData(
 )
 
 
-class Moment(TypeDecorator[datetime]):
+class Moment(sa.TypeDecorator[datetime]):
     """A point in time, always with its zone: SQLite keeps none, so UTC is stored."""
 
-    impl = DateTime(timezone=True)
+    impl = sa.DateTime(timezone=True)
     cache_ok = True
 
-    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """To the database."""
+    def process_bind_param(self, value: datetime | None, dialect: sa.Dialect) -> datetime | None:
+        """Write UTC to the database."""
         return None if value is None else value.astimezone(UTC)
 
-    def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:
-        """From the database."""
-        if value is None:
-            return None
-        moment: datetime = value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
-        return moment
+    def process_result_value(self, value: Any, dialect: sa.Dialect) -> datetime | None:
+        """Read what the database gives, with UTC as its zone."""
+        assert value is None or isinstance(value, datetime)
+        return value and (value.astimezone(UTC) if value.tzinfo else value.replace(tzinfo=UTC))
 
 
+def columns(**kinds: Any) -> list[Column[Any]]:
+    """Columns by name, such as ``columns(name=40, size_=sa.Float)``.
+
+    A number is the length of a text; a name that ends in ``_`` is of a column (without the ``_``) that may be null.
+    """
+    return [
+        Column(name.removesuffix("_"), String(kind) if isinstance(kind, int) else kind, nullable=name[-1] == "_")
+        for name, kind in kinds.items()
+    ]
+
+
+# The number is the place of a set in the navigation.
 sets = Table(
-    "sets",
-    metadata,
-    Column("name", String(40), primary_key=True),
-    Column("number", Integer, nullable=False),  # the order of the navigation
-    Column("path", Text, nullable=False),
-    Column("hidden", Boolean, nullable=False),
-    Column("language", String(20), nullable=False),
-    Column("questions", Integer, nullable=False),
-    Column("spans", Integer, nullable=False),
-    Column("modes", JSON, nullable=False),
-    Column("signature", Text, nullable=False),
-)
-teams = Table(
-    "teams",
-    metadata,
-    Column("key", String(240), primary_key=True),  # the name, case-folded
-    Column("name", String(80), nullable=False),
-)
+    "sets", metadata, *columns(
+        name=40, number=sa.Integer, path=sa.Text, hidden=sa.Boolean, language=20, questions=sa.Integer,
+        spans=sa.Integer, modes=sa.JSON, signature=sa.Text,
+    ),
+    sa.PrimaryKeyConstraint("name"),
+)  # fmt: skip
+# The key is the name, case-folded.
+teams = Table("teams", metadata, *columns(key=240, name=80), sa.PrimaryKeyConstraint("key"))
+# The hash is the SHA-256 of the token; the team is its key.
 tokens = Table(
-    "tokens",
-    metadata,
-    Column("hash", String(64), primary_key=True),  # SHA-256 of the token
-    Column("team", String(240), ForeignKey("teams.key"), nullable=False, index=True),
-    Column("label", String(80), nullable=False),
-    Column("made", Moment, nullable=False),
-    Column("revoked", Moment),
-)
+    "tokens", metadata, *columns(hash=64, team=240, label=80, made=Moment, revoked_=Moment), sa.Index(None, "team"),
+    sa.PrimaryKeyConstraint("hash"), sa.ForeignKeyConstraint(["team"], ["teams.key"]),
+)  # fmt: skip
+# The current submission of an entry on a set is the one that the board shows: the last one that was scored. The outputs
+# are eight bytes for each question and view, to tell near copies.
 submissions = Table(
-    "submissions",
-    metadata,
-    Column("id", String(32), primary_key=True),
-    Column("set", String(40), ForeignKey("sets.name"), nullable=False),
-    Column("entry", String(12), nullable=False, index=True),
-    Column("team_key", String(240), nullable=False),
-    Column("team", String(80), nullable=False),
-    Column("model", String(80), nullable=False),
-    Column("link", String(300), nullable=False),
-    Column("access", String(10), nullable=False),
-    Column("size", Float),
-    Column("released", Date),
-    Column("file", String(64), nullable=False),
-    Column("file_name", String(100), nullable=False),
-    Column("bytes", Integer, nullable=False),
-    Column("channel", String(20), nullable=False),
-    Column("received", Moment, nullable=False),
-    Column("state", String(10), nullable=False, index=True),
-    Column("attempts", Integer, nullable=False),
-    Column("finished", Moment),
-    Column("problems", JSON, nullable=False),
-    Column("removed", Text, nullable=False),
-    Column("current", Boolean, nullable=False),  # shown on the board: the last scored one of its entry and set
-    Column("outputs", LargeBinary),  # eight bytes for each question and cell, to tell near copies
-    Index(None, "team_key", "set", "received"),
-)
-# A submission that is scored anew gets another run; old ones stay.
+    "submissions", metadata, *columns(
+        id=32, set=40, entry=12, team_key=240, team=80, model=80, link=300, access=10, size_=sa.Float,
+        released_=sa.Date, file=64, file_name=100, bytes=sa.Integer, channel=20, received=Moment, state=10,
+        attempts=sa.Integer, finished_=Moment, problems=sa.JSON, removed=sa.Text, current=sa.Boolean,
+        outputs_=sa.LargeBinary,
+    ),
+    sa.PrimaryKeyConstraint("id"), sa.ForeignKeyConstraint(["set"], ["sets.name"]), sa.Index(None, "entry"),
+    sa.Index(None, "state"), sa.Index(None, "team_key", "set", "received"),
+)  # fmt: skip
+# A submission that is scored anew gets another run; old ones stay. The result is everything, unrounded: it is never
+# shown of a hidden set.
 runs = Table(
-    "runs",
-    metadata,
-    Column("id", Integer, primary_key=True),
-    Column("submission", String(32), ForeignKey("submissions.id"), nullable=False, index=True),
-    Column("scored", Moment, nullable=False),
-    Column("short", String(8), nullable=False),
-    Column("signature", Text, nullable=False),
-    Column("result", JSON, nullable=False),  # everything, unrounded: never shown of a hidden set
-)
+    "runs", metadata, *columns(id=sa.Integer, submission=32, scored=Moment, short=8, signature=sa.Text, result=sa.JSON),
+    sa.PrimaryKeyConstraint("id"), sa.ForeignKeyConstraint(["submission"], ["submissions.id"]),
+    sa.Index(None, "submission"),
+)  # fmt: skip
+# Better and worse count the models of the ranking that are so beyond doubt; they are null for a run that is not ranked.
+# The figures and the difference hold metric to value, low and high, unrounded. See CellOutcome for the others.
 cells = Table(
-    "cells",
-    metadata,
-    Column("run", Integer, ForeignKey("runs.id"), primary_key=True),
-    Column("mode", String(10), primary_key=True),
-    Column("view", String(10), primary_key=True),
-    Column("set", String(40), nullable=False),
-    Column("short", String(8), nullable=False),
-    Column("better", Integer),  # models in the ranking that are better beyond doubt; null where not ranked
-    Column("worse", Integer),
-    Column("figures", JSON, nullable=False),  # metric to value, low, high: unrounded
-    Column("difference", JSON),  # the same of VI+TEI minus TEI, at the stacked view
-    Column("exact_means", LargeBinary, nullable=False),  # of the resamples: float64, little-endian
-    Column("jaccard_means", LargeBinary, nullable=False),
-    Column("hits", LargeBinary, nullable=False),  # a bit for each span: restored exactly
-    Index(None, "set", "mode", "view", "short"),
-)
+    "cells", metadata, *columns(
+        run=sa.Integer, mode=10, view=10, set=40, short=8, better_=sa.Integer, worse_=sa.Integer, figures=sa.JSON,
+        difference_=sa.JSON, exact_means=sa.LargeBinary, jaccard_means=sa.LargeBinary, hits=sa.LargeBinary,
+    ),
+    sa.PrimaryKeyConstraint("run", "mode", "view"), sa.ForeignKeyConstraint(["run"], ["runs.id"]),
+    sa.Index(None, "set", "mode", "view", "short"),
+)  # fmt: skip
 events = Table(
-    "events",
-    metadata,
-    Column("number", Integer, primary_key=True, autoincrement=False),
-    Column("at", Moment, nullable=False),
-    Column("actor", String(100), nullable=False),
-    Column("what", String(20), nullable=False),
-    Column("subject", String(100), nullable=False),
-    Column("facts", JSON, nullable=False),
-    Column("chain", String(64), nullable=False),
-)
+    "events", metadata, Column("number", sa.Integer, primary_key=True, autoincrement=False),
+    *columns(at=Moment, actor=100, what=20, subject=100, facts=sa.JSON, chain=64),
+)  # fmt: skip
 quoted = Table(
-    "quoted",
-    metadata,
-    Column("number", Integer, primary_key=True),
-    Column("source", String(300), nullable=False),
-    Column("url", String(300), nullable=False),
-    Column("data", String(300), nullable=False),
-    Column("items", Integer),
-    Column("language", String(20), nullable=False),
-    Column("mode", String(10), nullable=False),
-    Column("view", String(10), nullable=False),
-    Column("model", String(80), nullable=False),
-    Column("access", String(10), nullable=False),
-    Column("size", Float),
-    Column("released", Date),
-    Column("exact", Float),
-    Column("exact_sd", Float),
-    Column("jaccard", Float),
-    Column("jaccard_sd", Float),
-    Column("corrected", String(300), nullable=False),
-    Column("note", String(300), nullable=False),
-)
+    "quoted", metadata, *columns(
+        number=sa.Integer, source=300, url=300, data=300, items_=sa.Integer, language=20, mode=10, view=10, model=80,
+        access=10, size_=sa.Float, released_=sa.Date, exact_=sa.Float, exact_sd_=sa.Float, jaccard_=sa.Float,
+        jaccard_sd_=sa.Float, corrected=300, note=300,
+    ),
+    sa.PrimaryKeyConstraint("number"),
+)  # fmt: skip

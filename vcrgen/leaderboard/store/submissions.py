@@ -3,55 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import asdict, fields
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import Connection, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, func, insert, select, update
 
 from vcrgen.leaderboard.facts import ModelFacts
 from vcrgen.leaderboard.records import State, Submission
-from vcrgen.leaderboard.store.log import now
 from vcrgen.leaderboard.store.schema import AnyRow
 from vcrgen.leaderboard.store.schema import submissions as table
 from vcrgen.published.facts import Access
 
 # States in which a file counts as one that is scored.
 TAKEN = (State.QUEUED, State.SCORING, State.SCORED, State.REMOVED)
+_FACTS = [field.name for field in fields(ModelFacts)]
+_OWN = [field.name for field in fields(Submission) if field.name != "facts"]
 
 
 def add(connection: Connection, submission: Submission) -> None:
     """Store an accepted submission."""
-    facts = submission.facts
-    values = {
-        "id": submission.id, "set": submission.set, "entry": facts.entry, "team_key": facts.team.casefold(),
-        "team": facts.team, "model": facts.model, "link": facts.link, "access": facts.access.value,
-        "size": facts.size, "released": facts.released, "file": submission.file, "file_name": submission.file_name,
-        "bytes": submission.bytes, "channel": submission.channel, "received": submission.received,
-        "state": submission.state.value, "attempts": submission.attempts, "problems": list(submission.problems),
-        "removed": submission.removed, "current": False,
-    }  # fmt: skip
+    facts, values = submission.facts, asdict(submission)
+    values |= {**values.pop("facts"), "access": facts.access.value, "entry": facts.entry}
+    values |= {"state": submission.state.value, "team_key": facts.team.casefold(), "current": False}
     connection.execute(insert(table).values(**values))
+
+
+def change(connection: Connection, submission_id: str, **values: Any) -> None:
+    """Write some columns of a submission anew."""
+    connection.execute(update(table).where(table.c.id == submission_id).values(**values))
 
 
 def find(connection: Connection, submission_id: str) -> Submission | None:
     """The submission of an id, or None."""
-    row = connection.execute(select(table).where(table.c.id == submission_id)).one_or_none()
-    return None if row is None else as_submission(row)
+    return next(iter(_those(connection, table.c.id == submission_id)), None)
 
 
 def find_same(connection: Connection, submission: Submission) -> Submission | None:
     """An earlier submission of the same file for the same model and set that did not fail."""
-    same = (table.c.entry == submission.facts.entry) & (table.c.set == submission.set)
-    same &= (table.c.file == submission.file) & (table.c.state != State.FAILED.value)
-    row = connection.execute(select(table).where(same).order_by(table.c.received)).first()
-    return None if row is None else as_submission(row)
+    same = _of_model(submission.facts.entry, submission.set) & (table.c.file == submission.file)
+    return next(iter(_those(connection, same & (table.c.state != State.FAILED.value))), None)
 
 
 def listed(connection: Connection, state: State | None = None) -> Sequence[Submission]:
     """All submissions, or those in one state; in the order in which they came."""
-    wanted = select(table).order_by(table.c.received, table.c.id)
-    if state is not None:
-        wanted = wanted.where(table.c.state == state.value)
-    return [as_submission(row) for row in connection.execute(wanted)]
+    return _those(connection, *() if state is None else (table.c.state == state.value,))
 
 
 def count(
@@ -77,21 +73,14 @@ def claim(connection: Connection, *, skip: Collection[str] = ()) -> Submission |
     row = connection.execute(select(table).where(waits).order_by(table.c.received, table.c.id).limit(1)).one_or_none()
     if row is None:
         return None
-    values = {"state": State.SCORING.value, "attempts": row.attempts + 1}
-    connection.execute(update(table).where(table.c.id == row.id).values(**values))
+    change(connection, row.id, state=State.SCORING.value, attempts=row.attempts + 1)
     return as_submission(row)
 
 
 def put_back(connection: Connection, submission_id: str | None = None, *, tried: bool) -> int:
-    """Let a submission that was being scored wait again, or all of them.
+    """Let a submission that was being scored wait again, or all of them if no id is given.
 
-    Args:
-        connection: A writing one.
-        submission_id: Which; None for all.
-        tried: Whether the attempt counts.
-
-    Returns:
-        How many there were.
+    With ``tried`` the attempt counts as one that was made. Returns how many submissions wait again.
     """
     interrupted = table.c.state == State.SCORING.value
     if submission_id is not None:
@@ -107,40 +96,15 @@ def queue_again(connection: Connection) -> int:
     return connection.execute(scored.values(state=State.QUEUED.value, attempts=0)).rowcount
 
 
-def set_scored(connection: Connection, submission_id: str, outputs: bytes | None) -> None:
-    """Its scores are stored."""
-    values = {"state": State.SCORED.value, "finished": now(), "problems": [], "outputs": outputs}
-    connection.execute(update(table).where(table.c.id == submission_id).values(**values))
-
-
-def set_failed(connection: Connection, submission_id: str, problems: Sequence[str]) -> None:
-    """It cannot be scored, and why."""
-    values = {"state": State.FAILED.value, "finished": now(), "problems": list(problems)}
-    connection.execute(update(table).where(table.c.id == submission_id).values(**values))
-
-
-def set_removed(connection: Connection, submission_id: str, reason: str) -> None:
-    """A maintainer took it off the board; the caller sees to it that it is no longer ranked."""
-    values = {"state": State.REMOVED.value, "removed": reason}
-    connection.execute(update(table).where(table.c.id == submission_id).values(**values))
-
-
-def set_current(connection: Connection, submission_id: str, current: bool) -> None:
-    """Whether the board shows it."""
-    connection.execute(update(table).where(table.c.id == submission_id).values(current=current))
-
-
 def current_of(connection: Connection, entry: str, set_name: str) -> Sequence[Submission]:
     """What the board shows of a model on a set: one submission or none."""
-    shown = (table.c.entry == entry) & (table.c.set == set_name) & table.c.current
-    return [as_submission(row) for row in connection.execute(select(table).where(shown))]
+    return _those(connection, _of_model(entry, set_name), table.c.current)
 
 
 def latest_scored(connection: Connection, entry: str, set_name: str) -> Submission | None:
     """The last file of a model on a set that was scored and not removed."""
-    scored = (table.c.entry == entry) & (table.c.set == set_name) & (table.c.state == State.SCORED.value)
-    row = connection.execute(select(table).where(scored).order_by(table.c.received.desc(), table.c.id.desc())).first()
-    return None if row is None else as_submission(row)
+    scored = _those(connection, _of_model(entry, set_name), table.c.state == State.SCORED.value)
+    return scored[-1] if scored else None
 
 
 def earlier_outputs(connection: Connection, submission: Submission) -> Sequence[bytes]:
@@ -152,30 +116,21 @@ def earlier_outputs(connection: Connection, submission: Submission) -> Sequence[
 
 def as_submission(row: AnyRow) -> Submission:
     """The record of a row of the table."""
-    return Submission(
-        id=row.id,
-        set=row.set,
-        facts=as_facts(row),
-        file=row.file,
-        file_name=row.file_name,
-        bytes=row.bytes,
-        channel=row.channel,
-        received=row.received,
-        state=State(row.state),
-        attempts=row.attempts,
-        finished=row.finished,
-        problems=tuple(row.problems),
-        removed=row.removed,
-    )
+    values = {name: getattr(row, name) for name in _OWN}
+    values |= {"state": State(row.state), "problems": tuple(row.problems), "facts": as_facts(row)}
+    return Submission(**values)
 
 
 def as_facts(row: AnyRow) -> ModelFacts:
     """The model that a row of the table is about."""
-    return ModelFacts(
-        team=row.team,
-        model=row.model,
-        link=row.link,
-        access=Access(row.access),
-        size=row.size,
-        released=row.released,
-    )
+    return ModelFacts(**{**{name: getattr(row, name) for name in _FACTS}, "access": Access(row.access)})
+
+
+def _of_model(entry: str, set_name: str) -> ColumnElement[bool]:
+    return (table.c.entry == entry) & (table.c.set == set_name)
+
+
+def _those(connection: Connection, *conditions: ColumnElement[bool]) -> Sequence[Submission]:
+    """The submissions that meet all conditions, in the order in which they came."""
+    rows = connection.execute(select(table).where(*conditions).order_by(table.c.received, table.c.id))
+    return [as_submission(row) for row in rows]

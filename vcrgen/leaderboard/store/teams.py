@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, func, insert, select, update
 
 from vcrgen.leaderboard.store.log import now
 from vcrgen.leaderboard.store.schema import teams, tokens
@@ -48,8 +48,7 @@ def add_team(connection: Connection, name: str) -> str:
 
 def all_teams(connection: Connection) -> Sequence[tuple[str, int]]:
     """Every team with the number of its valid tokens."""
-    valid = dict.fromkeys(connection.execute(select(teams.c.key).order_by(teams.c.key)).scalars(), 0)
-    for key in connection.execute(select(tokens.c.team).where(tokens.c.revoked.is_(None))).scalars():
-        valid[key] += 1
-    names = {row.key: row.name for row in connection.execute(select(teams))}
-    return [(names[key], count) for key, count in valid.items()]
+    valid = (tokens.c.team == teams.c.key) & tokens.c.revoked.is_(None)
+    wanted = select(teams.c.name, func.count(tokens.c.hash)).outerjoin(tokens, valid)
+    found = connection.execute(wanted.group_by(teams.c.key, teams.c.name).order_by(teams.c.key))
+    return [(name, count) for name, count in found]

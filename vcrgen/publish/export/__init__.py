@@ -30,17 +30,11 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportResult:
-    """What was written.
+    """What was written."""
 
-    Attributes:
-        path: The new folder.
-        files: Number of files in it.
-        rows: Rows of the dataset; a pair counts once a mode.
-    """
-
-    path: Path
-    files: int
-    rows: int
+    path: Path  # the new folder
+    files: int  # number of files in it
+    rows: int  # rows of the dataset; a pair counts once a mode
 
 
 def export_dataset(

@@ -48,7 +48,7 @@ class EncodedImage(NamedTuple):
     extension: str
 
 
-class Row:
+class ExportRow:
     """A row of the dataset; what it holds is checked when it is asked for.
 
     Args:
@@ -115,20 +115,14 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
-    """What is exported.
+class ExportJob:
+    """What is exported."""
 
-    Attributes:
-        dataset: What is exported, with its manifest.
-        parts: The chosen parts, in the manifest's order.
-        language: The dataset's language.
-    """
+    dataset: Dataset  # what is exported, with its manifest
+    parts: tuple[Part, ...]  # the chosen parts, in the manifest's order
+    language: LanguageRow  # the dataset's language
 
-    dataset: Dataset
-    parts: tuple[Part, ...]
-    language: LanguageRow
-
-    def rows(self, part: Part, *, columns: Sequence[str] | None = None) -> Iterator[Row]:
+    def rows(self, part: Part, *, columns: Sequence[str] | None = None) -> Iterator[ExportRow]:
         """Stream the rows of a part.
 
         Raises:
@@ -136,7 +130,7 @@ class Job:
         """
         rows = self.dataset.select(mode=part.mode, split=part.split).rows(columns)
         for number, (place, values) in enumerate(rows):
-            yield Row(values, number=number, where=place)
+            yield ExportRow(values, number=number, where=place)
 
     @property
     def example(self) -> Part:
@@ -149,11 +143,11 @@ class Job:
         return re.sub(r"[^0-9a-f]", "", str(self.dataset.built.fingerprint))[:8]
 
 
-Format = Callable[[Job, Path], str]
+Format = Callable[[ExportJob, Path], str]
 """Writes the parts of a job into a new folder and returns the text of its README."""
 
 
-def plan_job(dataset: Dataset, *, mode: str | None, split: str | None) -> Job:
+def plan_job(dataset: Dataset, *, mode: str | None, split: str | None) -> ExportJob:
     """Choose the parts of a dataset.
 
     Raises:
@@ -174,7 +168,7 @@ def plan_job(dataset: Dataset, *, mode: str | None, split: str | None) -> Job:
     if not chosen:
         have = ", ".join(f"{part.mode}/{part.split}" for part in parts) or "no rows at all"
         raise ConfigError(f"{dataset} has nothing of that mode and split; it has {have}.")
-    return Job(dataset=dataset, parts=chosen, language=LANGUAGES[lang])
+    return ExportJob(dataset=dataset, parts=chosen, language=LANGUAGES[lang])
 
 
 class FileNames:
@@ -183,7 +177,7 @@ class FileNames:
     def __init__(self) -> None:
         self._taken: set[str] = set()
 
-    def name(self, row: Row) -> str:
+    def name(self, row: ExportRow) -> str:
         """Letters, digits, ``_`` and ``-`` of the row's id, or its number where that is not enough.
 
         No full stop: WebDataset's key ends at the first one. No ``_`` at the start: WebDataset skips ``__`` names.
@@ -201,7 +195,7 @@ def count_files(folder: Path) -> int:
     return sum(len(files) for _, _, files in os.walk(folder))
 
 
-def readme(job: Job, title: str, *sections: str, head: str = "") -> str:
+def readme(job: ExportJob, title: str, *sections: str, head: str = "") -> str:
     """Markdown for the README: what this is, how to use it, where it comes from."""
     manifest = job.dataset.built
     licence = one_line(str(manifest.config.get("source_license") or "not stated"))

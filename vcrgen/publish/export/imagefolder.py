@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 
 from vcrgen.dataset.views import View
-from vcrgen.publish.export.base import ROWS_TOGETHER, SHORT_NAMES, FileNames, Job, Part, Row, readme
+from vcrgen.publish.export.base import ROWS_TOGETHER, SHORT_NAMES, ExportJob, ExportRow, FileNames, Part, readme
 
 FIELDS = {
     "file_name": View.STACKED.column,
@@ -21,7 +21,7 @@ that a loader takes by itself is the one that a model is asked about. ``file_nam
 5.2 gives its file to whichever field comes first."""
 
 
-def write_imagefolder(job: Job, folder: Path) -> str:
+def write_imagefolder(job: ExportJob, folder: Path) -> str:
     """Write ``MODE/SPLIT/metadata.jsonl`` and, in folders of 1,000 pairs below it, the images."""
     for part in job.parts:
         place = folder / part.mode / part.split
@@ -44,7 +44,7 @@ def write_imagefolder(job: Job, folder: Path) -> str:
     )
 
 
-def _write_row(row: Row, names: FileNames, place: Path) -> str:
+def _write_row(row: ExportRow, names: FileNames, place: Path) -> str:
     """Write the images of a row; returns its line of metadata."""
     below = f"{row.number // ROWS_TOGETHER:05d}"
     (place / below).mkdir(exist_ok=True)

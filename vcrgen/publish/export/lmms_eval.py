@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 from vcrgen.dataset.schema import STRING
 from vcrgen.dataset.views import View
 from vcrgen.errors import ConfigError
-from vcrgen.publish.export.base import Job, Part, Row, readme
+from vcrgen.publish.export.base import ExportJob, ExportRow, Part, readme
 from vcrgen.tasks.vcr import VCR
 
 COLUMNS = (
@@ -75,12 +75,12 @@ metric_list:
 """
 
 
-def task_name(job: Job, part: Part) -> str:
+def task_name(job: ExportJob, part: Part) -> str:
     """Name of the VI+TEI task of a part."""
     return f"vcr_{job.language.code}_{part.mode}_{part.split}"
 
 
-def write_lmms_eval(job: Job, folder: Path) -> str:
+def write_lmms_eval(job: ExportJob, folder: Path) -> str:
     """Write the files; see the module."""
     if odd := next((part.split for part in job.parts if part.split.endswith("_tei")), None):
         raise ConfigError(
@@ -109,7 +109,7 @@ def write_lmms_eval(job: Job, folder: Path) -> str:
     return readme(job, "VCR data for lmms-eval", *sections)
 
 
-def _write_tasks(job: Job, part: Part, folder: Path) -> None:
+def _write_tasks(job: ExportJob, part: Part, folder: Path) -> None:
     task = task_name(job, part)
     texts = {
         f"{task}{ending}": _TASK.format(task=f"{task}{ending}", split=part.split, part=part, column=column, image=image)
@@ -123,7 +123,7 @@ def _write_tasks(job: Job, part: Part, folder: Path) -> None:
             file.write(text)
 
 
-def _write_parquet(job: Job, part: Part, file: Path) -> None:
+def _write_parquet(job: ExportJob, part: Part, file: Path) -> None:
     schema = VCR.schema(*COLUMNS)
     rows = map(_values, job.rows(part, columns=COLUMNS))
     with pq.ParquetWriter(file, schema, **VCR.parquet_options()) as writer:
@@ -131,7 +131,7 @@ def _write_parquet(job: Job, part: Part, file: Path) -> None:
             writer.write_table(pa.Table.from_pylist(group, schema))
 
 
-def _values(row: Row) -> dict[str, object]:
+def _values(row: ExportRow) -> dict[str, object]:
     texts: dict[str, object] = {name: row.text(name) for name in COLUMNS if VCR.features[name] == STRING}
     images = {name: {"bytes": row.picture(name).data, "path": None} for name in VCR.images}
     return texts | images | {"crossed_text": row.answers}

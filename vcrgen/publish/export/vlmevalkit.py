@@ -18,20 +18,20 @@ import csv
 from pathlib import Path
 
 from vcrgen.dataset.views import View
-from vcrgen.publish.export.base import Job, Part, readme
+from vcrgen.publish.export.base import ExportJob, Part, readme
 
 COLUMNS = ("index", "image", "question", "answer", "question_id", "view", "mode")
 KINDS = {"": View.STACKED, "TEI_": View.TEI}
 """What stands in the name, and the image shown: VI+TEI as published, and TEI only."""
 
 
-def dataset_name(job: Job, part: Part, kind: str) -> str:
+def dataset_name(job: ExportJob, part: Part, kind: str) -> str:
     """Name of a TSV without its extension, which is also the name VLMEvalKit knows the data by."""
     # The split in small letters: `OPEN` has an `EN`.
     return f"VCR_{job.language.code.upper()}_{part.mode.upper()}_{kind}{part.split.lower()}_{job.tag}_openended"
 
 
-def write_vlmevalkit(job: Job, folder: Path) -> str:
+def write_vlmevalkit(job: ExportJob, folder: Path) -> str:
     """Write the files; see the module."""
     for part in job.parts:
         _write_part(job, part, folder)
@@ -52,7 +52,7 @@ def write_vlmevalkit(job: Job, folder: Path) -> str:
     )
 
 
-def _write_part(job: Job, part: Part, folder: Path) -> None:
+def _write_part(job: ExportJob, part: Part, folder: Path) -> None:
     wanted = ("question_id", "question", "crossed_text", *(view.column for view in KINDS.values()))
     with contextlib.ExitStack() as stack:
         tables = {}

@@ -7,12 +7,12 @@ import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from vcrgen.publish.export.base import ROWS_TOGETHER, SHORT_NAMES, FileNames, Job, Part, Row, readme
+from vcrgen.publish.export.base import ROWS_TOGETHER, SHORT_NAMES, ExportJob, ExportRow, FileNames, Part, readme
 
 MAX_SHARD_BYTES = 500_000_000
 
 
-def write_webdataset(job: Job, folder: Path) -> str:
+def write_webdataset(job: ExportJob, folder: Path) -> str:
     """Write ``MODE-SPLIT-000000.tar`` and so on; the same rows give the same bytes.
 
     Members of a pair: ``KEY.image.png``, ``KEY.stacked.png``, ``KEY.tei.png``, ``KEY.strip.png`` (or ``.webp``) and
@@ -30,7 +30,7 @@ def write_webdataset(job: Job, folder: Path) -> str:
     )
 
 
-def _write_part(job: Job, part: Part, folder: Path) -> None:
+def _write_part(job: ExportJob, part: Part, folder: Path) -> None:
     rows = job.rows(part)
     row = next(rows, None)
     shard = 0
@@ -50,7 +50,7 @@ def _write_part(job: Job, part: Part, folder: Path) -> None:
         shard += 1
 
 
-def _members(row: Row) -> Iterator[tuple[str, bytes]]:
+def _members(row: ExportRow) -> Iterator[tuple[str, bytes]]:
     for column, short in SHORT_NAMES.items():
         picture = row.picture(column)
         yield f"{short}.{picture.extension}", picture.data

@@ -233,17 +233,12 @@ def _pot(c: Picture, bloom: RGB, turn: int) -> None:
     c.rect(-0.3, -0.44, 0.6, 0.1, lighter(clay, 0.15), corner=0.02)
 
 
-_BACKDROP: dict[Branch, tuple[RGB, RGB]] = {
-    "blossom": ((190, 222, 238), (250, 226, 232)),
-    "berries": ((214, 206, 196), (246, 228, 202)),
-    "snow": ((150, 176, 208), (226, 236, 246)),
-    "leaves": ((150, 206, 190), (226, 242, 206)),
-}
+_BACKDROP = {"blossom": "bedeee fae2e8", "berries": "d6cec4 f6e4ca", "snow": "96b0d0 e2ecf6", "leaves": "96cebe e2f2ce"}
 
 
 def birds(c: Picture, f: Birds) -> None:
     """Draw birds on a branch before a soft backdrop."""
-    c.wash(0, c.h, *_BACKDROP[f.branch])
+    c.wash(0, c.h, *colours(_BACKDROP[f.branch]))
     for _ in range(9):
         x, y, r = c.rng.uniform(0, c.w), c.rng.uniform(0, c.h), c.rng.uniform(6, 18) * c.u
         c.disc(x, y, r, (255, 255, 255, c.rng.randint(14, 34)))

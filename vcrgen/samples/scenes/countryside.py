@@ -2,8 +2,8 @@
 
 import math
 
-from vcrgen.samples.draw import RGB, WHITE, Point, clear, darker, lighter, mix
-from vcrgen.samples.facts import Balloons, Castle, Season, Sunflowers, Viaduct, WindFarm
+from vcrgen.samples.draw import RGB, WHITE, Point, clear, colours, darker, lighter, mix
+from vcrgen.samples.facts import SEASONS, Balloons, Castle, Season, Sunflowers, Viaduct, WindFarm
 from vcrgen.samples.scenery import (
     AUTUMN,
     LEAF,
@@ -18,12 +18,7 @@ from vcrgen.samples.scenery import (
     height_at,
 )
 
-_GROUND: dict[Season, RGB] = {
-    "spring": (132, 186, 96),
-    "summer": (116, 172, 92),
-    "autumn": (190, 166, 92),
-    "winter": SNOW,
-}
+_GROUND: dict[Season, RGB] = dict(zip(SEASONS, colours("84ba60 74ac5c bea65c f0f5fc"), strict=True))
 _BLOSSOM = (242, 176, 196)
 
 

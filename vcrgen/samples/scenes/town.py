@@ -191,7 +191,7 @@ def bicycle(c: Picture, f: Bicycle) -> None:
         for row in range(3):
             x, y = (i + 0.5 * (row % 2)) * c.w / 11 - 3 * c.u, street + (0.1 + 0.3 * row) * depth
             c.rect(x, y, c.w / 12.5, 0.22 * depth, (255, 255, 255, 34), corner=c.u)
-    _door(c.at(0.84 * c.w, street, 0.24 * c.w), 0.66 * c.h / (0.24 * c.w), PAINT[f.door])
+    _door(c.at(0.84 * c.w, street, 0.24 * c.w, 0.66 * c.h), 0.66 * c.h / (0.24 * c.w), PAINT[f.door])
     x = 0.16 * c.w
     c.rect(x - 0.025 * c.w, 0.16 * c.h, 0.27 * c.w, 0.3 * c.h, darker(WOOD, 0.1), corner=c.u)
     pane, tall = c.at(x, 0.19 * c.h, 0.22 * c.w), 0.24 * c.h / (0.22 * c.w)
@@ -201,15 +201,16 @@ def bicycle(c: Picture, f: Bicycle) -> None:
 
 
 def _door(c: Picture, tall: float, paint: RGB) -> None:
-    """Draw a door 1 wide in its frame."""
-    c.rect(-0.58, -1.05 * tall, 1.16, 1.05 * tall, (244, 238, 226), corner=1.5 * c.u)
-    c.rect(-0.5, -tall, 1, tall, paint)
+    """Draw a door 1 wide and 1 high in its frame; `tall` is its height over its width."""
+    c.rect(-0.58, -1.05, 1.16, 1.05, (244, 238, 226), corner=1.5 * c.u)
+    c.rect(-0.5, -1, 1, 1, paint)
     for x in (-0.38, 0.06):
         for top, high in ((0.92, 0.34), (0.5, 0.42)):
-            c.rect(x, -top * tall, 0.32, high * tall, darker(paint, 0.16), corner=0.5 * c.u)
-            c.rect(x + 0.025, -top * tall + 0.02, 0.29, high * tall - 0.03, lighter(paint, 0.08))
-    c.disc(0.42, -0.5 * tall, 0.035, (232, 196, 96))
-    c.rect(-0.7, -1.5 * c.u, 1.4, 4 * c.u, STONE, corner=0.6 * c.u)
+            c.rect(x, -top, 0.32, high, darker(paint, 0.16), corner=0.5 * c.u)
+            c.at(0, -top, 1).rect(x + 0.025, 0.02, 0.29, high * tall - 0.03, lighter(paint, 0.08))
+    c.disc(0.42, -0.5, 0.035, (232, 196, 96))
+    step = c.at(0, 0, 1)
+    step.rect(-0.7, -1.5 * c.u, 1.4, 4 * c.u, STONE, corner=0.6 * c.u)
 
 
 def _cycle(c: Picture, paint: RGB, load: Basket) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from vcrgen.errors import PredictionError
-from vcrgen.reading import as_id, as_texts, describe, iter_json_lines, parse_json, without_halves
+from vcrgen.reading import as_id, as_texts, describe, encodable, iter_json_lines, parse_json
 from vcrgen.scorer.predictions.output import MODES, read_mode, read_output, read_view
 from vcrgen.scorer.records import Prediction
 
@@ -30,7 +30,7 @@ def read_canonical(file: Path) -> Iterator[Prediction]:
             question_id=question_id,
             view=read_view(row.get("view"), place),
             mode=read_mode(row.get("mode"), place),
-            model=without_halves(model) if model else None,
+            model=encodable(model) if model else None,
             output=output,
             flaws=flaws,
         )

@@ -7,7 +7,7 @@ from typing import Any
 
 from vcrgen.dataset.views import View
 from vcrgen.errors import PredictionError
-from vcrgen.reading import SURROGATE, describe, without_halves
+from vcrgen.reading import SURROGATE, describe, encodable
 
 MODES = ("easy", "hard")
 
@@ -37,7 +37,7 @@ def read_output(value: Any, place: str) -> tuple[str | None, tuple[str, ...]]:
     if not isinstance(value, str):
         raise PredictionError(f"{place}: the output is {describe(value)}; it has to be text (or null).")
     if SURROGATE.search(value):
-        value = without_halves(value)
+        value = encodable(value)
         flaws.append("surrogates")
     if "\ufffd" in value:
         flaws.append("replaced")

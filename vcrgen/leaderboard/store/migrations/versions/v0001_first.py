@@ -3,6 +3,8 @@
 import sqlalchemy as sa
 from alembic import op
 
+from vcrgen.leaderboard.store.schema import columns
+
 revision = "0001"
 down_revision = None
 
@@ -17,132 +19,65 @@ POSTGRES_TRIGGERS = [
     "CREATE TRIGGER events_stay BEFORE UPDATE OR DELETE ON events FOR EACH ROW EXECUTE FUNCTION events_stay()",
     "CREATE TRIGGER events_stay_whole BEFORE TRUNCATE ON events FOR EACH STATEMENT EXECUTE FUNCTION events_stay()",
 ]
+INTEGER, FLOAT, BOOLEAN, DATE = sa.Integer, sa.Float, sa.Boolean, sa.Date
+JSON, TEXT, BYTES, MOMENT = sa.JSON, sa.Text, sa.LargeBinary, sa.DateTime(timezone=True)
 
 
 def upgrade() -> None:
-    """Make them."""
+    """Make the tables."""
     op.create_table(
-        "events",
-        sa.Column("number", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("at", sa.DateTime(timezone=True), nullable=False),
-        sa.Column("actor", sa.String(length=100), nullable=False),
-        sa.Column("what", sa.String(length=20), nullable=False),
-        sa.Column("subject", sa.String(length=100), nullable=False),
-        sa.Column("facts", sa.JSON(), nullable=False),
-        sa.Column("chain", sa.String(length=64), nullable=False),
+        "events", sa.Column("number", INTEGER, autoincrement=False, nullable=False),
+        *columns(at=MOMENT, actor=100, what=20, subject=100, facts=JSON, chain=64),
         sa.PrimaryKeyConstraint("number", name="pk_events"),
-    )
+    )  # fmt: skip
     op.create_table(
-        "quoted",
-        sa.Column("number", sa.Integer(), nullable=False),
-        sa.Column("source", sa.String(length=300), nullable=False),
-        sa.Column("url", sa.String(length=300), nullable=False),
-        sa.Column("data", sa.String(length=300), nullable=False),
-        sa.Column("items", sa.Integer()),
-        sa.Column("language", sa.String(length=20), nullable=False),
-        sa.Column("mode", sa.String(length=10), nullable=False),
-        sa.Column("view", sa.String(length=10), nullable=False),
-        sa.Column("model", sa.String(length=80), nullable=False),
-        sa.Column("access", sa.String(length=10), nullable=False),
-        sa.Column("size", sa.Float()),
-        sa.Column("released", sa.Date()),
-        sa.Column("exact", sa.Float()),
-        sa.Column("exact_sd", sa.Float()),
-        sa.Column("jaccard", sa.Float()),
-        sa.Column("jaccard_sd", sa.Float()),
-        sa.Column("corrected", sa.String(length=300), nullable=False),
-        sa.Column("note", sa.String(length=300), nullable=False),
+        "quoted", *columns(
+            number=INTEGER, source=300, url=300, data=300, items_=INTEGER, language=20, mode=10, view=10, model=80,
+            access=10, size_=FLOAT, released_=DATE, exact_=FLOAT, exact_sd_=FLOAT, jaccard_=FLOAT, jaccard_sd_=FLOAT,
+            corrected=300, note=300,
+        ),
         sa.PrimaryKeyConstraint("number", name="pk_quoted"),
-    )
+    )  # fmt: skip
     op.create_table(
-        "sets",
-        sa.Column("name", sa.String(length=40), nullable=False),
-        sa.Column("number", sa.Integer(), nullable=False),
-        sa.Column("path", sa.Text(), nullable=False),
-        sa.Column("hidden", sa.Boolean(), nullable=False),
-        sa.Column("language", sa.String(length=20), nullable=False),
-        sa.Column("questions", sa.Integer(), nullable=False),
-        sa.Column("spans", sa.Integer(), nullable=False),
-        sa.Column("modes", sa.JSON(), nullable=False),
-        sa.Column("signature", sa.Text(), nullable=False),
+        "sets", *columns(
+            name=40, number=INTEGER, path=TEXT, hidden=BOOLEAN, language=20, questions=INTEGER, spans=INTEGER,
+            modes=JSON, signature=TEXT,
+        ),
         sa.PrimaryKeyConstraint("name", name="pk_sets"),
-    )
+    )  # fmt: skip
+    op.create_table("teams", *columns(key=240, name=80), sa.PrimaryKeyConstraint("key", name="pk_teams"))
     op.create_table(
-        "teams",
-        sa.Column("key", sa.String(length=240), nullable=False),
-        sa.Column("name", sa.String(length=80), nullable=False),
-        sa.PrimaryKeyConstraint("key", name="pk_teams"),
-    )
-    op.create_table(
-        "submissions",
-        sa.Column("id", sa.String(length=32), nullable=False),
-        sa.Column("set", sa.String(length=40), nullable=False),
-        sa.Column("entry", sa.String(length=12), nullable=False),
-        sa.Column("team_key", sa.String(length=240), nullable=False),
-        sa.Column("team", sa.String(length=80), nullable=False),
-        sa.Column("model", sa.String(length=80), nullable=False),
-        sa.Column("link", sa.String(length=300), nullable=False),
-        sa.Column("access", sa.String(length=10), nullable=False),
-        sa.Column("size", sa.Float()),
-        sa.Column("released", sa.Date()),
-        sa.Column("file", sa.String(length=64), nullable=False),
-        sa.Column("file_name", sa.String(length=100), nullable=False),
-        sa.Column("bytes", sa.Integer(), nullable=False),
-        sa.Column("channel", sa.String(length=20), nullable=False),
-        sa.Column("received", sa.DateTime(timezone=True), nullable=False),
-        sa.Column("state", sa.String(length=10), nullable=False),
-        sa.Column("attempts", sa.Integer(), nullable=False),
-        sa.Column("finished", sa.DateTime(timezone=True)),
-        sa.Column("problems", sa.JSON(), nullable=False),
-        sa.Column("removed", sa.Text(), nullable=False),
-        sa.Column("current", sa.Boolean(), nullable=False),
-        sa.Column("outputs", sa.LargeBinary()),
+        "submissions", *columns(
+            id=32, set=40, entry=12, team_key=240, team=80, model=80, link=300, access=10, size_=FLOAT, released_=DATE,
+            file=64, file_name=100, bytes=INTEGER, channel=20, received=MOMENT, state=10, attempts=INTEGER,
+            finished_=MOMENT, problems=JSON, removed=TEXT, current=BOOLEAN, outputs_=BYTES,
+        ),
         sa.ForeignKeyConstraint(["set"], ["sets.name"], name="fk_submissions_set"),
         sa.PrimaryKeyConstraint("id", name="pk_submissions"),
-    )
+    )  # fmt: skip
     op.create_index("ix_submissions_entry", "submissions", ["entry"])
     op.create_index("ix_submissions_state", "submissions", ["state"])
     op.create_index("ix_submissions_team_key_set_received", "submissions", ["team_key", "set", "received"])
     op.create_table(
-        "tokens",
-        sa.Column("hash", sa.String(length=64), nullable=False),
-        sa.Column("team", sa.String(length=240), nullable=False),
-        sa.Column("label", sa.String(length=80), nullable=False),
-        sa.Column("made", sa.DateTime(timezone=True), nullable=False),
-        sa.Column("revoked", sa.DateTime(timezone=True)),
+        "tokens", *columns(hash=64, team=240, label=80, made=MOMENT, revoked_=MOMENT),
         sa.ForeignKeyConstraint(["team"], ["teams.key"], name="fk_tokens_team"),
         sa.PrimaryKeyConstraint("hash", name="pk_tokens"),
-    )
+    )  # fmt: skip
     op.create_index("ix_tokens_team", "tokens", ["team"])
     op.create_table(
-        "runs",
-        sa.Column("id", sa.Integer(), nullable=False),
-        sa.Column("submission", sa.String(length=32), nullable=False),
-        sa.Column("scored", sa.DateTime(timezone=True), nullable=False),
-        sa.Column("short", sa.String(length=8), nullable=False),
-        sa.Column("signature", sa.Text(), nullable=False),
-        sa.Column("result", sa.JSON(), nullable=False),
+        "runs", *columns(id=INTEGER, submission=32, scored=MOMENT, short=8, signature=TEXT, result=JSON),
         sa.ForeignKeyConstraint(["submission"], ["submissions.id"], name="fk_runs_submission"),
         sa.PrimaryKeyConstraint("id", name="pk_runs"),
-    )
+    )  # fmt: skip
     op.create_index("ix_runs_submission", "runs", ["submission"])
     op.create_table(
-        "cells",
-        sa.Column("run", sa.Integer(), nullable=False),
-        sa.Column("mode", sa.String(length=10), nullable=False),
-        sa.Column("view", sa.String(length=10), nullable=False),
-        sa.Column("set", sa.String(length=40), nullable=False),
-        sa.Column("short", sa.String(length=8), nullable=False),
-        sa.Column("better", sa.Integer()),
-        sa.Column("worse", sa.Integer()),
-        sa.Column("figures", sa.JSON(), nullable=False),
-        sa.Column("difference", sa.JSON()),
-        sa.Column("exact_means", sa.LargeBinary(), nullable=False),
-        sa.Column("jaccard_means", sa.LargeBinary(), nullable=False),
-        sa.Column("hits", sa.LargeBinary(), nullable=False),
+        "cells", *columns(
+            run=INTEGER, mode=10, view=10, set=40, short=8, better_=INTEGER, worse_=INTEGER, figures=JSON,
+            difference_=JSON, exact_means=BYTES, jaccard_means=BYTES, hits=BYTES,
+        ),
         sa.ForeignKeyConstraint(["run"], ["runs.id"], name="fk_cells_run"),
         sa.PrimaryKeyConstraint("run", "mode", "view", name="pk_cells"),
-    )
+    )  # fmt: skip
     op.create_index("ix_cells_set_mode_view_short", "cells", ["set", "mode", "view", "short"])
     sqlite = op.get_bind().dialect.name == "sqlite"
     for trigger in SQLITE_TRIGGERS if sqlite else POSTGRES_TRIGGERS:

@@ -1,0 +1,106 @@
+"""What divides the spans, against a plain count of the same."""
+
+import random
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from vcrgen.scorer.answer_key import AnswerKey, Questions
+from vcrgen.scorer.groups import NO_LABEL, Property, SpanProperties
+from vcrgen.scorer.records import AnswerSpan, Question
+from vcrgen.scorer.scorer import make_scorer
+
+WORDS = ["a", "red", "lighthouse", "stands", "on", "the", "unbelievably", "high", "cliff"]
+
+
+def make_key(seed: int, *, traits: bool) -> tuple[AnswerKey, list[tuple[int, AnswerSpan]]]:
+    """A key of 1 to 40 questions with 0 to 6 spans, some of which lack what the others have."""
+    rng, questions, spans = random.Random(seed), Questions(), []
+    for number in range(rng.randint(1, 40)):
+        inside = []
+        for position in range(rng.randint(0, 6)):
+            text = " ".join(rng.choices(WORDS, k=rng.randint(1, 10)))
+            tokens = rng.choice([tuple(text.split()), tuple(text.split()), (text,), None])
+            ink = {
+                mode: rng.choice([0.1, 0.25, 0.254, rng.random()]) for mode in ("easy", "hard") if rng.random() < 0.9
+            }
+            named = {"font": rng.choice("abc"), **({"strip": "above"} if rng.random() < 0.5 else {})} if traits else {}
+            inside.append(AnswerSpan(text=text, tokens=tokens, ink=ink, traits=named))
+            spans.append((position + 1, inside[-1]))
+        questions.add(Question(question_id=str(number), spans=tuple(inside)))
+    questions.close()
+    return AnswerKey(name="k", lang="en", questions=questions, modes=("easy", "hard")), spans
+
+
+def by_value(values: Sequence[object], key: Callable[[object], object] = lambda value: value) -> list[list[int]]:
+    """The numbers of the spans of each value, in the order of the values; nothing where there is but one."""
+    found = sorted({value for value in values if value is not None}, key=key)  # type: ignore[type-var, arg-type]
+    return [[n for n, value in enumerate(values) if value == one] for one in found] if len(found) > 1 else []
+
+
+def by_quartile(values: Sequence[float | None]) -> list[list[int]]:
+    known = sorted(value for value in values if value is not None)
+    if len(known) < 4 or known[0] == known[-1]:
+        return []
+    bounds = [known[len(known) * quarter // 4] for quarter in (1, 2, 3)]
+    return by_value([None if value is None else sum(value >= bound for bound in bounds) for value in values]) or [
+        [n for n, value in enumerate(values) if value is not None]
+    ]
+
+
+def members(part: Property) -> list[list[int]]:
+    codes = part.codes.tolist()
+    assert set(codes) <= {*range(len(part.labels)), NO_LABEL}
+    return [[n for n, code in enumerate(codes) if code == label] for label in range(len(part.labels))]
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_every_property_is_a_plain_count(seed: int) -> None:
+    key, spans = make_key(seed, traits=bool(seed % 2))
+    scorer = make_scorer("en")
+    tokens = [scorer.prepare(span.text).tokens for _, span in spans]
+    same = [None if s.tokens is None else int(t != s.tokens) for (_, s), t in zip(spans, tokens, strict=True)]
+    plain = {
+        "position": by_value([min(position, 4) for position, _ in spans]),
+        "tokens": by_value([min(len(t), 8) for t in tokens]),
+        "characters": by_quartile([len(span.text) for _, span in spans]),
+        "visible ink": by_quartile([span.ink.get("hard") for _, span in spans]),
+        "segmenter": by_value(same),
+    }
+    plain |= {name: by_value([s.traits.get(name, "") for _, s in spans]) for name in ("font", "strip")}
+    properties = SpanProperties(key, scorer)
+    for row in random.Random(seed).sample(range(len(key)), len(key) // 2):  # the others are read from the key
+        properties.see(row, key.question(row))
+    found = properties.of_mode("hard")
+    assert {part.by: members(part) for part in found} == {by: groups for by, groups in plain.items() if groups}
+    # Traits come in the order in which spans name them.
+    assert [part.by for part in found][:5] == [by for by, groups in plain.items() if groups][:5]
+
+
+def test_labels() -> None:
+    questions = Questions()
+    for number, (text, ink) in enumerate([("a b", 0.1), ("a b c", 0.2), ("a", 0.304), ("a b c d e f g h i", 0.4)]):
+        span = AnswerSpan(text=text, tokens=(text,), ink={"easy": ink})
+        questions.add(
+            Question(question_id=str(number), spans=(span, AnswerSpan(text=text, tokens=tuple(text.split()))))
+        )
+    questions.close()
+    key = AnswerKey(name="k", lang="en", questions=questions, modes=("easy",))
+    labels = {part.by: part.labels for part in SpanProperties(key, make_scorer("en")).of_mode("easy")}
+    assert labels == {
+        "position": ("1. span", "2. span"),
+        "tokens": ("1", "2", "3", "8"),
+        "characters": ("1", "3", "5", "17"),
+        "visible ink": ("0.10", "0.20", "0.30", "0.40"),
+        "segmenter": ("agrees", "disagrees"),
+    }
+
+
+def test_spans_that_nobody_can_restore() -> None:
+    questions = Questions()
+    for number in range(8):
+        questions.add(Question(question_id=f"q{number}", spans=(AnswerSpan(text="x"), AnswerSpan(text=" "))))
+    questions.close()
+    found = SpanProperties(AnswerKey(name="k", lang="en", questions=questions), make_scorer("en"))
+    found.see(7, questions[7])  # in whatever order they are seen
+    assert found.empty == (8, ["q0", "q1", "q2", "q3", "q4"])
