@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vcrgen.samples.draw import Canvas, colours, mix, outline
-from vcrgen.samples.scenery import FUR, PAINT, Picture
+from vcrgen.samples.scenery import FUR, PAINT, SceneCanvas
 from vcrgen.samples.table import SCENES
 
 # Of the pixels of each scene in two shapes, as the drawings were before they were shortened.
@@ -50,7 +50,7 @@ PINNED = {
 @pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.kind)
 def test_a_scene_draws_any_facts_in_any_shape_and_fills_the_canvas(scene: Any) -> None:
     for seed, size in enumerate(((300, 200), (200, 300), (480, 200), (240, 240))):
-        canvas = Picture(*size, Random(seed))
+        canvas = SceneCanvas(*size, Random(seed))
         scene.draw(canvas, scene.facts.sample(Random(seed)))
         picture = canvas.finish()
         assert picture.size == size
@@ -66,7 +66,7 @@ def test_pixels_are_pinned(scene: Any) -> None:
         pytest.skip(f"the pixels are pinned for Pillow {PINNED_BY}, this is {PIL.__version__}")
     drawn = hashlib.sha256()
     for seed in range(6):
-        canvas = Picture(*((300, 200), (200, 300))[seed % 2], Random(seed))
+        canvas = SceneCanvas(*((300, 200), (200, 300))[seed % 2], Random(seed))
         scene.draw(canvas, scene.facts.sample(Random(seed)))
         drawn.update(canvas.finish().tobytes())
     assert drawn.hexdigest()[:16] == PINNED[scene.kind]

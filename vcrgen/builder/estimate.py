@@ -64,7 +64,7 @@ class BuildEstimate:
         return sum(self.drops.values()) / max(1, self.sampled - self.skipped)
 
 
-class _Sample:
+class _SampledRows:
     """The first rows of tasks sent through the real stages, into files that go nowhere; times and sizes are kept."""
 
     def __init__(self, pipeline: Pipeline, source: Source, tasks: Sequence[Task], rows: int) -> None:
@@ -141,11 +141,11 @@ def estimate(config: BuildConfig, *, sample: int = SAMPLE, watcher: Watcher | No
     list(pipeline.pairs([Item(source_id="", image=warm.image, caption=warm.caption)]))  # jieba loads when it is asked
     places = min(WINDOWS, len(plan.tasks))
     tasks = [plan.tasks[(2 * number + 1) * len(plan.tasks) // (2 * places)] for number in range(places)]
-    measured = _Sample(pipeline, source, tasks, CONDITION_ROWS if config.where else -(-sample // len(tasks)))
+    measured = _SampledRows(pipeline, source, tasks, CONDITION_ROWS if config.where else -(-sample // len(tasks)))
     return _predict(plan, source, config, measured)
 
 
-def _predict(plan: Plan, source: Source, config: BuildConfig, sample: _Sample) -> BuildEstimate:
+def _predict(plan: Plan, source: Source, config: BuildConfig, sample: _SampledRows) -> BuildEstimate:
     rows, sampled = plan.rows, len(sample.seconds)
     built = [1.0 if images else 0.0 for images in sample.images]
     opening = len(plan.tasks) * float(np.mean(sample.opening)) / rows

@@ -70,7 +70,7 @@ def run_baseline(
         _check_new(out)  # a run that has just ended may have written it
         warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # a model judges what is too large for it
         with Ledger(folder / f"{key}.jsonl") as ledger:
-            run = _Run(pictures, ledger)
+            run = _PredictRun(pictures, ledger)
             run.ask(models, watcher or Watcher())
             result = run.write(out, models[0].name)
         # Those of runs with other options, too: they will not go on any more.
@@ -97,7 +97,7 @@ def _replies_folder(out: Path) -> Iterator[Path]:
             folder.rmdir()
 
 
-class _Run:
+class _PredictRun:
     """The pictures of one run, in the dataset's order, and what became of each.
 
     Args:

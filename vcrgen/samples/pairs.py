@@ -12,7 +12,7 @@ from typing import Any
 
 from vcrgen.samples.captions import Captions
 from vcrgen.samples.facts import Facts
-from vcrgen.samples.scenery import Picture
+from vcrgen.samples.scenery import SceneCanvas
 from vcrgen.samples.table import SCENES, Scene
 
 BUILTIN_COUNT = 4 * len(SCENES)
@@ -87,7 +87,7 @@ def _image(scene: Scene[Any], facts: Facts, index: int) -> bytes:
     width, height = rng.choice(scene.sizes)
     # PNG is slow for large pictures, and the sources of real datasets mix both.
     as_png = rng.random() < (0.5 if width * height < 110_000 else 0.15)
-    picture, buffer = Picture(width, height, rng), BytesIO()
+    picture, buffer = SceneCanvas(width, height, rng), BytesIO()
     scene.draw(picture, facts)
     if as_png:
         picture.finish().save(buffer, "PNG", compress_level=3)

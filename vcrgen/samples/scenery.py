@@ -54,7 +54,7 @@ def height_at(line: list[Point], x: float) -> float:
     return line[-1][1]
 
 
-class Picture(Canvas):
+class SceneCanvas(Canvas):
     """A canvas in some light, with what scenes share.
 
     Attributes:

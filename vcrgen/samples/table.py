@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from vcrgen.samples import facts
-from vcrgen.samples.scenery import Picture
+from vcrgen.samples.scenery import SceneCanvas
 from vcrgen.samples.scenes import close_up, countryside, grounds, town, waterside, wilderness
 
 F = TypeVar("F", bound=facts.Facts)
@@ -27,7 +27,7 @@ class Scene(Generic[F]):
     """One kind of scene."""
 
     facts: type[F]  # what is in a picture, and how that is sampled
-    draw: Callable[[Picture, F], None]  # draws it
+    draw: Callable[[SceneCanvas, F], None]  # draws it
     sizes: tuple[Size, ...] = ANY  # widths and heights in px that suit it; one that is listed twice is twice as likely
 
     @property

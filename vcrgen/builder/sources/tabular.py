@@ -21,7 +21,7 @@ class _LineTooLong(ValueError):
     pass
 
 
-class _Lines:
+class _NumberedLines:
     """Lines of bytes, split at line feeds; goes on after one that is too long."""
 
     def __init__(self, handle: BinaryIO, line: int) -> None:
@@ -58,7 +58,7 @@ class JsonlSource(ScannedSource):
         return 0, None
 
     def _records(self, handle: BinaryIO, line: int, begun: Any) -> Iterator[Record]:
-        lines = _Lines(handle, line)
+        lines = _NumberedLines(handle, line)
         return _records_of(lines, lines)
 
     def _row(self, record: Record, handle: BinaryIO, begun: Any, columns: frozenset[str]) -> Row:
@@ -77,7 +77,7 @@ class CsvSource(ScannedSource):
         csv.field_size_limit(MAX_TEXT_BYTES)
         delimiter = "\t" if name.lower().endswith(".tsv") else ","
         _after_bom(handle)
-        lines = _Lines(handle, 0)
+        lines = _NumberedLines(handle, 0)
         first = next(_csv_records(lines, delimiter), None)
         header = first.raw if first else []
         if first and (problem := _header_problem(header)):
@@ -87,7 +87,7 @@ class CsvSource(ScannedSource):
 
     def _records(self, handle: BinaryIO, line: int, begun: Any) -> Iterator[Record]:
         _, delimiter = begun
-        return _csv_records(_Lines(handle, line), delimiter)
+        return _csv_records(_NumberedLines(handle, line), delimiter)
 
     def _row(self, record: Record, handle: BinaryIO, begun: Any, columns: frozenset[str]) -> Row:
         header, _ = begun
@@ -111,13 +111,13 @@ def parse_object(data: bytes) -> dict[str, Any] | str:
     return loaded if isinstance(loaded, dict) else "not a JSON object"
 
 
-def _csv_records(lines: _Lines, delimiter: str) -> Iterator[Record]:
+def _csv_records(lines: _NumberedLines, delimiter: str) -> Iterator[Record]:
     # Bytes that are not UTF-8 become lone surrogates, by which `_fields_problem` knows them.
     texts = map(partial(str, encoding="utf-8", errors="surrogateescape"), lines)
     return _records_of(lines, csv.reader(texts, delimiter=delimiter))
 
 
-def _records_of(lines: _Lines, parsed: Iterator[Any]) -> Iterator[Record]:
+def _records_of(lines: _NumberedLines, parsed: Iterator[Any]) -> Iterator[Record]:
     """Records of what a parser gives, or of a sentence where it gave up; it goes on at the next line.
 
     The parser takes lines one by one, so that after a record ``lines`` stands at the start of the next one.

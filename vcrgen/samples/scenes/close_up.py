@@ -4,10 +4,10 @@ import math
 
 from vcrgen.samples.draw import RGB, WHITE, Point, clear, colours, darker, lighter, mix
 from vcrgen.samples.facts import Birds, Branch, Chart, Library, StillLife, WindowCat
-from vcrgen.samples.scenery import BRASS, FUR, LEAF, LIGHTS, OVERCAST, PAINT, SNOW, WOOD, Picture, height_at
+from vcrgen.samples.scenery import BRASS, FUR, LEAF, LIGHTS, OVERCAST, PAINT, SNOW, WOOD, SceneCanvas, height_at
 
 
-def _casement(c: Picture, x: float, y: float, w: float, h: float, frame: RGB) -> None:
+def _casement(c: SceneCanvas, x: float, y: float, w: float, h: float, frame: RGB) -> None:
     """Draw the frame and the bar of a large window."""
     bar = 1.8 * c.u
     for top in (y - bar, y + h):
@@ -16,14 +16,14 @@ def _casement(c: Picture, x: float, y: float, w: float, h: float, frame: RGB) ->
         c.rect(left, y, bar, h, frame)
 
 
-def _grain(c: Picture, top: float, colour: RGB) -> None:
+def _grain(c: SceneCanvas, top: float, colour: RGB) -> None:
     """Draw the grain of a wooden surface from `top` to the lower edge of the picture."""
     for _ in range(16):
         x, length = c.rng.uniform(-0.1, 0.95) * c.w, c.rng.uniform(10, 40) * c.u
         c.rect(x, top + c.rng.uniform(0.1, 0.97) * (c.h - top), length, 0.35 * c.u, clear(colour, 0.35))
 
 
-def still_life(c: Picture, f: StillLife) -> None:
+def still_life(c: SceneCanvas, f: StillLife) -> None:
     """Draw a kitchen table with a bowl of fruit, a teapot and cups."""
     c.light, table = LIGHTS[f.outside], 0.7 * c.h
     c.wash(0, table, (236, 222, 204), (220, 200, 180))
@@ -74,7 +74,7 @@ def still_life(c: Picture, f: StillLife) -> None:
         c.glow(0.5 * c.w, -0.05 * c.h, 70 * c.u, (255, 214, 140), 0.5)
 
 
-def library(c: Picture, f: Library) -> None:
+def library(c: SceneCanvas, f: Library) -> None:
     """Draw book shelves behind a reading desk."""
     c.wash(0, c.h, (92, 58, 44), (70, 44, 36))
     desk, left, right = 0.8 * c.h, 0.03 * c.w, 0.97 * c.w
@@ -127,7 +127,7 @@ def library(c: Picture, f: Library) -> None:
 _BINDINGS = colours("ac3e36 3a5c84 4a7a5c d6aa54 7a4e70 e2d0b2 5c4236 ce7a42")
 
 
-def _books(c: Picture, left: float, right: float, floor: float, height: float) -> None:
+def _books(c: SceneCanvas, left: float, right: float, floor: float, height: float) -> None:
     x = left
     while x < right - 1.5 * c.u:
         wide, tall = c.rng.uniform(2.0, 3.8) * c.u, c.rng.uniform(0.68, 0.98) * height
@@ -141,7 +141,7 @@ def _books(c: Picture, left: float, right: float, floor: float, height: float) -
         x += wide + (2.4 * c.u if c.rng.random() < 0.05 else 0)
 
 
-def _ladder(c: Picture, x: float, base: float, height: float, width: float) -> None:
+def _ladder(c: SceneCanvas, x: float, base: float, height: float, width: float) -> None:
     lean = 0.16 * height
     for i in range(9):
         c.rect(x + lean * (i + 0.6) / 9, base - (i + 0.6) * height / 9, width, 1.1 * c.u, (222, 176, 120))
@@ -149,7 +149,7 @@ def _ladder(c: Picture, x: float, base: float, height: float, width: float) -> N
         c.stroke([(foot, base), (foot + lean, base - height)], (200, 148, 94), 1.7 * c.u)
 
 
-def _cat_head(c: Picture, coat: RGB, *, awake: bool) -> None:
+def _cat_head(c: SceneCanvas, coat: RGB, *, awake: bool) -> None:
     """Draw a head of radius 1 around (0, 0)."""
     ink = (40, 36, 44) if sum(coat) > 240 else (200, 200, 206)
     sides = (c.at(0, 0, -1, 1), c)
@@ -167,7 +167,7 @@ def _cat_head(c: Picture, coat: RGB, *, awake: bool) -> None:
     c.poly("-.13,.14 .13,.14 0,.3", (222, 120, 124))
 
 
-def window_cat(c: Picture, f: WindowCat) -> None:
+def window_cat(c: SceneCanvas, f: WindowCat) -> None:
     """Draw a cat on a windowsill; rain, snow or sun behind it."""
     c.light, sill = LIGHTS["day"] if f.outside == "sun" else OVERCAST, 0.78 * c.h
     x, y, w, h = 0.14 * c.w, 0.07 * c.h, 0.72 * c.w, 0.71 * c.h
@@ -205,7 +205,7 @@ def window_cat(c: Picture, f: WindowCat) -> None:
         _pot(c.at(at, sill + 2.6 * c.u, min(21 * c.u, 0.27 * c.w / f.pots * 1.5)), PAINT[f.bloom], i)
 
 
-def _curtains(c: Picture, cloth: RGB) -> None:
+def _curtains(c: SceneCanvas, cloth: RGB) -> None:
     c.rect(0, 0.025 * c.h, c.w, 1.8 * c.u, (150, 104, 68), corner=0.9 * c.u)
     for side in (c.at(0, 0, c.w, c.h), c.at(c.w, 0, -c.w, c.h)):
         for i in range(4):
@@ -214,13 +214,13 @@ def _curtains(c: Picture, cloth: RGB) -> None:
             side.poly(fold, darker(cloth, 0.16) if i % 2 else cloth)
 
 
-def _petals(c: Picture, x: float, y: float, away: float, r: float, ink: RGB, turn: float = 0.0) -> None:
+def _petals(c: SceneCanvas, x: float, y: float, away: float, r: float, ink: RGB, turn: float = 0.0) -> None:
     """Draw five petals of radius r around (x, y)."""
     for a in (2 * math.pi * i / 5 + turn for i in range(5)):
         c.disc(x + away * math.cos(a), y + away * math.sin(a), r, ink)
 
 
-def _pot(c: Picture, bloom: RGB, turn: int) -> None:
+def _pot(c: SceneCanvas, bloom: RGB, turn: int) -> None:
     clay = (202, 116, 78)
     for i in range(5):
         a = math.radians(-150 + 30 * i + 8 * turn)
@@ -236,7 +236,7 @@ def _pot(c: Picture, bloom: RGB, turn: int) -> None:
 _BACKDROP = {"blossom": "bedeee fae2e8", "berries": "d6cec4 f6e4ca", "snow": "96b0d0 e2ecf6", "leaves": "96cebe e2f2ce"}
 
 
-def birds(c: Picture, f: Birds) -> None:
+def birds(c: SceneCanvas, f: Birds) -> None:
     """Draw birds on a branch before a soft backdrop."""
     c.wash(0, c.h, *colours(_BACKDROP[f.branch]))
     for _ in range(9):
@@ -262,7 +262,7 @@ def birds(c: Picture, f: Birds) -> None:
         c.snowfall(60)
 
 
-def _dress(c: Picture, dress: Branch, bend: list[Point], tips: list[Point]) -> None:
+def _dress(c: SceneCanvas, dress: Branch, bend: list[Point], tips: list[Point]) -> None:
     """Put blossom, berries, snow or leaves on a branch and its twigs."""
     if dress == "snow":
         c.stroke([(x, y - 1.8 * c.u) for x, y in bend], WHITE, 2.2 * c.u)
@@ -284,7 +284,7 @@ def _dress(c: Picture, dress: Branch, bend: list[Point], tips: list[Point]) -> N
                 bud.poly("-3.4,0 0,-1.9 4,-.6 0,1.6", (104, 166, 84) if i % 2 else (78, 142, 78))
 
 
-def _bird(c: Picture, breast: RGB) -> None:
+def _bird(c: SceneCanvas, breast: RGB) -> None:
     """Draw a bird perched at (0, 0) that looks left."""
     back, belly = (126, 112, 104), (244, 234, 218)
     c.strokes("-.04,-.12 -.04,.02 / .09,-.12 .09,.02", (92, 66, 54), 0.025)
@@ -301,7 +301,7 @@ def _bird(c: Picture, breast: RGB) -> None:
     c.disc(-0.2, -0.622, 0.012, WHITE)
 
 
-def chart(c: Picture, f: Chart) -> None:
+def chart(c: SceneCanvas, f: Chart) -> None:
     """Draw a bar chart on an easel in a room."""
     floor = 0.84 * c.h
     c.wash(0, floor, (222, 230, 232), (204, 216, 220))

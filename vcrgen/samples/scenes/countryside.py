@@ -14,7 +14,7 @@ from vcrgen.samples.scenery import (
     STONE,
     WINDOW_LIGHT,
     WOOD,
-    Picture,
+    SceneCanvas,
     height_at,
 )
 
@@ -22,7 +22,7 @@ _GROUND: dict[Season, RGB] = dict(zip(SEASONS, colours("84ba60 74ac5c bea65c f0f
 _BLOSSOM = (242, 176, 196)
 
 
-def _tree(c: Picture, season: Season, leaves: tuple[RGB, ...], turn: int) -> None:
+def _tree(c: SceneCanvas, season: Season, leaves: tuple[RGB, ...], turn: int) -> None:
     """Draw a tree dressed for the season; in spring and summer with some of the leaves."""
     if season == "winter":
         c.fir(c.on((70, 112, 98)), snow=True)
@@ -31,20 +31,20 @@ def _tree(c: Picture, season: Season, leaves: tuple[RGB, ...], turn: int) -> Non
         c.round_tree(c.on(leaves[turn % len(leaves)]))
 
 
-def _grove(c: Picture, line: list[Point], count: int, size: float, season: Season) -> None:
+def _grove(c: SceneCanvas, line: list[Point], count: int, size: float, season: Season) -> None:
     """Plant trees along a skyline."""
     leaves = (LEAF, _BLOSSOM) if season == "spring" else (LEAF,)
     for i, x in enumerate(c.spread(count, 0, 1, 0.45)):
         _tree(c.at(x, height_at(line, x) + 1.5 * c.u, size * c.rng.uniform(0.75, 1.2)), season, leaves, i)
 
 
-def _ribbon(c: Picture, line: list[Point], width: float, growth: float, ink: RGB) -> None:
+def _ribbon(c: SceneCanvas, line: list[Point], width: float, growth: float, ink: RGB) -> None:
     """Paint a path or a river along a line, wider by `growth` at each point."""
     left, right = ([(x + s * (width + growth * i) * c.u, y) for i, (x, y) in enumerate(line)] for s in (-1, 1))
     c.poly(left + right[::-1], ink)
 
 
-def viaduct(c: Picture, f: Viaduct) -> None:
+def viaduct(c: SceneCanvas, f: Viaduct) -> None:
     """Draw a train high on its arches over a valley."""
     ground, haze = _GROUND[f.season], (150, 190, 210)
     c.sky(0.8 * c.h, clouds=3, depth=0.3 * c.h)
@@ -68,7 +68,7 @@ def viaduct(c: Picture, f: Viaduct) -> None:
     _grove(c, near, 6, 13 * c.u, f.season)
 
 
-def _train(c: Picture, f: Viaduct) -> None:
+def _train(c: SceneCanvas, f: Viaduct) -> None:
     """Draw an engine and its coaches, each 1 long and 0.44 high."""
     paint, iron, glass = PAINT[f.train], (50, 48, 56), (214, 234, 242)
     for i in range(6 if f.steam else 0):
@@ -91,7 +91,7 @@ def _train(c: Picture, f: Viaduct) -> None:
             coach.disc(x, -0.1, 0.044, (44, 42, 50))
 
 
-def castle(c: Picture, f: Castle) -> None:
+def castle(c: SceneCanvas, f: Castle) -> None:
     """Draw a castle with its towers on a wooded hill."""
     c.light, top = LIGHTS[f.daytime], 0.66 * c.h
     c.sky(0.8 * c.h, sun=(0.17, 0.2), clouds=3 if f.daytime in ("day", "dawn") else 0, depth=0.4 * c.h)
@@ -108,7 +108,7 @@ def castle(c: Picture, f: Castle) -> None:
         _tree(c.at(x, y, c.rng.uniform(12, 16) * c.u), f.season, leaves, i)
 
 
-def _castle_walls(c: Picture, f: Castle) -> None:
+def _castle_walls(c: SceneCanvas, f: Castle) -> None:
     """Draw walls 1 wide with their towers."""
     stone, roof, flag = c.on((204, 192, 176)), c.on((96, 104, 132)), PAINT[f.flag]
     _battlement(c.at(-0.5, -0.26, 1), 1, 0.26, stone)
@@ -131,7 +131,7 @@ def _castle_walls(c: Picture, f: Castle) -> None:
     c.rect(gate - 0.045, -0.15, 0.09, 0.15, c.on(darker(WOOD, 0.3)), corner=0.045)
 
 
-def _battlement(c: Picture, w: float, h: float, stone: RGB) -> None:
+def _battlement(c: SceneCanvas, w: float, h: float, stone: RGB) -> None:
     c.rect(0, 0, w, h, stone)
     teeth = max(3, round(w / (4 * c.u)))
     for i in range(teeth):
@@ -141,7 +141,7 @@ def _battlement(c: Picture, w: float, h: float, stone: RGB) -> None:
 _CROPS = {"rapeseed": (244, 208, 62), "wheat": (226, 188, 102), "grass": (122, 180, 90), "lavender": (150, 116, 190)}
 
 
-def wind_farm(c: Picture, f: WindFarm) -> None:
+def wind_farm(c: SceneCanvas, f: WindFarm) -> None:
     """Draw wind turbines above a field with furrows running to the horizon."""
     c.light, field = LIGHTS[f.daytime], 0.66 * c.h
     c.sky(field, sun=(0.12, 0.2), clouds=4 if f.daytime == "day" else 0, depth=0.45 * c.h)
@@ -172,7 +172,7 @@ def wind_farm(c: Picture, f: WindFarm) -> None:
         sheep.disc(-0.42, -0.46, 0.12, c.on((62, 56, 58)), ry=0.15)
 
 
-def balloons(c: Picture, f: Balloons) -> None:
+def balloons(c: SceneCanvas, f: Balloons) -> None:
     """Draw hot-air balloons over a wide valley."""
     c.light, count = LIGHTS[f.daytime], len(f.balloons)
     noon = f.daytime == "day"
@@ -198,7 +198,7 @@ def balloons(c: Picture, f: Balloons) -> None:
         balloon.rect(-0.09, 0.85, 0.18, 0.035, (104, 68, 44))
 
 
-def sunflowers(c: Picture, f: Sunflowers) -> None:
+def sunflowers(c: SceneCanvas, f: Sunflowers) -> None:
     """Draw large sunflowers before a farmhouse in the fields."""
     c.light, field = OVERCAST if f.cloudy else LIGHTS["day"], 0.62 * c.h
     c.sky(field, sun=None if f.cloudy else (0.14, 0.18), clouds=6 if f.cloudy else 2, depth=0.5 * c.h)

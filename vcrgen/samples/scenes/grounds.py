@@ -4,10 +4,10 @@ import math
 
 from vcrgen.samples.draw import RGB, WHITE, Point, Points, clear, colours, darker, lighter, mix, outline
 from vcrgen.samples.facts import Airport, Football
-from vcrgen.samples.scenery import LIGHTS, PAINT, Picture
+from vcrgen.samples.scenery import LIGHTS, PAINT, SceneCanvas
 
 
-def airport(c: Picture, f: Airport) -> None:
+def airport(c: SceneCanvas, f: Airport) -> None:
     """Draw airliners on the apron before the control tower."""
     c.light, ground = LIGHTS[f.daytime], 0.62 * c.h
     c.sky(ground, sun=(0.12, 0.18), clouds=3 if f.daytime == "day" else 0, depth=0.5 * c.h)
@@ -36,7 +36,7 @@ def airport(c: Picture, f: Airport) -> None:
         _airliner(c.at(x, ground + (0.4 + 0.1 * (i % 2)) * (c.h - ground), length), PAINT[f.tails[i]])
 
 
-def _airliner(c: Picture, tail: RGB, *, climb: bool = False) -> None:
+def _airliner(c: SceneCanvas, tail: RGB, *, climb: bool = False) -> None:
     """Draw an airliner 1 long, nose to the left, its fuselage around (0, 0); nose up and wheels in if it climbs."""
     tilt = math.radians(14 if climb else 0)
     cos, sin = math.cos(tilt), math.sin(tilt)
@@ -65,7 +65,7 @@ def _airliner(c: Picture, tail: RGB, *, climb: bool = False) -> None:
 _CROWD = colours("e8be9e c49678 d25a50 f0dc96 5a78b4 e6e8ee")
 
 
-def football(c: Picture, f: Football) -> None:
+def football(c: SceneCanvas, f: Football) -> None:
     """Draw players of two teams before a goal."""
     c.light, pitch = LIGHTS["night" if f.floodlit else "day"], 0.46 * c.h
     c.sky(pitch, clouds=0 if f.floodlit else 3, depth=0.26 * c.h)

@@ -4,10 +4,10 @@ import math
 
 from vcrgen.samples.draw import RGB, clear, darker, lighter, mix
 from vcrgen.samples.facts import Basket, Bicycle, CityNight, ClockTower, Market
-from vcrgen.samples.scenery import BRASS, LEAF, LIGHTS, PAINT, STONE, WINDOW_LIGHT, WOOD, Picture
+from vcrgen.samples.scenery import BRASS, LEAF, LIGHTS, PAINT, STONE, WINDOW_LIGHT, WOOD, SceneCanvas
 
 
-def city_night(c: Picture, f: CityNight) -> None:
+def city_night(c: SceneCanvas, f: CityNight) -> None:
     """Draw a street between lit towers with a taxi passing street lamps."""
     c.light, street = LIGHTS["night"], 0.8 * c.h
     c.sky(street, sun=(0.5, 0.15), phase=f.phase, clouds=5 if f.raining else 0, depth=0.34 * c.h)
@@ -36,7 +36,7 @@ def city_night(c: Picture, f: CityNight) -> None:
         c.rain()
 
 
-def _tower(c: Picture, tall: float, wall: RGB) -> None:
+def _tower(c: SceneCanvas, tall: float, wall: RGB) -> None:
     c.shaded([(-0.5, 0), (-0.5, -tall), (0.5, -tall), (0.5, 0)], wall, darker(wall, 0.3))
     c.rect(0.34, -tall, 0.16, tall, clear((10, 12, 40), 0.25))
     pitch = 4.6 * c.u
@@ -47,7 +47,7 @@ def _tower(c: Picture, tall: float, wall: RGB) -> None:
                 c.rect(-0.42 + column * 0.2, (row + 0.35) * pitch - tall, 0.12, 0.5 * pitch, glass)
 
 
-def _taxi(c: Picture, paint: RGB) -> None:
+def _taxi(c: SceneCanvas, paint: RGB) -> None:
     c.shadow(0, 0, 0.52, 0.4)
     c.poly(".46,-.14 1.2,-.05 1.2,.05 .46,-.1", clear(WINDOW_LIGHT, 0.35))
     c.poly("-.3,-.2 -.2,-.37 .12,-.37 .28,-.2", paint)
@@ -63,7 +63,7 @@ def _taxi(c: Picture, paint: RGB) -> None:
     c.discs("-.28,-.05,.04 .27,-.05,.04", (170, 172, 184))
 
 
-def market(c: Picture, f: Market) -> None:
+def market(c: SceneCanvas, f: Market) -> None:
     """Draw a market stall face on."""
     c.wash(0, c.h, (246, 226, 196), (236, 206, 168))
     for i in range(7):
@@ -107,7 +107,7 @@ def market(c: Picture, f: Market) -> None:
     _awning(c, left - 4 * c.u, top - 3 * c.u, right - left + 8 * c.u, 0.19 * c.h, PAINT[f.awning])
 
 
-def _awning(c: Picture, x: float, y: float, w: float, h: float, paint: RGB) -> None:
+def _awning(c: SceneCanvas, x: float, y: float, w: float, h: float, paint: RGB) -> None:
     pitch, inset = w / 11, 0.05 * w
     step = (w - 2 * inset) / 11
     for i in range(11):
@@ -119,7 +119,7 @@ def _awning(c: Picture, x: float, y: float, w: float, h: float, paint: RGB) -> N
     c.rect(x + 0.02 * w, y + 1.02 * h, 0.96 * w, 0.1 * h, (30, 20, 40, 40))
 
 
-def clock_tower(c: Picture, f: ClockTower) -> None:
+def clock_tower(c: SceneCanvas, f: ClockTower) -> None:
     """Draw a square with a clock tower whose hands show the time."""
     c.light, ground = LIGHTS[f.daytime], 0.84 * c.h
     c.sky(ground, sun=(0.16, 0.2), clouds=3 if f.daytime in ("day", "dawn") else 0, depth=0.45 * c.h)
@@ -147,7 +147,7 @@ def clock_tower(c: Picture, f: ClockTower) -> None:
         pigeon.poly("-.38,-.63 -.52,-.56 -.37,-.55", (70, 66, 72))
 
 
-def _clock_tower(c: Picture, spire: float, f: ClockTower) -> None:
+def _clock_tower(c: SceneCanvas, spire: float, f: ClockTower) -> None:
     """Draw a tower 1 wide whose roof ends `spire` above the ground."""
     stone, roof, tall = c.on((222, 202, 172)), c.on(darker(PAINT[f.roof], 0.1)), 0.78 * spire
     c.rect(-0.5, -tall, 1, tall, stone)
@@ -163,7 +163,7 @@ def _clock_tower(c: Picture, spire: float, f: ClockTower) -> None:
     _dial(c.at(0, -0.775 * tall + 0.03, 0.41), f.hour % 12 + f.minute / 60, lit=c.light.dark)
 
 
-def _dial(c: Picture, hours: float, *, lit: bool) -> None:
+def _dial(c: SceneCanvas, hours: float, *, lit: bool) -> None:
     """Draw a dial of radius 1 around (0, 0)."""
     black = (38, 36, 48)
     if lit:
@@ -177,7 +177,7 @@ def _dial(c: Picture, hours: float, *, lit: bool) -> None:
     c.disc(0, 0, 0.08, black)
 
 
-def bicycle(c: Picture, f: Bicycle) -> None:
+def bicycle(c: SceneCanvas, f: Bicycle) -> None:
     """Draw a bicycle before a painted wall with a door."""
     wall, street = mix(PAINT[f.wall], (255, 250, 240), 0.3), 0.83 * c.h
     c.wash(0, street, lighter(wall, 0.1), darker(wall, 0.06))
@@ -200,7 +200,7 @@ def bicycle(c: Picture, f: Bicycle) -> None:
     _cycle(c.at(0.4 * c.w, street + 0.06 * c.h, min(17 * c.u, 0.16 * c.w)), PAINT[f.frame], f.basket)
 
 
-def _door(c: Picture, tall: float, paint: RGB) -> None:
+def _door(c: SceneCanvas, tall: float, paint: RGB) -> None:
     """Draw a door 1 wide and 1 high in its frame; `tall` is its height over its width."""
     c.rect(-0.58, -1.05, 1.16, 1.05, (244, 238, 226), corner=1.5 * c.u)
     c.rect(-0.5, -1, 1, 1, paint)
@@ -213,7 +213,7 @@ def _door(c: Picture, tall: float, paint: RGB) -> None:
     step.rect(-0.7, -1.5 * c.u, 1.4, 4 * c.u, STONE, corner=0.6 * c.u)
 
 
-def _cycle(c: Picture, paint: RGB, load: Basket) -> None:
+def _cycle(c: SceneCanvas, paint: RGB, load: Basket) -> None:
     """Draw a bicycle whose wheels have a radius of 1."""
     steel = (70, 70, 82)
     c.shadow(0, 0.5 * c.u, 2.3, 0.28)
@@ -237,7 +237,7 @@ def _cycle(c: Picture, paint: RGB, load: Basket) -> None:
     _basket(bar.at(0.5, 0.1, 1), load)
 
 
-def _basket(c: Picture, load: Basket) -> None:
+def _basket(c: SceneCanvas, load: Basket) -> None:
     for i in range(9 if load == "flowers" else 0):
         x, y = -0.55 + 0.137 * i, -0.5 - 0.22 * math.sin(i * 2.4)
         c.stroke([(0, 0), (x, y)], LEAF, 0.06)

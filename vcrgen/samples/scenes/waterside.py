@@ -4,10 +4,10 @@ import math
 
 from vcrgen.samples.draw import RGB, WHITE, clear, darker, lighter, mix, numbers
 from vcrgen.samples.facts import Aquarium, Beach, Harbour, MountainLake, Regatta, WaterTown
-from vcrgen.samples.scenery import AUTUMN, LIGHTS, OVERCAST, PAINT, SAND, STONE, WINDOW_LIGHT, WOOD, Picture
+from vcrgen.samples.scenery import AUTUMN, LIGHTS, OVERCAST, PAINT, SAND, STONE, WINDOW_LIGHT, WOOD, SceneCanvas
 
 
-def harbour(c: Picture, f: Harbour) -> None:
+def harbour(c: SceneCanvas, f: Harbour) -> None:
     """Draw a harbour: lighthouse on its rock, boats in front."""
     c.light, sea = LIGHTS[f.daytime], 0.56 * c.h
     c.sky(sea, sun=(0.26, 0.2), clouds=3 if f.daytime == "day" else 0, depth=0.4 * c.h)
@@ -48,7 +48,7 @@ def harbour(c: Picture, f: Harbour) -> None:
         boat.stroke("-.46,-.22 .52,-.28", lighter(paint, 0.5), 0.035)
 
 
-def mountain_lake(c: Picture, f: MountainLake) -> None:
+def mountain_lake(c: SceneCanvas, f: MountainLake) -> None:
     """Draw a lake that mirrors its mountains and trees."""
     c.light, shore = LIGHTS[f.daytime], 0.58 * c.h
     c.sky(shore, sun=(0.14, 0.16), clouds=2 if f.daytime == "day" else 0, depth=0.3 * c.h)
@@ -75,7 +75,7 @@ def mountain_lake(c: Picture, f: MountainLake) -> None:
         canoe.poly("-.45,-.08 .45,-.08 .36,0 -.36,0", darker(hull))
 
 
-def regatta(c: Picture, f: Regatta) -> None:
+def regatta(c: SceneCanvas, f: Regatta) -> None:
     """Draw yachts racing before a coast; the nearer, the larger."""
     c.light, sea, count = OVERCAST if f.cloudy else LIGHTS["day"], 0.44 * c.h, len(f.sails)
     c.sky(sea, sun=None if f.cloudy else (0.86, 0.14), clouds=6 if f.cloudy else 2, depth=0.5 * sea)
@@ -92,7 +92,7 @@ def regatta(c: Picture, f: Regatta) -> None:
     buoy.disc(0, -10, 1.4, c.on(WHITE))
 
 
-def _yacht(c: Picture, sail: RGB) -> None:
+def _yacht(c: SceneCanvas, sail: RGB) -> None:
     paint = c.on(sail)
     c.rect(-0.7, -0.01, 1.35, 0.05, clear(WHITE, 0.5), corner=c.u)
     c.stroke(".02,-1.5 .02,-.15", c.on((96, 84, 78)), 0.03)
@@ -103,7 +103,7 @@ def _yacht(c: Picture, sail: RGB) -> None:
     c.rect(-0.5, -0.18, 1.06, 0.04, c.on(WHITE))
 
 
-def beach(c: Picture, f: Beach) -> None:
+def beach(c: SceneCanvas, f: Beach) -> None:
     """Draw a beach with the sea behind it."""
     c.light, sea, shore = LIGHTS[f.daytime], 0.36 * c.h, 0.56 * c.h
     c.sky(sea, sun=(0.78, 0.2), clouds=2 if f.daytime == "day" else 0, depth=0.26 * c.h)
@@ -144,7 +144,7 @@ def beach(c: Picture, f: Beach) -> None:
         ball.disc(0, 0, 0.22, c.on(WHITE))
 
 
-def aquarium(c: Picture, f: Aquarium) -> None:
+def aquarium(c: SceneCanvas, f: Aquarium) -> None:
     """Draw the view through the glass of a tank."""
     c.wash(0, c.h, (60, 176, 206), (30, 118, 174), (18, 66, 126))
     for x in c.spread(4, 0.05, 0.95):
@@ -189,7 +189,7 @@ def aquarium(c: Picture, f: Aquarium) -> None:
         bubble.disc(-0.3, -0.3, 0.35, (255, 255, 255, 200))
 
 
-def _fish(c: Picture, colour: RGB) -> None:
+def _fish(c: SceneCanvas, colour: RGB) -> None:
     fin = darker(colour, 0.22)
     c.poly(".3,0 .54,-.22 .47,0 .54,.22", fin)
     c.poly("-.1,-.2 .2,-.36 .22,0", fin)
@@ -201,7 +201,7 @@ def _fish(c: Picture, colour: RGB) -> None:
     c.disc(-0.25, -0.06, 0.032, (24, 24, 40))
 
 
-def water_town(c: Picture, f: WaterTown) -> None:
+def water_town(c: SceneCanvas, f: WaterTown) -> None:
     """Draw a canal between white houses with dark roofs, a bridge across, lanterns on a rope in front."""
     c.light, canal, width = LIGHTS["night"], 0.6 * c.h, 0.27 * c.w
     c.sky(canal, sun=(0.5, 0.15), phase=f.phase)

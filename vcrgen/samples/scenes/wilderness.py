@@ -2,10 +2,10 @@
 
 from vcrgen.samples.draw import WHITE, Point, darker, lighter, mix, numbers
 from vcrgen.samples.facts import Campsite, Desert, SnowyVillage
-from vcrgen.samples.scenery import LIGHTS, PAINT, SNOW, WOOD, Picture, height_at
+from vcrgen.samples.scenery import LIGHTS, PAINT, SNOW, WOOD, SceneCanvas, height_at
 
 
-def snowy_village(c: Picture, f: SnowyVillage) -> None:
+def snowy_village(c: SceneCanvas, f: SnowyVillage) -> None:
     """Draw a row of houses in the snow under white mountains."""
     c.light, ground = LIGHTS[f.daytime], 0.66 * c.h
     snow = c.on(SNOW)
@@ -44,7 +44,7 @@ def snowy_village(c: Picture, f: SnowyVillage) -> None:
         c.snowfall()
 
 
-def desert(c: Picture, f: Desert) -> None:
+def desert(c: SceneCanvas, f: Desert) -> None:
     """Draw dunes under the stars."""
     c.light = LIGHTS["night"]
     c.sky(0.8 * c.h, sun=(0.76, 0.2), phase=f.phase)
@@ -64,7 +64,7 @@ def desert(c: Picture, f: Desert) -> None:
             _dwellers(c, f, line)
 
 
-def _dwellers(c: Picture, f: Desert, line: list[Point]) -> None:
+def _dwellers(c: SceneCanvas, f: Desert, line: list[Point]) -> None:
     """Put camels and a tent, or cacti, on the middle dune."""
     size = min(17 * c.u, 0.5 * c.w / max(1, f.camels))
     for x in c.spread(f.camels, 0.06, 0.68 if f.tent else 0.94, 0.1):
@@ -91,7 +91,7 @@ def _dwellers(c: Picture, f: Desert, line: list[Point]) -> None:
         tent.poly("-.13,0 0,-.4 .13,0", (255, 200, 110))
 
 
-def campsite(c: Picture, f: Campsite) -> None:
+def campsite(c: SceneCanvas, f: Campsite) -> None:
     """Draw tents lit from inside before a dark forest."""
     c.light, ground = LIGHTS["night"], 0.66 * c.h
     c.sky(ground, sun=(0.8, 0.18), phase=f.phase)
