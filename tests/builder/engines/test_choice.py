@@ -1,5 +1,6 @@
 """Choosing an engine, and what every engine refuses."""
 
+import gc
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -51,3 +52,20 @@ def test_an_engine_that_is_not_installed(engine: str, tmp_path: Path, monkeypatc
 def test_options_of_other_engines(choice: dict[str, Any], sentence: str, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=sentence):
         open_engine(EngineChoice(**choice), Job(make_worker=lambda: print, arguments=()))
+
+
+def test_objects_of_the_caller_are_collected_as_before(tmp_path: Path) -> None:
+    """A build in this process lets garbage collection pass over what is loaded, until it is over."""
+    counts: list[int] = []
+
+    def worker(task: int, report: object) -> int:
+        counts.append(gc.get_freeze_count())
+        return task
+
+    engine = open_engine(EngineChoice(workers=1), Job(make_worker=lambda: worker, arguments=()))
+    assert list(engine.run([1, 2], lambda *_: None)) == [1, 2]
+    assert min(counts) > 0 and gc.get_freeze_count() == 0
+    unfinished = engine.run([1, 2], lambda *_: None)
+    next(unfinished)
+    unfinished.close()  # type: ignore[attr-defined]
+    assert gc.get_freeze_count() == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import os
 import signal
@@ -43,7 +44,11 @@ class LocalEngine(Engine):
         if self._workers == 1 or len(tasks) < 2:
             if tasks:
                 worker = self._job.start()
-                yield from (worker(task, report) for task in tasks)
+                _keep_what_is_loaded()
+                try:
+                    yield from (worker(task, report) for task in tasks)
+                finally:
+                    gc.unfreeze()
             return
         yield from self._run_processes(tasks, report)
 
@@ -85,6 +90,13 @@ def _start_worker(job: Job, queue: Any) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     _worker, _queue = job.start(), queue
+    _keep_what_is_loaded()
+
+
+def _keep_what_is_loaded() -> None:
+    """Let garbage collection pass over what is loaded by now: vocabulary and lexicons are 100,000 objects and more."""
+    gc.collect()
+    gc.freeze()
 
 
 def _end_with_parent() -> None:
