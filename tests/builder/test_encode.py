@@ -3,14 +3,12 @@ import zlib
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from vcrgen.builder.bands import Band, filter_rows, white_band
+from vcrgen.builder.bands import Band, white_band
 from vcrgen.builder.encode import adler32_combine, encode_image, encode_png
-
-SHAPES = st.tuples(st.integers(1, 40), st.integers(1, 40))
 
 
 def random_pixels(height: int, width: int, seed: int, *, gray: bool = False) -> np.ndarray:
@@ -50,24 +48,6 @@ def test_other_readers_accept_the_png() -> None:
     assert data[37:41] == b"IDAT"
     assert len(zlib.decompress(data[41 : 41 + length])) == 5 * (1 + 3 * 7)
     assert data[-8:-4] == b"IEND"
-
-
-@given(SHAPES, st.integers(0, 1000))
-@settings(max_examples=50)
-def test_filters_are_undone_by_the_specification(shape: tuple[int, int], seed: int) -> None:
-    pixels = random_pixels(*shape, seed)
-    assert np.array_equal(unfilter(filter_rows(pixels), shape[1]), pixels.reshape(shape[0], -1))
-
-
-def unfilter(filtered: np.ndarray, width: int) -> np.ndarray:
-    """PNG's specification, byte by byte: the slow and obvious way."""
-    rows = np.zeros((len(filtered), 3 * width), dtype=np.uint8)
-    for y, (kind, *data) in enumerate(filtered.tolist()):
-        for x, byte in enumerate(data):
-            left = int(rows[y, x - 3]) if x >= 3 else 0
-            up = int(rows[y - 1, x]) if y else 0
-            rows[y, x] = (byte + [0, left, up, (left + up) // 2][kind]) % 256
-    return rows
 
 
 @given(st.binary(max_size=3000), st.binary(max_size=3000))

@@ -19,6 +19,8 @@ Pixels = npt.NDArray[np.uint8]
 # zlib-ng's level 2: within 3 % of the size that Pillow gives a photo, in a seventh of its time. ISA-L is three times as
 # fast again, but now and then gives other bytes for the same input, and a build has to give the same bytes.
 DEFLATE_LEVEL = 2
+BLOCK = 100_000  # bytes of rows that are filtered together: what a processor's cache holds four times
+MOST_16_BITS = 65535 // 128  # distances from 0, each of at most 128, whose sum fits into 16 bits
 FILTER_NONE, FILTER_SUB, FILTER_UP, FILTER_AVERAGE = range(4)
 
 
@@ -66,20 +68,31 @@ def filter_rows(pixels: Pixels) -> Pixels:
     """
     height, width = pixels.shape[:2]
     raw = pixels.reshape(height, -1)
-    step = raw.shape[1] // width  # bytes from a pixel to the next one
-    left = np.zeros_like(raw)
-    left[:, step:] = raw[:, :-step]
-    up = np.zeros_like(raw)
-    up[1:] = raw[:-1]
-    average = (left & up) + ((left ^ up) >> 1)
-    candidates = np.stack([raw, raw - left, raw - up, raw - average])
-    # The usual heuristic (PNG specification, 12.8): the least sum of the bytes' distances from 0.
-    costs = np.abs(candidates.view(np.int8)).view(np.uint8).sum(axis=2, dtype=np.uint32)
-    costs[FILTER_UP:, 0] = np.iinfo(np.uint32).max
-    best = costs.argmin(axis=0)
+    size = raw.shape[1]
+    step = size // width  # bytes from a pixel to the next one
+    bordered = np.zeros((1 + height, step + size), dtype=np.uint8)  # what is left of the rows and above them is 0
+    bordered[1:, step:] = raw
     filtered = np.empty((height, 1 + 3 * width), dtype=np.uint8)
-    filtered[:, 0] = best
-    chosen = candidates[best, np.arange(height)]
-    for channel in range(3 // step):  # the three equal channels of gray have equal differences
-        filtered[:, 1 + channel :: 3 // step] = chosen
+    block = max(1, BLOCK // size)
+    space = np.empty((4, min(block, height), size), dtype=np.uint8)
+    for top in range(0, height, block):
+        stop = min(top + block, height)
+        rows, left = bordered[1 + top : 1 + stop, step:], bordered[1 + top : 1 + stop, :-step]
+        up = bordered[top:stop, step:]
+        candidates = space[:, : stop - top]
+        candidates[FILTER_NONE] = rows
+        np.subtract(rows, left, out=candidates[FILTER_SUB])
+        np.subtract(rows, up, out=candidates[FILTER_UP])
+        np.subtract(rows, (left & up) + ((left ^ up) >> 1), out=candidates[FILTER_AVERAGE])
+        # The usual heuristic (PNG specification, 12.8): the least sum of the bytes' distances from 0.
+        distances = np.abs(candidates.view(np.int8)).view(np.uint8)
+        sums = np.add.reduceat(distances, range(0, size, MOST_16_BITS), axis=2, dtype=np.uint16)
+        costs = sums.sum(axis=2, dtype=np.uint32)
+        if top == 0:
+            costs[FILTER_UP:, 0] = np.iinfo(np.uint32).max
+        best = costs.argmin(axis=0)
+        filtered[top:stop, 0] = best
+        chosen = candidates[best, np.arange(stop - top)]
+        for channel in range(3 // step):  # the three equal channels of gray have equal differences
+            filtered[top:stop, 1 + channel :: 3 // step] = chosen
     return filtered

@@ -33,14 +33,20 @@ def encode_png(bands: Sequence[Band], note: str | None = None) -> bytes:
     adler = 1
     for band in bands:
         adler = adler32_combine(adler, band.compressed.adler, band.compressed.length)
-    blocks = b"".join(band.compressed.blocks for band in bands)
-    stream = DEFLATE_HEADER + blocks + DEFLATE_END + struct.pack(">I", adler)
+    stream = [DEFLATE_HEADER, *(band.compressed.blocks for band in bands), DEFLATE_END, struct.pack(">I", adler)]
     header = struct.pack(">IIBBBBB", bands[0].width, sum(band.height for band in bands), 8, 2, 0, 0, 0)
-    comment = [(b"tEXt", b"Comment\0" + note.encode("ascii"))] if note else []
-    return PNG_SIGNATURE + b"".join(
-        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib_ng.crc32(data, zlib.crc32(kind)))
-        for kind, data in ((b"IHDR", header), *comment, (b"IDAT", stream), (b"IEND", b""))
-    )
+    pieces = [PNG_SIGNATURE, *_chunk(b"IHDR", [header])]
+    if note:
+        pieces += _chunk(b"tEXt", [b"Comment\0", note.encode("ascii")])
+    return b"".join([*pieces, *_chunk(b"IDAT", stream), *_chunk(b"IEND", [])])
+
+
+def _chunk(kind: bytes, pieces: list[bytes]) -> list[bytes]:
+    """A PNG chunk, not put together: a photo is copied only once, when the whole file is."""
+    checksum = zlib.crc32(kind)
+    for piece in pieces:
+        checksum = zlib_ng.crc32(piece, checksum)
+    return [struct.pack(">I", sum(map(len, pieces))), kind, *pieces, struct.pack(">I", checksum)]
 
 
 def adler32_combine(first: int, second: int, second_length: int) -> int:

@@ -1,6 +1,7 @@
 """One glyph a character, from left to right: Pillow's BASIC layout."""
 
 from collections.abc import Callable
+from functools import partial
 from importlib.metadata import version
 
 from vcrgen.typeset.fonts import FontChain
@@ -8,6 +9,7 @@ from vcrgen.typeset.records import PlacedGlyph
 from vcrgen.typeset.shaping import Shaper
 
 MAX_EXTENTS = 100_000  # words whose widths are remembered
+_PLACE = partial(tuple.__new__, PlacedGlyph)  # every build makes millions of them: half the time of PlacedGlyph(...)
 
 
 class BasicShaper(Shaper):
@@ -27,18 +29,20 @@ class BasicShaper(Shaper):
 
     def shape(self, text: str, start: int, end: int) -> tuple[PlacedGlyph, ...]:
         """As :meth:`Shaper.shape`: a glyph a character, each at the pen position that the one before it leaves."""
-        glyph_of = self.chain.glyph
         placed = []
         pen = 0
-        for position in range(start, end):
-            glyph = glyph_of(text[position])
+        for next_position, glyph in enumerate(map(self.chain.glyph, text[start:end]), start + 1):
             if glyph is not None:
-                placed.append(PlacedGlyph(position, position + 1, pen, glyph))
+                placed.append((next_position - 1, next_position, pen, glyph))
                 pen += glyph.advance
-        return tuple(placed)
+        return tuple(map(_PLACE, placed))
 
-    def measure(self, text: str, start: int) -> Callable[[int], int]:
-        """As :meth:`Shaper.measure`: widths add up, so that only what is new is looked at."""
+    def width(self, text: str, start: int, end: int) -> int:
+        """As :meth:`Shaper.width`."""
+        return self.extent(text[start:end])[1]
+
+    def growing_width(self, text: str, start: int) -> Callable[[int], int]:
+        """As :meth:`Shaper.growing_width`: widths add up, so that only what is new is looked at."""
         pen, position = 0, start
 
         def width(end: int) -> int:

@@ -31,7 +31,7 @@ def layout_caption(text: str, shaper: Shaper, *, width: int, max_lines: int, bre
     unit: tuple[int, int] | None = next(units, (0, 0))
     while unit and len(lines) < max_lines:
         start, end = unit
-        width_to = shaper.measure(text, start)
+        width_to = shaper.growing_width(text, start)
         width_to(end)
         while (unit := next(units, None)) and width_to(unit[1]) <= width:
             end = unit[1]
@@ -59,7 +59,7 @@ def line_units(text: str, break_unit: str) -> list[tuple[int, int]]:
 def _fitting(units: Iterable[tuple[int, int]], text: str, shaper: Shaper, width: int) -> Iterator[tuple[int, int]]:
     """The units, those wider than a line broken into clusters."""
     for start, end in units:
-        if end - start > 1 and shaper.measure(text, start)(end) > width:
+        if end - start > 1 and shaper.width(text, start, end) > width:
             yield from ((start + first, start + last) for first, last in clusters(text[start:end]))
         else:
             yield start, end

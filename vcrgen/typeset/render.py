@@ -16,22 +16,23 @@ def render_strip(layout: Layout) -> Gray:
     Returns:
         Brightness, shape (height, width), 255 = white.
     """
-    ink = np.zeros((layout.height, layout.width), dtype=np.uint8)
+    height, width = layout.height, layout.width
+    ink = np.zeros((height, width), dtype=np.uint8)
     free_below = 0  # no line before this one has ink in this row or below it
     for index, line in enumerate(layout.lines):
         baseline = index * layout.line_height + layout.baseline
         free_right = 0
         lowest = free_below
         for _, _, pen, glyph in line.glyphs:
-            if glyph.ink.size:
-                height, width = glyph.ink.shape
+            rows, columns = glyph.ink.shape
+            if rows and columns:
                 x, y = line.x + pen + glyph.x, baseline + glyph.y
-                inside = x + width <= layout.width and y + height <= layout.height
-                if inside and x >= free_right and y >= free_below:
-                    ink[y : y + height, x : x + width] = glyph.ink
+                right, bottom = x + columns, y + rows
+                if free_right <= x and right <= width and free_below <= y and bottom <= height:
+                    ink[y:bottom, x:right] = glyph.ink
                 else:
                     _paste(ink, glyph.ink, x, y)
-                free_right, lowest = max(free_right, x + width), max(lowest, y + height)
+                free_right, lowest = max(free_right, right), max(lowest, bottom)
         free_below = lowest
     return WHITE - ink
 

@@ -36,27 +36,28 @@ class Shaper(ABC):
         character that no font can draw belongs to no glyph.
         """
 
-    def measure(self, text: str, start: int) -> Callable[[int], int]:
-        """How much room a line takes that begins at ``start``.
-
-        Returns:
-            A function from the end of the line to its width in pixels, called with rising ends.
-        """
-        return lambda end: self.width(self.shape(text, start, end))
-
-    def width(self, glyphs: Sequence[PlacedGlyph]) -> int:
-        """Pixels from where a line begins to the far end of its ink, and of its pen positions."""
+    def width(self, text: str, start: int, end: int) -> int:
+        """Pixels that a line of some characters needs: from where it begins to its last pen position, or ink."""
+        glyphs = self.shape(text, start, end)
         length = line_length(glyphs)
         if self.direction == "rtl":
-            return length - min([0, *(placed.pen + placed.glyph.x for placed in glyphs)])
-        return max([length, *(placed.pen + placed.glyph.right for placed in glyphs)])
+            return length - min([0, *(pen + glyph.x for _, _, pen, glyph in glyphs)])
+        return max([length, *(pen + glyph.right for _, _, pen, glyph in glyphs)])
+
+    def growing_width(self, text: str, start: int) -> Callable[[int], int]:
+        """The width of a line that is still being filled.
+
+        Returns:
+            A function from the line's end to its :meth:`width`, to be called with rising ends.
+        """
+        return lambda end: self.width(text, start, end)
 
     def missing(self, text: str) -> list[str]:
         """Characters of a text that no font can draw, each once, in order."""
-        drawn = {at for placed in self.shape(text, 0, len(text)) for at in range(placed.start, placed.end)}
+        drawn = {at for start, end, _, _ in self.shape(text, 0, len(text)) for at in range(start, end)}
         return list(dict.fromkeys(character for at, character in enumerate(text) if at not in drawn))
 
 
 def line_length(glyphs: Sequence[PlacedGlyph]) -> int:
     """Pixels from the left end of a line to its last pen position."""
-    return max([0, *(placed.pen + placed.glyph.advance for placed in glyphs)])
+    return max([0, *(pen + glyph.advance for _, _, pen, glyph in glyphs)])

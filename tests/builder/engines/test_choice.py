@@ -1,5 +1,6 @@
 """Choosing an engine, and what every engine refuses."""
 
+import gc
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -10,6 +11,7 @@ import pytest
 
 from vcrgen.builder import run
 from vcrgen.builder.engines import EngineChoice, Worker
+from vcrgen.builder.engines.local import run_local
 from vcrgen.builder.run import build
 from vcrgen.errors import ConfigError, EngineError
 
@@ -52,3 +54,19 @@ def test_an_engine_that_is_not_installed(engine: str, tmp_path: Path, monkeypatc
 def test_options_of_other_engines(choice: dict[str, Any], sentence: str) -> None:
     with pytest.raises(ConfigError, match=sentence):
         EngineChoice(**choice)
+
+
+def test_objects_of_the_caller_are_collected_as_before() -> None:
+    """A build in this process lets garbage collection pass over what is loaded, until it is over."""
+    counts: list[int] = []
+
+    def worker(task: int, report: object) -> int:
+        counts.append(gc.get_freeze_count())
+        return task
+
+    assert list(run_local(lambda: worker, 1, [1, 2], lambda *_: None)) == [1, 2]
+    assert min(counts) > 0 and gc.get_freeze_count() == 0
+    unfinished = run_local(lambda: worker, 1, [1, 2], lambda *_: None)
+    next(unfinished)
+    unfinished.close()  # type: ignore[attr-defined]
+    assert gc.get_freeze_count() == 0

@@ -1,5 +1,6 @@
 """Tasks in this process, or in several of this machine."""
 
+import gc
 import multiprocessing
 import os
 import signal
@@ -27,8 +28,13 @@ def run_local(make_worker: Callable[[], Worker], workers: int, tasks: Sequence[A
         WorkerError: A process died, for example for lack of memory.
     """
     if workers == 1 or len(tasks) < 2:
-        worker = make_worker() if tasks else None
-        yield from (worker(task, report) for task in tasks if worker)
+        if tasks:
+            worker = make_worker()
+            _keep_what_is_loaded()
+            try:
+                yield from (worker(task, report) for task in tasks)
+            finally:
+                gc.unfreeze()
         return
     before = multiprocessing.active_children()
     context = multiprocessing.get_context("spawn")
@@ -63,6 +69,13 @@ def _start_worker(make_worker: Callable[[], Worker], queue: Any) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     _worker, _queue = make_worker(), queue
+    _keep_what_is_loaded()
+
+
+def _keep_what_is_loaded() -> None:
+    """Let garbage collection pass over what is loaded by now: vocabulary and lexicons are 100,000 objects and more."""
+    gc.collect()
+    gc.freeze()
 
 
 def _end_with_parent() -> None:
