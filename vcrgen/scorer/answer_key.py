@@ -145,27 +145,17 @@ class Questions(Sequence[Question]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerKey:
-    """All questions of one split, in the order of the dataset.
+    """All questions of one split, in the order of the dataset."""
 
-    Attributes:
-        name: For people: the dataset's folder or file.
-        lang: Language code.
-        questions: The questions asked for (all, or a subset); it knows the ids of all.
-        modes: The modes the dataset has; empty if it does not say.
-        segmenter: The segmenter in the dataset's signature, or None.
-        facts: What a score's signature says of the data.
-        images: The dataset with the images, whose rows are those of the key in each of its modes; None for none.
-        hidden: Whether the answers are kept secret.
-    """
-
-    name: str
+    name: str  # for people: the dataset's folder or file
     lang: str
-    questions: Questions
-    modes: tuple[str, ...] = ()
-    segmenter: str | None = None
-    facts: Mapping[str, str] = field(default_factory=dict)
+    questions: Questions  # the questions asked for (all, or a subset); it knows the ids of all
+    modes: tuple[str, ...] = ()  # the modes the dataset has; empty if it does not say
+    segmenter: str | None = None  # the segmenter in the dataset's signature, or None
+    facts: Mapping[str, str] = field(default_factory=dict)  # what a score's signature says of the data
+    # the dataset with the images, whose rows are those of the key in each of its modes; None for none
     images: Dataset | None = None
-    hidden: bool = False
+    hidden: bool = False  # whether the answers are kept secret
 
     def __len__(self) -> int:
         return len(self.questions)

@@ -18,29 +18,17 @@ ALPHA = 0.05
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """Run A minus run B in one mode and view.
-
-    Attributes:
-        a: Title of the first run.
-        b: Title of the second.
-        mode: The mode.
-        view: The view.
-        metrics: Differences with intervals; images are resampled, the same for both.
-        only_a: Spans that only A restored exactly.
-        only_b: Spans that only B restored exactly.
-        p_mcnemar: Exact two-sided p-value of McNemar's test on those; it takes spans as independent.
-        conclusion: A plain sentence.
-    """
+    """Run A minus run B in one mode and view."""
 
     a: str
     b: str
     mode: str
     view: View
-    metrics: Mapping[str, Estimate]
-    only_a: int
-    only_b: int
-    p_mcnemar: float
-    conclusion: str
+    metrics: Mapping[str, Estimate]  # differences with intervals; images are resampled, the same for both
+    only_a: int  # spans that only A restored exactly
+    only_b: int  # spans that only B restored exactly
+    p_mcnemar: float  # exact two-sided p-value of McNemar's test on those; it takes spans as independent
+    conclusion: str  # a plain sentence
 
 
 def compare(results: Sequence[RunResult]) -> list[Comparison]:

@@ -28,17 +28,11 @@ _NO_INK = float("nan")
 
 @dataclass(frozen=True, slots=True)
 class Property:
-    """One way to divide the spans.
+    """One way to divide the spans."""
 
-    Attributes:
-        by: What they are divided by, for people.
-        labels: Its values, for people.
-        codes: For each span in the key's order the number of its label, or :data:`NO_LABEL`.
-    """
-
-    by: str
-    labels: tuple[str, ...]
-    codes: NDArray[np.uint16]
+    by: str  # what they are divided by, for people
+    labels: tuple[str, ...]  # its values, for people
+    codes: NDArray[np.uint16]  # for each span in the key's order the number of its label, or `NO_LABEL`
 
 
 class SpanProperties:

@@ -46,26 +46,16 @@ class Joined:
 
 @dataclass
 class Join:
-    """The predictions of a run, joined to an answer key.
-
-    Attributes:
-        key: The answers.
-        mode: The mode asked for, or None.
-        view: The view asked for, or None.
-        counts: Problems by kind.
-        examples: The first places of each kind.
-        seen: For each mode and view, which questions have an output.
-        models: The models that are named.
-        total: Predictions read.
-    """
+    """The predictions of a run, joined to an answer key."""
 
     key: AnswerKey
-    mode: str | None = None
-    view: View | None = None
-    counts: Counter[str] = field(default_factory=Counter)
-    examples: dict[str, list[str]] = field(default_factory=dict)
+    mode: str | None = None  # the mode asked for, or None
+    view: View | None = None  # the view asked for, or None
+    counts: Counter[str] = field(default_factory=Counter)  # problems by kind
+    examples: dict[str, list[str]] = field(default_factory=dict)  # the first places of each kind
+    # for each mode and view, which questions have an output
     seen: dict[tuple[str, View], bytearray] = field(default_factory=dict)
-    models: set[str] = field(default_factory=set)
+    models: set[str] = field(default_factory=set)  # the models that are named
     total: int = 0
     _file: PredictionFile = field(init=False, repr=False)
     _head: str = field(default="", init=False, repr=False)  # names the file in the places of more than one

@@ -11,33 +11,19 @@ from vcrgen.scorer.match import Nearest, NGrams, SpanTokens, nearest_by_difflib,
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Protocol:
-    """One protocol.
+    """One protocol."""
 
-    Attributes:
-        name: Name and version, as signatures give it.
-        matcher: What a signature says of the nearest n-gram.
-        nearest: Chooses the n-gram.
-        exact_by_tokens: Exact match compares token lists; otherwise the joined strings.
-        cut_prefix: Drop everything up to the last ``Assistant: ``.
-        refusal_is_zero: An output with a word of refusal scores 0 on every span.
-        white_space: Tokens of white space count.
-        rouge_retokenises: ROUGE-1 is taken of the joined strings, tokenised once more.
-        strip_thinking: Whether thinking blocks are taken out unless the caller says otherwise.
-        max_tokens: How many tokens of an output are read unless the caller says otherwise; None for all.
-        segmenters: Language to the trained pipeline whose tokens the protocol asks for, where it is not the built-in
-            segmenter.
-    """
-
-    name: str
-    matcher: str
+    name: str  # name and version, as signatures give it
+    matcher: str  # what a signature says of the nearest n-gram
     nearest: Callable[[SpanTokens, NGrams], Nearest | None]
-    exact_by_tokens: bool
-    cut_prefix: bool
-    refusal_is_zero: bool
-    white_space: bool
-    rouge_retokenises: bool
-    strip_thinking: bool
-    max_tokens: int | None
+    exact_by_tokens: bool  # exact match compares token lists; otherwise the joined strings
+    cut_prefix: bool  # drop everything up to the last `Assistant: `
+    refusal_is_zero: bool  # an output with a word of refusal scores 0 on every span
+    white_space: bool  # tokens of white space count
+    rouge_retokenises: bool  # ROUGE-1 is taken of the joined strings, tokenised once more
+    strip_thinking: bool  # whether thinking blocks are taken out unless the caller says otherwise
+    max_tokens: int | None  # how many tokens of an output are read unless the caller says otherwise; None for all
+    # language to the trained pipeline whose tokens the protocol asks for, where it is not the built-in segmenter
     segmenters: dict[str, str]
 
 

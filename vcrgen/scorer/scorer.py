@@ -23,23 +23,14 @@ MOST_PREPARED = 1 << 15  # spans whose tokens are kept: about 20 MB
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoredOutput:
-    """What became of one output.
+    """What became of one output."""
 
-    Attributes:
-        matches: One for each span.
-        outcome: ``empty``, ``refused`` (it holds a word of refusal), or None for an answer.
-        thinking: Whether a thinking block was taken out.
-        cut: Whether tokens after the limit were left out.
-        long: Whether characters after :data:`LONGEST_OUTPUT` were left out.
-        length: Characters of the text that is the answer, before any cut.
-    """
-
-    matches: tuple[SpanMatch, ...]
-    outcome: Outcome | None
-    thinking: bool
-    cut: bool
-    long: bool
-    length: int
+    matches: tuple[SpanMatch, ...]  # one for each span
+    outcome: Outcome | None  # `empty`, `refused` (it holds a word of refusal), or None for an answer
+    thinking: bool  # whether a thinking block was taken out
+    cut: bool  # whether tokens after the limit were left out
+    long: bool  # whether characters after `LONGEST_OUTPUT` were left out
+    length: int  # characters of the text that is the answer, before any cut
 
 
 class _Output(NamedTuple):
@@ -53,21 +44,13 @@ class _Output(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Scorer:
-    """A protocol, bound to a language and its options.
-
-    Attributes:
-        protocol: The rules.
-        lang: Language code.
-        segmenter: Makes the tokens.
-        strip_thinking: Whether thinking blocks are taken out.
-        max_tokens: Tokens of an output that are read, or None for all.
-    """
+    """A protocol, bound to a language and its options."""
 
     protocol: Protocol
     lang: str
     segmenter: Segmenter
-    strip_thinking: bool
-    max_tokens: int | None
+    strip_thinking: bool  # whether thinking blocks are taken out
+    max_tokens: int | None  # tokens of an output that are read, or None for all
     _spans: dict[str, SpanTokens] = field(default_factory=dict, repr=False)
 
     @property

@@ -23,16 +23,11 @@ CellName = tuple[str, View]
 
 
 class _Column(NamedTuple):
-    """What one column of a table of sums is about: a metric over all spans of a cell, or over those of a group.
+    """What one column of a table of sums is about: a metric over all spans of a cell, or over those of a group."""
 
-    Attributes:
-        cell: Mode and view.
-        metric: Name of the metric.
-        group: Name of a property and number of a label (two labels can read the same); None for all spans.
-    """
-
-    cell: CellName
+    cell: CellName  # mode and view
     metric: str
+    # name of a property and number of a label (two labels can read the same); None for all spans
     group: tuple[str, int] | None = None
 
 

@@ -25,24 +25,17 @@ _ROW = struct.Struct(f"={len(METRICS)}d")  # the scores of a span
 
 @dataclass
 class Cell:
-    """All spans of a key in one mode and view.
+    """All spans of a key in one mode and view."""
 
-    Attributes:
-        mode: ``easy``, ``hard``, or ``-`` where nobody says.
-        view: The image the model saw.
-        counts: Of outputs: ``empty``, ``null``, ``refused``, ``answered``, ``missing``, ``cut``, ``long``,
-            ``thinking``; and of spans: ``verbatim`` (in the output as text, though not as tokens).
-        output_characters: Length of all outputs.
-        answer_characters: Length of all answers of the questions with an output.
-    """
-
-    mode: str
+    mode: str  # `easy`, `hard`, or `-` where nobody says
     view: View
     _scores: bytearray
     _outcomes: bytearray
+    # of outputs: `empty`, `null`, `refused`, `answered`, `missing`, `cut`, `long`, `thinking`; and of spans: `verbatim`
+    # (in the output as text, though not as tokens)
     counts: Counter[str] = field(default_factory=Counter)
-    output_characters: int = 0
-    answer_characters: int = 0
+    output_characters: int = 0  # length of all outputs
+    answer_characters: int = 0  # length of all answers of the questions with an output
 
     @classmethod
     def of_missing(cls, mode: str, view: View, spans: int) -> Cell:

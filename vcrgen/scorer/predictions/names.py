@@ -24,17 +24,11 @@ _SAMPLES = re.compile(r"[0-9_T.-]*_?samples")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskName:
-    """What a name says of all outputs of a file; None where it does not say.
-
-    Attributes:
-        model: The model.
-        view: The image the model saw.
-        mode: ``easy`` or ``hard``.
-    """
+    """What a name says of all outputs of a file; None where it does not say."""
 
     model: str | None = None
     view: View | None = None
-    mode: str | None = None
+    mode: str | None = None  # `easy` or `hard`
 
 
 def read_vlmevalkit_name(file: Path) -> TaskName:

@@ -25,19 +25,12 @@ from vcrgen.scorer.records import Prediction
 
 @dataclass(frozen=True, slots=True)
 class _Format:
-    """How files of a format are read.
+    """How files of a format are read."""
 
-    Attributes:
-        read: Gives the outputs of a file.
-        read_name: Tells what the file's name says of them all.
-        failures: How an output begins that the tool wrote because its calls to the model failed.
-        view: The view of outputs of which nothing says another; None where it cannot be known.
-    """
-
-    read: Callable[[Path], Iterator[Prediction]]
-    read_name: Callable[[Path], TaskName] = lambda _: TaskName()
-    failures: tuple[str, ...] = ()
-    view: View | None = None
+    read: Callable[[Path], Iterator[Prediction]]  # gives the outputs of a file
+    read_name: Callable[[Path], TaskName] = lambda _: TaskName()  # tells what the file's name says of them all
+    failures: tuple[str, ...] = ()  # how an output begins that the tool wrote because its calls to the model failed
+    view: View | None = None  # the view of outputs of which nothing says another; None where it cannot be known
 
 
 _LMMS_EVAL = (read_lmms_eval_name, ("[LMMS_EVAL_REQUEST_FAILED", "[LMMS_EVAL_BUDGET_EXCEEDED]"))
@@ -64,17 +57,11 @@ _REFUSED_STARTS = {
 
 @dataclass(frozen=True, slots=True)
 class PredictionFile:
-    """A file of outputs; iterating reads it anew each time, as a stream.
-
-    Attributes:
-        path: The file.
-        format: Its format.
-        task: What its name says of all outputs; outputs that say nothing else have it.
-    """
+    """A file of outputs; iterating reads it anew each time, as a stream."""
 
     path: Path
     format: str
-    task: TaskName
+    task: TaskName  # what its name says of all outputs; outputs that say nothing else have it
 
     def __iter__(self) -> Iterator[Prediction]:
         form = FORMATS[self.format]
