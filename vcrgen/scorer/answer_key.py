@@ -42,7 +42,8 @@ class Questions(Sequence[Question]):
     def __init__(self, *, limit: int | None = None, secret: bool = False) -> None:
         self._limit = limit
         self._in_memory = secret or not hasattr(os, "pread")  # Windows has none
-        self._file: IO[bytes] = io.BytesIO() if self._in_memory else _spooled()
+        # It moves to a disk when it grows; it has no name there, and goes away with the process.
+        self._file: IO[bytes] = io.BytesIO() if self._in_memory else tempfile.SpooledTemporaryFile(MAX_MEMORY)  # noqa: SIM115
         self._data: bytes | None = None
         self._offsets = array("Q", [0])
         self._starts = array("Q", [0])
@@ -63,11 +64,7 @@ class Questions(Sequence[Question]):
         self._hashes.append(_hash(question.question_id))
 
     def close(self) -> int | None:
-        """End the filling.
-
-        Returns:
-            The first row whose id an earlier row has; None where ids are as they should be.
-        """
+        """End the filling; gives the first row whose id an earlier row has, or None where no two are the same."""
         import numpy as np
 
         self._file.seek(0)  # so that nothing is left in a buffer
@@ -173,11 +170,6 @@ class AnswerKey:
         return (question.question_id for question in self.questions)
 
 
-def _spooled() -> IO[bytes]:
-    """A file in memory that moves to a disk when it grows; it has no name there, and goes away with the process."""
-    return tempfile.SpooledTemporaryFile(MAX_MEMORY)
-
-
 def _hash(question_id: str) -> int:
     """64 bits of an id; nobody can choose ids that share them."""
     digest = hashlib.blake2b(question_id.encode("utf-8", "surrogatepass"), digest_size=8).digest()
@@ -185,11 +177,9 @@ def _hash(question_id: str) -> int:
 
 
 def _parse(line: bytes) -> Question:
-    question_id, spans = json.loads(line)
-    return Question(
-        question_id=question_id,
-        spans=tuple(
-            AnswerSpan(text=text, tokens=None if tokens is None else tuple(tokens), ink=ink, traits=traits)
-            for text, tokens, ink, traits in spans
-        ),
+    question_id, rows = json.loads(line)
+    spans = (
+        AnswerSpan(text=text, tokens=None if tokens is None else tuple(tokens), ink=ink, traits=traits)
+        for text, tokens, ink, traits in rows
     )
+    return Question(question_id=question_id, spans=tuple(spans))
