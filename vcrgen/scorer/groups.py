@@ -34,6 +34,11 @@ class Property:
     labels: tuple[str, ...]  # its values, for people
     codes: NDArray[np.uint16]  # for each span in the key's order the number of its label, or `NO_LABEL`
 
+    @property
+    def groups(self) -> list[tuple[str, int]]:
+        """Name and number of each label: two labels can read the same."""
+        return [(self.by, code) for code in range(len(self.labels))]
+
 
 class SpanProperties:
     """What divides the spans of a key: a few bytes of each span, kept when its question is seen.
@@ -77,11 +82,7 @@ class SpanProperties:
                 codes[number] = labels.setdefault(label, min(len(labels), NO_LABEL - 1))
 
     def of_mode(self, mode: str) -> list[Property]:
-        """All properties; one with a single value is none.
-
-        Args:
-            mode: The mode whose visible ink counts.
-        """
+        """All properties with more than one value; visible ink is that of a mode."""
         import numpy as np
 
         first, last = self._of_any_mode
