@@ -17,17 +17,11 @@ DECIMALS = 2  # where nothing else is said
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number with some decimals.
-
-    Attributes:
-        value: The number, or None if there is none.
-        decimals: Digits after the point.
-        sign: Whether a plus stands before a positive number.
-    """
+    """A number with some decimals."""
 
     value: float | None
-    decimals: int = DECIMALS
-    sign: bool = False
+    decimals: int = DECIMALS  # digits after the point
+    sign: bool = False  # whether a plus stands before a positive number
 
     def __str__(self) -> str:
         return _rounded(self.value, self.decimals, self.sign)
@@ -73,22 +67,15 @@ TableCell: TypeAlias = str | int | Number | Percent | Interval | None
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """Rows of cells under a title.
-
-    Attributes:
-        title: What the table shows.
-        heads: The heads of the columns.
-        labels: How many columns, from the left, hold labels; the others hold numbers, which stand on the right.
-        rows: As many cells each as there are heads.
-        best: Numbers of the columns of which the highest percentage is marked where a form can do so.
-        notes: Sentences that are numbered below the table, each with an address or an empty text.
-    """
+    """Rows of cells under a title."""
 
     title: str
-    heads: Sequence[str]
-    labels: int
-    rows: Sequence[Sequence[TableCell]]
+    heads: Sequence[str]  # the heads of the columns
+    labels: int  # how many columns, from the left, hold labels; the others hold numbers, which stand on the right
+    rows: Sequence[Sequence[TableCell]]  # as many cells each as there are heads
+    # numbers of the columns of which the highest percentage is marked where a form can do so
     best: Collection[int] = ()
+    # sentences that are numbered below the table, each with an address or an empty text
     notes: Sequence[tuple[str, str]] = ()
 
     def texts(self) -> list[list[str]]:

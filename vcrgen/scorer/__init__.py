@@ -19,48 +19,20 @@ if TYPE_CHECKING:
     from vcrgen.scorer.tables import render
 
 _HOMES = {
-    "METRICS": "vcrgen.scorer.records",
-    "AnswerKey": "vcrgen.scorer.answer_key",
-    "Comparison": "vcrgen.scorer.comparison",
-    "Options": "vcrgen.scorer.run",
-    "Outcome": "vcrgen.scorer.records",
-    "RunResult": "vcrgen.scorer.results",
-    "Scorer": "vcrgen.scorer.scorer",
-    "Session": "vcrgen.scorer.run",
-    "SpanMatch": "vcrgen.scorer.records",
-    "Validation": "vcrgen.scorer.run",
-    "View": "vcrgen.dataset.views",
-    "compare": "vcrgen.scorer.comparison",
-    "load_answers": "vcrgen.scorer.answers",
-    "make_scorer": "vcrgen.scorer.scorer",
-    "match_span": "vcrgen.scorer.api",
-    "match_spans": "vcrgen.scorer.api",
-    "render": "vcrgen.scorer.tables",
-    "score": "vcrgen.scorer.run",
-}
+    "View": "dataset.views", "AnswerKey": "scorer.answer_key", "load_answers": "scorer.answers",
+    "match_span": "scorer.api", "match_spans": "scorer.api", "Comparison": "scorer.comparison",
+    "compare": "scorer.comparison", "METRICS": "scorer.records", "Outcome": "scorer.records",
+    "SpanMatch": "scorer.records", "RunResult": "scorer.results", "Options": "scorer.run", "Session": "scorer.run",
+    "Validation": "scorer.run", "score": "scorer.run", "Scorer": "scorer.scorer", "make_scorer": "scorer.scorer",
+    "render": "scorer.tables",
+}  # fmt: skip
 __all__ = [
-    "METRICS",
-    "AnswerKey",
-    "Comparison",
-    "Options",
-    "Outcome",
-    "RunResult",
-    "Scorer",
-    "Session",
-    "SpanMatch",
-    "Validation",
-    "View",
-    "compare",
-    "load_answers",
-    "make_scorer",
-    "match_span",
-    "match_spans",
-    "render",
-    "score",
-]
+    "METRICS", "AnswerKey", "Comparison", "Options", "Outcome", "RunResult", "Scorer", "Session", "SpanMatch",
+    "Validation", "View", "compare", "load_answers", "make_scorer", "match_span", "match_spans", "render", "score",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'vcrgen.scorer' has no attribute {name!r}")
-    return getattr(importlib.import_module(_HOMES[name]), name)
+    return getattr(importlib.import_module(f"vcrgen.{_HOMES[name]}"), name)

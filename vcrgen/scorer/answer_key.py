@@ -42,7 +42,9 @@ class Questions(Sequence[Question]):
     def __init__(self, *, limit: int | None = None, secret: bool = False) -> None:
         self._limit = limit
         self._in_memory = secret or not hasattr(os, "pread")  # Windows has none
-        self._file: IO[bytes] = io.BytesIO() if self._in_memory else _spooled()
+        # The temporary file moves to a disk when it grows; it has no name there, and goes away with the process.
+        spooled = tempfile.SpooledTemporaryFile  # ruff wants it in a context, and it lives as long as the key
+        self._file: IO[bytes] = io.BytesIO() if self._in_memory else spooled(MAX_MEMORY)
         self._data: bytes | None = None
         self._offsets = array("Q", [0])
         self._starts = array("Q", [0])
@@ -63,11 +65,7 @@ class Questions(Sequence[Question]):
         self._hashes.append(_hash(question.question_id))
 
     def close(self) -> int | None:
-        """End the filling.
-
-        Returns:
-            The first row whose id an earlier row has; None where ids are as they should be.
-        """
+        """End the filling; gives the first row whose id an earlier row has, or None where no two are the same."""
         import numpy as np
 
         self._file.seek(0)  # so that nothing is left in a buffer
@@ -145,27 +143,17 @@ class Questions(Sequence[Question]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerKey:
-    """All questions of one split, in the order of the dataset.
+    """All questions of one split, in the order of the dataset."""
 
-    Attributes:
-        name: For people: the dataset's folder or file.
-        lang: Language code.
-        questions: The questions asked for (all, or a subset); it knows the ids of all.
-        modes: The modes the dataset has; empty if it does not say.
-        segmenter: The segmenter in the dataset's signature, or None.
-        facts: What a score's signature says of the data.
-        images: The dataset with the images, whose rows are those of the key in each of its modes; None for none.
-        hidden: Whether the answers are kept secret.
-    """
-
-    name: str
+    name: str  # for people: the dataset's folder or file
     lang: str
-    questions: Questions
-    modes: tuple[str, ...] = ()
-    segmenter: str | None = None
-    facts: Mapping[str, str] = field(default_factory=dict)
+    questions: Questions  # the questions asked for (all, or a subset); it knows the ids of all
+    modes: tuple[str, ...] = ()  # the modes the dataset has; empty if it does not say
+    segmenter: str | None = None  # the segmenter in the dataset's signature, or None
+    facts: Mapping[str, str] = field(default_factory=dict)  # what a score's signature says of the data
+    # the dataset with the images, whose rows are those of the key in each of its modes; None for none
     images: Dataset | None = None
-    hidden: bool = False
+    hidden: bool = False  # whether the answers are kept secret
 
     def __len__(self) -> int:
         return len(self.questions)
@@ -183,11 +171,6 @@ class AnswerKey:
         return (question.question_id for question in self.questions)
 
 
-def _spooled() -> IO[bytes]:
-    """A file in memory that moves to a disk when it grows; it has no name there, and goes away with the process."""
-    return tempfile.SpooledTemporaryFile(MAX_MEMORY)
-
-
 def _hash(question_id: str) -> int:
     """64 bits of an id; nobody can choose ids that share them."""
     digest = hashlib.blake2b(question_id.encode("utf-8", "surrogatepass"), digest_size=8).digest()
@@ -195,11 +178,9 @@ def _hash(question_id: str) -> int:
 
 
 def _parse(line: bytes) -> Question:
-    question_id, spans = json.loads(line)
-    return Question(
-        question_id=question_id,
-        spans=tuple(
-            AnswerSpan(text=text, tokens=None if tokens is None else tuple(tokens), ink=ink, traits=traits)
-            for text, tokens, ink, traits in spans
-        ),
+    question_id, rows = json.loads(line)
+    spans = (
+        AnswerSpan(text=text, tokens=None if tokens is None else tuple(tokens), ink=ink, traits=traits)
+        for text, tokens, ink, traits in rows
     )
+    return Question(question_id=question_id, spans=tuple(spans))

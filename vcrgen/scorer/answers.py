@@ -23,20 +23,12 @@ from vcrgen.tasks.vcr import VCR
 from vcrgen.text.languages import LANGUAGES, guess_language
 
 SUBSETS = {"first100": 100, "first500": 500}
-_GUESSED_FROM = 1000  # questions
-
-
-Rows = Iterator[tuple[str, Question]]
-"""Questions, each with the place where it stands, for messages."""
+_GUESSED_FROM = 1000  # questions whose answers tell the language
+Rows = Iterator[tuple[str, Question]]  # each with the place where it stands, for messages
 
 
 def load_answers(
-    data: Path,
-    *,
-    mode: str | None = None,
-    split: str | None = None,
-    subset: str | None = None,
-    lang: str | None = None,
+    data: Path, *, mode: str | None = None, split: str | None = None, subset: str | None = None, lang: str | None = None
 ) -> AnswerKey:
     """Read the answers of a dataset.
 
@@ -69,7 +61,8 @@ def load_answers(
         if key.lang and key.lang != lang:
             raise AnswerError(f"{data} is a dataset of language {key.lang!r}, not {lang!r}.")
         key = replace(key, lang=lang)
-    key = replace(key, lang=key.lang or guess_language(_first_answers(key.questions)))
+    first = (answer for question in islice(key.questions, _GUESSED_FROM) for answer in question.answers)
+    key = replace(key, lang=key.lang or guess_language(first))
     if key.lang not in LANGUAGES:
         raise AnswerError(f"{data} is of language {key.lang!r}, which is not known; known: {', '.join(LANGUAGES)}.")
     if not key.questions.starts[-1]:
@@ -80,16 +73,8 @@ def load_answers(
     return replace(key, facts=facts)
 
 
-def _first_answers(questions: Questions) -> Iterator[str]:
-    return (answer for question in islice(questions, _GUESSED_FROM) for answer in question.answers)
-
-
 def _collect(rows: Callable[[], Rows], limit: int | None, *, secret: bool = False) -> Questions:
-    """Read questions.
-
-    Raises:
-        AnswerError: An id stands for two of them.
-    """
+    """Read questions; refuses an id that stands for two of them."""
     questions = Questions(limit=limit, secret=secret)
     for _, question in rows():
         questions.add(question)
@@ -101,11 +86,7 @@ def _collect(rows: Callable[[], Rows], limit: int | None, *, secret: bool = Fals
 
 
 def _question(place: str, row: Mapping[str, Any], mode: str | None = None) -> Question:
-    """The question of a row.
-
-    Raises:
-        AnswerError: It has no id or no answers, or one that no output can match.
-    """
+    """The question of a row; refuses one without an id or answers, or with an answer that no output can match."""
     question_id = as_id(row.get("question_id", row.get("id")))
     answers = as_texts(row.get("crossed_text", row.get("answers")))
     if question_id is None:
@@ -142,9 +123,6 @@ def _in_all_modes(data: Dataset, modes: Sequence[str], languages: set[str]) -> R
     """The questions of a dataset whose rows are in the same order in all modes; spans have the visible ink of each.
 
     The languages that the rows name are added to ``languages``.
-
-    Raises:
-        AnswerError: The rows of two modes are not those of the same questions.
     """
     first, *others = modes or (None,)
     readers = [_questions(data.select(mode=mode), mode, languages) for mode in others]
@@ -206,11 +184,7 @@ def _hidden_rows(folder: Path) -> Rows:
 
 
 def _choose_split(data: Dataset, wanted: str | None) -> Dataset:
-    """The split to score against: the one that is asked for, or ``test``, or the only one.
-
-    Raises:
-        AnswerError: There is no such split, or nobody can say which.
-    """
+    """The split to score against: the one that is asked for, or ``test``, or the only one."""
     if wanted == "all" or (wanted is None and len(data.splits) == 0):
         return data
     if wanted is None and "test" not in data.splits and len(data.splits) > 1:
@@ -245,10 +219,8 @@ def _plain(name: str, questions: Questions, languages: set[str]) -> AnswerKey:
 def _spans(answers: Sequence[str], details: Any, mode: str | None) -> tuple[AnswerSpan, ...]:
     """Spans of a row; ``details`` is the column ``spans``, if the dataset has it and it fits the answers."""
     rows = details if isinstance(details, list) and len(details) == len(answers) else [{}] * len(answers)
-    spans = []
-    for text, row in zip(answers, rows, strict=True):
-        tokens = as_texts(row.get("tokens"))
-        ink = row.get("visible_ink")
-        known = {mode: float(ink)} if mode and isinstance(ink, float) else {}
-        spans.append(AnswerSpan(text=text, tokens=tokens, ink=known))
-    return tuple(spans)
+    inks = [{mode: ink} if mode and isinstance(ink := row.get("visible_ink"), float) else {} for row in rows]
+    return tuple(
+        AnswerSpan(text=text, tokens=as_texts(row.get("tokens")), ink=ink)
+        for text, row, ink in zip(answers, rows, inks, strict=True)
+    )

@@ -18,17 +18,11 @@ REFUSALS_ANY_CASE = ("sorry",)
 
 @dataclass(frozen=True, slots=True)
 class Cleaned:
-    """The text that is scored, and where it came from.
+    """The text that is scored, and where it came from."""
 
-    Attributes:
-        text: The kept parts, joined.
-        parts: For each kept part, its offset in ``text`` and in the output.
-        thinking: Whether a thinking block was taken out.
-    """
-
-    text: str
-    parts: tuple[tuple[int, int], ...] = ((0, 0),)
-    thinking: bool = False
+    text: str  # the kept parts, joined
+    parts: tuple[tuple[int, int], ...] = ((0, 0),)  # for each kept part, its offset in `text` and in the output
+    thinking: bool = False  # whether a thinking block was taken out
 
     def origin(self, position: int) -> int:
         """The offset in the output of a character of the text."""

@@ -18,29 +18,17 @@ ALPHA = 0.05
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """Run A minus run B in one mode and view.
-
-    Attributes:
-        a: Title of the first run.
-        b: Title of the second.
-        mode: The mode.
-        view: The view.
-        metrics: Differences with intervals; images are resampled, the same for both.
-        only_a: Spans that only A restored exactly.
-        only_b: Spans that only B restored exactly.
-        p_mcnemar: Exact two-sided p-value of McNemar's test on those; it takes spans as independent.
-        conclusion: A plain sentence.
-    """
+    """Run A minus run B in one mode and view."""
 
     a: str
     b: str
     mode: str
     view: View
-    metrics: Mapping[str, Estimate]
-    only_a: int
-    only_b: int
-    p_mcnemar: float
-    conclusion: str
+    metrics: Mapping[str, Estimate]  # differences with intervals; images are resampled, the same for both
+    only_a: int  # spans that only A restored exactly
+    only_b: int  # spans that only B restored exactly
+    p_mcnemar: float  # exact two-sided p-value of McNemar's test on those; it takes spans as independent
+    conclusion: str  # a plain sentence
 
 
 def compare(results: Sequence[RunResult]) -> list[Comparison]:
@@ -83,15 +71,10 @@ def _compare_cells(a: RunResult, b: RunResult, ours: CellResult, theirs: CellRes
 
 
 def conclude(a: str, b: str, exact: Estimate, discordant: int, p: float, images: int) -> str:
-    """What may be said of two runs.
+    """What may be said of two runs, ``a`` and ``b``.
 
-    Args:
-        a: Title of the first.
-        b: Title of the second.
-        exact: First minus second: exact match.
-        discordant: Spans that only one of them restored.
-        p: McNemar's p-value of those.
-        images: How many were resampled.
+    ``exact`` is the exact match of ``a`` minus that of ``b``, over so many resampled ``images``; ``p`` is McNemar's
+    p-value of the ``discordant`` spans, which only one of them restored.
     """
     value, low, high = (percent(x, sign=True).replace(MINUS, "-") for x in (exact.value, exact.low, exact.high))
     gap = f"{value} points of exact match (95 % interval {low} to {high}, {images} images resampled)"
@@ -101,9 +84,6 @@ def conclude(a: str, b: str, exact: Estimate, discordant: int, p: float, images:
         better, worse = (a, b) if exact.value > 0 else (b, a)
         doubt = "" if p < ALPHA else f" McNemar's test does not confirm it (p = {p:.2g}): treat it with caution."
         return f"{better} restores more than {worse} on this data: {gap}.{doubt}"
-    hint = (
-        f" McNemar's test alone would say otherwise (p = {p:.2g}), but it takes spans of one image as independent."
-        if p < ALPHA
-        else ""
-    )
+    hint = f" McNemar's test alone would say otherwise (p = {p:.2g}), but it takes spans of one image as independent."
+    hint = hint if p < ALPHA else ""
     return f"No difference between {a} and {b} is shown: {gap} includes 0. More images could show one.{hint}"

@@ -28,17 +28,16 @@ _NO_INK = float("nan")
 
 @dataclass(frozen=True, slots=True)
 class Property:
-    """One way to divide the spans.
+    """One way to divide the spans."""
 
-    Attributes:
-        by: What they are divided by, for people.
-        labels: Its values, for people.
-        codes: For each span in the key's order the number of its label, or :data:`NO_LABEL`.
-    """
+    by: str  # what they are divided by, for people
+    labels: tuple[str, ...]  # its values, for people
+    codes: NDArray[np.uint16]  # for each span in the key's order the number of its label, or `NO_LABEL`
 
-    by: str
-    labels: tuple[str, ...]
-    codes: NDArray[np.uint16]
+    @property
+    def groups(self) -> list[tuple[str, int]]:
+        """Name and number of each label: two labels can read the same."""
+        return [(self.by, code) for code in range(len(self.labels))]
 
 
 class SpanProperties:
@@ -83,11 +82,7 @@ class SpanProperties:
                 codes[number] = labels.setdefault(label, min(len(labels), NO_LABEL - 1))
 
     def of_mode(self, mode: str) -> list[Property]:
-        """All properties; one with a single value is none.
-
-        Args:
-            mode: The mode whose visible ink counts.
-        """
+        """All properties with more than one value; visible ink is that of a mode."""
         import numpy as np
 
         first, last = self._of_any_mode

@@ -46,26 +46,16 @@ class Joined:
 
 @dataclass
 class Join:
-    """The predictions of a run, joined to an answer key.
-
-    Attributes:
-        key: The answers.
-        mode: The mode asked for, or None.
-        view: The view asked for, or None.
-        counts: Problems by kind.
-        examples: The first places of each kind.
-        seen: For each mode and view, which questions have an output.
-        models: The models that are named.
-        total: Predictions read.
-    """
+    """The predictions of a run, joined to an answer key."""
 
     key: AnswerKey
-    mode: str | None = None
-    view: View | None = None
-    counts: Counter[str] = field(default_factory=Counter)
-    examples: dict[str, list[str]] = field(default_factory=dict)
+    mode: str | None = None  # the mode asked for, or None
+    view: View | None = None  # the view asked for, or None
+    counts: Counter[str] = field(default_factory=Counter)  # problems by kind
+    examples: dict[str, list[str]] = field(default_factory=dict)  # the first places of each kind
+    # for each mode and view, which questions have an output
     seen: dict[tuple[str, View], bytearray] = field(default_factory=dict)
-    models: set[str] = field(default_factory=set)
+    models: set[str] = field(default_factory=set)  # the models that are named
     total: int = 0
     _file: PredictionFile = field(init=False, repr=False)
     _head: str = field(default="", init=False, repr=False)  # names the file in the places of more than one
@@ -88,7 +78,9 @@ class Join:
                 self._check_model(prediction)
                 joined = self._join(prediction)
                 if not isinstance(joined, Joined):
-                    self._leave_out(*joined)
+                    self._left_out += 1
+                    self._first.setdefault(*joined)
+                    self.note(*joined)
                     continue
                 self._check_answers(joined)
                 for flaw in prediction.flaws:
@@ -97,7 +89,11 @@ class Join:
             self._check_anything(self.total - before)
         for (mode, view), seen in self.seen.items():
             if missing := seen.count(0):
-                self._note_missing(missing, seen, f"({view}, {mode})")
+                self.counts["missing"] += missing
+                places, row = self.examples.setdefault("missing", []), seen.find(0)
+                while row >= 0 and len(places) < EXAMPLES:
+                    places.append(f"{self.key.question(row).question_id!r} ({view}, {mode})")
+                    row = seen.find(0, row + 1)
 
     def note(self, kind: str, place: str) -> None:
         """Count a problem and keep the first few places."""
@@ -105,18 +101,6 @@ class Join:
         places = self.examples.setdefault(kind, [])
         if len(places) < EXAMPLES:
             places.append(self._head + place)
-
-    def _leave_out(self, kind: str, place: str) -> None:
-        self._left_out += 1
-        self._first.setdefault(kind, place)
-        self.note(kind, place)
-
-    def _note_missing(self, missing: int, seen: bytearray, where: str) -> None:
-        self.counts["missing"] += missing
-        places, row = self.examples.setdefault("missing", []), seen.find(0)
-        while row >= 0 and len(places) < EXAMPLES:
-            places.append(f"{self.key.question(row).question_id!r} {where}")
-            row = seen.find(0, row + 1)
 
     def _join(self, prediction: Prediction) -> Joined | tuple[str, str]:
         """The prediction with its question, or the problem that keeps it out and its place."""

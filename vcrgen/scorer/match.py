@@ -20,19 +20,12 @@ _BLOCK = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class SpanTokens:
-    """A span, ready to be looked for.
-
-    Attributes:
-        text: The span.
-        tokens: Its tokens.
-        joined: The tokens, joined by the language's joiner.
-        unique: The tokens as a set.
-    """
+    """A span, ready to be looked for."""
 
     text: str
-    tokens: tuple[str, ...]
-    joined: str
-    unique: frozenset[str]
+    tokens: tuple[str, ...]  # its tokens
+    joined: str  # the tokens, joined by the language's joiner
+    unique: frozenset[str]  # the tokens as a set
 
 
 class NGrams:
@@ -55,19 +48,12 @@ class NGrams:
 
 
 class Nearest(NamedTuple):
-    """The chosen n-gram.
+    """The chosen n-gram."""
 
-    Attributes:
-        position: The number of its first token.
-        string: Its tokens, joined.
-        similarity: What the protocol maximises, from 0 to 1.
-        distance: Edit distance to the span's joined tokens.
-    """
-
-    position: int
-    string: str
-    similarity: float
-    distance: int
+    position: int  # the number of its first token
+    string: str  # its tokens, joined
+    similarity: float  # what the protocol maximises, from 0 to 1
+    distance: int  # edit distance to the span's joined tokens
 
 
 def nearest_by_levenshtein(span: SpanTokens, ngrams: NGrams) -> Nearest | None:

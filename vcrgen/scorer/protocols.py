@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 
 from vcrgen.errors import ScoreError
 from vcrgen.scorer.match import Nearest, NGrams, SpanTokens, nearest_by_difflib, nearest_by_levenshtein
@@ -11,64 +11,30 @@ from vcrgen.scorer.match import Nearest, NGrams, SpanTokens, nearest_by_difflib,
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Protocol:
-    """One protocol.
+    """One protocol."""
 
-    Attributes:
-        name: Name and version, as signatures give it.
-        matcher: What a signature says of the nearest n-gram.
-        nearest: Chooses the n-gram.
-        exact_by_tokens: Exact match compares token lists; otherwise the joined strings.
-        cut_prefix: Drop everything up to the last ``Assistant: ``.
-        refusal_is_zero: An output with a word of refusal scores 0 on every span.
-        white_space: Tokens of white space count.
-        rouge_retokenises: ROUGE-1 is taken of the joined strings, tokenised once more.
-        strip_thinking: Whether thinking blocks are taken out unless the caller says otherwise.
-        max_tokens: How many tokens of an output are read unless the caller says otherwise; None for all.
-        segmenters: Language to the trained pipeline whose tokens the protocol asks for, where it is not the built-in
-            segmenter.
-    """
-
-    name: str
-    matcher: str
+    name: str  # name and version, as signatures give it
+    matcher: str  # what a signature says of the nearest n-gram
     nearest: Callable[[SpanTokens, NGrams], Nearest | None]
-    exact_by_tokens: bool
-    cut_prefix: bool
-    refusal_is_zero: bool
-    white_space: bool
-    rouge_retokenises: bool
-    strip_thinking: bool
-    max_tokens: int | None
-    segmenters: dict[str, str]
+    exact_by_tokens: bool = False  # exact match compares token lists; otherwise the joined strings
+    cut_prefix: bool = False  # drop everything up to the last `Assistant: `
+    refusal_is_zero: bool = False  # an output with a word of refusal scores 0 on every span
+    white_space: bool = False  # tokens of white space count
+    rouge_retokenises: bool = False  # ROUGE-1 is taken of the joined strings, tokenised once more
+    strip_thinking: bool = True  # take out thinking blocks, unless the caller says otherwise
+    max_tokens: int | None = 512  # tokens of an output that are read, unless the caller says otherwise; None for all
+    # language to the trained pipeline whose tokens the protocol asks for, where it is not the built-in segmenter
+    segmenters: Mapping[str, str] = field(default_factory=dict)
 
 
-PAPER = Protocol(
-    name="paper-v1",
-    matcher="levenshtein-ngram",
-    nearest=nearest_by_levenshtein,
-    exact_by_tokens=False,
-    cut_prefix=False,
-    refusal_is_zero=False,
-    white_space=False,
-    rouge_retokenises=False,
-    strip_thinking=True,
-    max_tokens=512,
-    segmenters={},
-)
+PAPER = Protocol(name="paper-v1", matcher="levenshtein-ngram", nearest=nearest_by_levenshtein)
 # As of the VCR repository's evaluation_metrics.py and VLMEvalKit's vlmeval/dataset/vcr.py. en_core_web_sm 3.8.0 has the
 # rules of spaCy's blank English tokenizer, and no part of it retokenises, so the built-in segmenter gives its tokens.
 VLMEVALKIT = Protocol(
-    name="vlmevalkit-v1",
-    matcher="difflib-shared-token",
-    nearest=nearest_by_difflib,
-    exact_by_tokens=True,
-    cut_prefix=True,
-    refusal_is_zero=True,
-    white_space=True,
-    rouge_retokenises=True,
-    strip_thinking=False,
-    max_tokens=None,
-    segmenters={"zh": "zh_core_web_sm"},
-)
+    name="vlmevalkit-v1", matcher="difflib-shared-token", nearest=nearest_by_difflib,
+    exact_by_tokens=True, cut_prefix=True, refusal_is_zero=True, white_space=True, rouge_retokenises=True,
+    strip_thinking=False, max_tokens=None, segmenters={"zh": "zh_core_web_sm"},
+)  # fmt: skip
 # As of lmms-eval's vcr_wiki/utils.py: a copy of the same code without the line that drops what a model echoes of its
 # prompt, which so counts as output.
 LMMS_EVAL = replace(VLMEVALKIT, name="lmms-eval-v1", cut_prefix=False)

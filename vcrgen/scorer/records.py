@@ -48,18 +48,13 @@ METRICS = Scores._fields
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerSpan:
-    """One hidden text.
+    """One hidden text."""
 
-    Attributes:
-        text: What has to be restored.
-        tokens: Its tokens as the dataset recorded them, in the caption's context, or None.
-        ink: Visible ink by mode, as a share; empty where the dataset does not say.
-        traits: What else may make it hard, by name: the cover, the font, the strip's place. Empty unless items differ.
-    """
-
-    text: str
-    tokens: tuple[str, ...] | None = None
+    text: str  # what has to be restored
+    tokens: tuple[str, ...] | None = None  # its tokens as the dataset recorded them, in the caption's context, or None
+    # visible ink by mode, as a share; empty where the dataset does not say
     ink: Mapping[str, float] = field(default_factory=dict)
+    # what else may make it hard, by name: the cover, the font, the strip's place. Empty unless items differ
     traits: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -78,28 +73,17 @@ class Question:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prediction:
-    """One model output, as a file gives it.
+    """One model output, as a file gives it."""
 
-    Attributes:
-        place: Where it stands, for messages: ``line 17``.
-        question_id: The id it names, or None where the format names a row number only.
-        row: The row number it names, or None.
-        view: The image the model saw, or None where the file does not say.
-        mode: ``easy`` or ``hard``, or None.
-        model: The model's name, or None.
-        output: The text; None where the file has null or nothing.
-        answers: The answers the file itself holds, to check that it belongs to the dataset.
-        flaws: What was odd about the output: ``null``, ``nan``, ``listed``, ``surrogates``, ``replaced``, ``failed``.
-    """
-
-    place: str
-    question_id: str | None
-    row: int | None = None
-    view: View | None = None
-    mode: str | None = None
+    place: str  # where it stands, for messages: `line 17`
+    question_id: str | None  # the id it names, or None where the format names a row number only
+    row: int | None = None  # the row number it names, or None
+    view: View | None = None  # the image the model saw, or None where the file does not say
+    mode: str | None = None  # `easy` or `hard`, or None
     model: str | None = None
-    output: str | None
-    answers: tuple[str, ...] | None = None
+    output: str | None  # the text; None where the file has null or nothing
+    answers: tuple[str, ...] | None = None  # the answers the file itself holds, to check that it belongs to the dataset
+    # what was odd about the output: `null`, `nan`, `listed`, `surrogates`, `replaced`, `failed`
     flaws: tuple[str, ...] = ()
 
 
@@ -107,26 +91,16 @@ class SpanMatch(NamedTuple):
     """One span against one output: the evidence behind every number.
 
     A named tuple, because one is made for every span: a frozen dataclass takes five times as long to make.
-
-    Attributes:
-        answer: The span.
-        outcome: What became of it.
-        ngram: The nearest n-gram's tokens, joined; empty if there is none.
-        start: Where the n-gram starts in the output as the model gave it, or -1.
-        end: Where it ends, or -1.
-        distance: Edit distance between span and n-gram in characters, or None if there is no n-gram.
-        scores: The metrics.
-        verbatim: Whether the span's text stands in the output as it is, whatever the tokens.
     """
 
     answer: str
     outcome: Outcome
-    ngram: str = ""
-    start: int = -1
-    end: int = -1
-    distance: int | None = None
+    ngram: str = ""  # the nearest n-gram's tokens, joined; empty if there is none
+    start: int = -1  # where the n-gram starts in the output as the model gave it, or -1
+    end: int = -1  # where it ends, or -1
+    distance: int | None = None  # edit distance between span and n-gram in characters, or None if there is no n-gram
     scores: Scores = Scores()
-    verbatim: bool = False
+    verbatim: bool = False  # whether the span's text stands in the output as it is, whatever the tokens
 
     @property
     def exact(self) -> bool:

@@ -18,20 +18,12 @@ SCHEMA = "vcrgen-scores-1"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """A mean over spans, as a share.
-
-    Attributes:
-        value: The mean.
-        sd_spans: Bootstrap standard deviation over spans, as published; None for groups.
-        sd_images: Bootstrap standard deviation over images.
-        low: Lower end of the 95 % interval over images.
-        high: Its upper end.
-    """
+    """A mean over spans, as a share."""
 
     value: float
-    sd_spans: float | None
-    sd_images: float
-    low: float
+    sd_spans: float | None  # bootstrap standard deviation over spans, as published; None for groups
+    sd_images: float  # bootstrap standard deviation over images
+    low: float  # lower end of the 95 % interval over images
     high: float
 
 
@@ -47,29 +39,17 @@ class GroupResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CellResult:
-    """Scores of one mode and view.
-
-    Attributes:
-        mode: ``easy``, ``hard``, or ``-``.
-        view: The image the model saw.
-        images: Questions.
-        spans: Spans of all questions.
-        metrics: Means with their intervals.
-        counts: As in :class:`vcrgen.scorer.tally.Cell`.
-        outcomes: Number of spans by outcome.
-        length_ratio: Characters of the outputs over characters of the answers.
-        groups: The same scores for parts of the spans.
-    """
+    """Scores of one mode and view."""
 
     mode: str
     view: View
-    images: int
+    images: int  # questions
     spans: int
     metrics: Mapping[str, Estimate]
-    counts: Mapping[str, int]
-    outcomes: Mapping[str, int]
-    length_ratio: float | None
-    groups: tuple[GroupResult, ...]
+    counts: Mapping[str, int]  # as in `Cell`
+    outcomes: Mapping[str, int]  # number of spans by outcome
+    length_ratio: float | None  # characters of the outputs over characters of the answers
+    groups: tuple[GroupResult, ...]  # the same scores for parts of the spans
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,48 +62,28 @@ class Difference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resamples:
-    """What a comparison with another run needs of a cell: not written to files.
+    """What a comparison with another run needs of a cell: not written to files."""
 
-    Attributes:
-        means: For each metric its means over resamples of images.
-        means_of_spans: For each metric its means over resamples of spans.
-        scores: The scores of each span, by metric: ``scores["exact"]``.
-    """
-
-    means: Mapping[str, Floats]
-    means_of_spans: Mapping[str, Floats]
-    scores: Records
+    means: Mapping[str, Floats]  # for each metric its means over resamples of images
+    means_of_spans: Mapping[str, Floats]  # for each metric its means over resamples of spans
+    scores: Records  # the scores of each span, by metric: `scores["exact"]`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunResult:
-    """Everything a scoring of one file gives.
+    """Everything a scoring of one file gives."""
 
-    Attributes:
-        name: The file's name without its suffix.
-        model: The model the file names, or None.
-        format: The file's format.
-        lang: Language code.
-        signature: What the scores can be compared with.
-        cells: One for each mode and view in the file.
-        differences: Paired differences between the views.
-        problems: Odd things by kind, with the first places.
-        notes: Sentences a reader of the scores should know.
-        resamples: For comparisons.
-        label: Stands for the run in tables where neither model nor file name is its own.
-    """
-
-    name: str
-    model: str | None
+    name: str  # the file's name without its suffix
+    model: str | None  # the model the file names, or None
     format: str
     lang: str
-    signature: Signature
-    cells: tuple[CellResult, ...]
-    differences: tuple[Difference, ...]
+    signature: Signature  # what the scores can be compared with
+    cells: tuple[CellResult, ...]  # one for each mode and view in the file
+    differences: tuple[Difference, ...]  # paired differences between the views
     problems: Mapping[str, tuple[int, tuple[str, ...]]]
-    notes: tuple[str, ...]
+    notes: tuple[str, ...]  # sentences a reader of the scores should know
     resamples: Mapping[tuple[str, View], Resamples] = field(default_factory=dict, repr=False, compare=False)
-    label: str = ""
+    label: str = ""  # stands for the run in tables where neither model nor file name is its own
 
     @property
     def title(self) -> str:

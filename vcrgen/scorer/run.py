@@ -46,25 +46,15 @@ class Found:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Validation:
-    """What is odd about a file, without a score.
-
-    Attributes:
-        name: The file.
-        format: Its format.
-        outputs: Predictions in it.
-        models: Models it names.
-        cells: Questions with an output for each mode and view.
-        questions: Questions of the dataset.
-        problems: By kind: how many, and the first places.
-    """
+    """What is odd about a file, without a score."""
 
     name: str
     format: str
     outputs: int
-    models: tuple[str, ...]
-    cells: Mapping[tuple[str, View], int]
-    questions: int
-    problems: Mapping[str, tuple[int, tuple[str, ...]]]
+    models: tuple[str, ...]  # models it names
+    cells: Mapping[tuple[str, View], int]  # questions with an output for each mode and view
+    questions: int  # questions of the dataset
+    problems: Mapping[str, tuple[int, tuple[str, ...]]]  # by kind: how many, and the first places
 
     @property
     def fit(self) -> bool:

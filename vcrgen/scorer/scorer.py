@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from vcrgen.errors import PipelineError, ScoreError
 from vcrgen.scorer.clean import Cleaned, clean, is_refusal
-from vcrgen.scorer.match import Nearest, NGrams, SpanTokens
+from vcrgen.scorer.match import NGrams, SpanTokens
 from vcrgen.scorer.metrics import character_similarity, overlap, rouge1
 from vcrgen.scorer.protocols import Protocol, find_protocol
 from vcrgen.scorer.records import Outcome, Scores, SpanMatch
@@ -23,23 +23,14 @@ MOST_PREPARED = 1 << 15  # spans whose tokens are kept: about 20 MB
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoredOutput:
-    """What became of one output.
+    """What became of one output."""
 
-    Attributes:
-        matches: One for each span.
-        outcome: ``empty``, ``refused`` (it holds a word of refusal), or None for an answer.
-        thinking: Whether a thinking block was taken out.
-        cut: Whether tokens after the limit were left out.
-        long: Whether characters after :data:`LONGEST_OUTPUT` were left out.
-        length: Characters of the text that is the answer, before any cut.
-    """
-
-    matches: tuple[SpanMatch, ...]
-    outcome: Outcome | None
-    thinking: bool
-    cut: bool
-    long: bool
-    length: int
+    matches: tuple[SpanMatch, ...]  # one for each span
+    outcome: Outcome | None  # `empty`, `refused` (it holds a word of refusal), or None for an answer
+    thinking: bool  # whether a thinking block was taken out
+    cut: bool  # whether tokens after the limit were left out
+    long: bool  # whether characters after `LONGEST_OUTPUT` were left out
+    length: int  # characters of the text that is the answer, before any cut
 
 
 class _Output(NamedTuple):
@@ -53,21 +44,13 @@ class _Output(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Scorer:
-    """A protocol, bound to a language and its options.
-
-    Attributes:
-        protocol: The rules.
-        lang: Language code.
-        segmenter: Makes the tokens.
-        strip_thinking: Whether thinking blocks are taken out.
-        max_tokens: Tokens of an output that are read, or None for all.
-    """
+    """A protocol, bound to a language and its options."""
 
     protocol: Protocol
     lang: str
     segmenter: Segmenter
-    strip_thinking: bool
-    max_tokens: int | None
+    strip_thinking: bool  # whether thinking blocks are taken out
+    max_tokens: int | None  # tokens of an output that are read, or None for all
     _spans: dict[str, SpanTokens] = field(default_factory=dict, repr=False)
 
     @property
@@ -96,12 +79,7 @@ class Scorer:
         return known
 
     def __call__(self, answers: Sequence[str], output: str) -> ScoredOutput:
-        """Score an output against the spans of its image.
-
-        Args:
-            answers: The texts of the spans.
-            output: The model's output, as it gave it.
-        """
+        """Score an output, as the model gave it, against the texts of its image's spans."""
         protocol = self.protocol
         cleaned = clean(output, strip_thinking=self.strip_thinking, cut_prefix=protocol.cut_prefix)
         refused = is_refusal(cleaned.text)
@@ -131,47 +109,18 @@ class Scorer:
         if nearest is None:
             scores = Scores(character=character)
             return SpanMatch(answer=span.text, outcome=outcome or Outcome.SHORT, scores=scores, verbatim=verbatim)
-        return self._measured(span, output, nearest, outcome, character, verbatim)
-
-    def _measured(
-        self,
-        span: SpanTokens,
-        output: _Output,
-        nearest: Nearest,
-        outcome: Outcome | None,
-        character: float,
-        verbatim: bool,
-    ) -> SpanMatch:
         tokens, origin = output.tokens, output.cleaned.origin
         last = nearest.position + len(span.tokens) - 1
         ngram = tokens.texts[nearest.position : last + 1]
         same = tuple(ngram) == span.tokens
         exact = same or (nearest.distance == 0 and not self.protocol.exact_by_tokens)
         if same and (nearest.string == span.text or not self.protocol.rouge_retokenises):
-            scores = Scores(
-                exact=1.0,
-                jaccard=1.0,
-                precision=1.0,
-                recall=1.0,
-                f1=1.0,
-                rouge1=1.0,
-                similarity=nearest.similarity,
-                character=character,
-            )
+            scores = Scores(1.0, 1.0, 1.0, 1.0, 1.0, 1.0, nearest.similarity, character)
         else:
             unique = frozenset(ngram)
             sets = overlap(span.unique, unique)
             rouge = self._rouge(span, ngram, nearest.string, sets.f1 if len(unique) == len(ngram) else None)
-            scores = Scores(
-                exact=float(exact),
-                jaccard=sets.jaccard,
-                precision=sets.precision,
-                recall=sets.recall,
-                f1=sets.f1,
-                rouge1=rouge,
-                similarity=nearest.similarity,
-                character=character,
-            )
+            scores = Scores(float(exact), *sets, rouge, nearest.similarity, character)
         return SpanMatch(
             answer=span.text,
             outcome=Outcome.EXACT if exact else outcome or Outcome.WRONG,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from vcrgen.dataset.views import View
@@ -23,29 +23,22 @@ CellName = tuple[str, View]
 
 
 class _Column(NamedTuple):
-    """What one column of a table of sums is about: a metric over all spans of a cell, or over those of a group.
-
-    Attributes:
-        cell: Mode and view.
-        metric: Name of the metric.
-        group: Name of a property and number of a label (two labels can read the same); None for all spans.
-    """
+    """What one column of a table of sums is about: a metric over all spans of a cell, or over those of a group."""
 
     cell: CellName
     metric: str
+    # name of a property and number of a label (two labels can read the same); None for all spans
     group: tuple[str, int] | None = None
 
 
 def summarise(tally: Tally, *, seed: int) -> tuple[list[CellResult], dict[CellName, Resamples]]:
     """Means, standard deviations and intervals of every cell of a tally.
 
-    Args:
-        tally: Scores of all predictions.
-        seed: Seed of the bootstrap.
-
     Returns:
         A result for each mode and view, easy before hard and stacked before TEI, and what comparisons need of each.
     """
+    import numpy as np
+
     names = sorted(tally.cells, key=lambda name: (name[0], list(View).index(name[1])))
     cells = {name: tally.cells[name] for name in names}
     of_modes = {mode: tally.properties.of_mode(mode) for mode in dict.fromkeys(mode for mode, _ in names)}
@@ -74,8 +67,20 @@ def summarise(tally: Tally, *, seed: int) -> tuple[list[CellResult], dict[CellNa
             for part in of_modes[cell.mode]
             for code, label in enumerate(part.labels)
         ]
-        metrics = {metric: estimates[_Column(name, metric)] for metric in METRICS}
-        results.append(_cell_result(tally, cell, metrics, groups))
+        codes = np.bincount(cell.outcomes, minlength=len(OUTCOMES)).tolist()
+        results.append(
+            CellResult(
+                mode=cell.mode,
+                view=cell.view,
+                images=len(tally.key),
+                spans=len(cell.scores),
+                metrics={metric: estimates[_Column(name, metric)] for metric in METRICS},
+                counts=dict(sorted(cell.counts.items())),
+                outcomes={outcome.value: count for outcome, count in zip(OUTCOMES, codes, strict=True)},
+                length_ratio=cell.length_ratio,
+                groups=tuple(groups),
+            )
+        )
         resamples[name] = Resamples(
             means={metric: by_image[_Column(name, metric)] for metric in METRICS},
             means_of_spans={metric: by_span[_Column(name, metric)] for metric in METRICS},
@@ -87,13 +92,12 @@ def summarise(tally: Tally, *, seed: int) -> tuple[list[CellResult], dict[CellNa
 def view_differences(cells: Sequence[CellResult], resamples: Mapping[CellName, Resamples]) -> tuple[Difference, ...]:
     """VI+TEI minus TEI for every mode that has both; paired, because both were resampled alike."""
     by_name = {(cell.mode, cell.view): cell for cell in cells}
-    differences = []
-    for cell in cells:
-        if cell.view is View.STACKED and (tei := by_name.get((cell.mode, View.TEI))):
-            name, other = (cell.mode, cell.view), (tei.mode, tei.view)
-            metrics = difference_of_means(cell, tei, resamples[name], resamples[other])
-            differences.append(Difference(mode=cell.mode, metrics=metrics))
-    return tuple(differences)
+    pairs = [((mode, View.STACKED), (mode, View.TEI)) for mode in dict.fromkeys(cell.mode for cell in cells)]
+    return tuple(
+        Difference(mode=a[0], metrics=difference_of_means(by_name[a], by_name[b], resamples[a], resamples[b]))
+        for a, b in pairs
+        if a in by_name and b in by_name
+    )
 
 
 def difference_of_means(a: CellResult, b: CellResult, of_a: Resamples, of_b: Resamples) -> dict[str, Estimate]:
@@ -135,11 +139,13 @@ class _ImageSums:
         self._cells = cells
         self._properties = properties
         # Cells of one mode share their groups, and so the numbers of spans in them.
-        groups = (
-            (mode, (part.by, code)) for mode, parts in properties.items() for part in parts for code in _codes(part)
-        )
+        groups = ((mode, group) for mode, parts in properties.items() for part in parts for group in part.groups)
         kinds = {group: number for number, group in enumerate(groups, start=1)}
-        self.columns = [column for name in cells for column in self._columns_of(name)]
+        self.columns: list[_Column] = []
+        for name in cells:
+            self.columns += [_Column(name, metric) for metric in METRICS]
+            for part in properties[name[0]]:
+                self.columns += [_Column(name, metric, group) for metric in GROUP_METRICS for group in part.groups]
         self.column = [0 if c.group is None else kinds[c.cell[0], c.group] for c in self.columns]
 
     def __len__(self) -> int:
@@ -174,32 +180,3 @@ class _ImageSums:
             sums += [per_image(None, scores[metric]) for metric in METRICS]
             sums += [per_image(part, scores[metric]) for part in self._properties[mode] for metric in GROUP_METRICS]
         return np.hstack(sums), np.hstack(counts)
-
-    def _columns_of(self, name: CellName) -> Iterator[_Column]:
-        yield from (_Column(name, metric) for metric in METRICS)
-        for part in self._properties[name[0]]:
-            for metric in GROUP_METRICS:
-                yield from (_Column(name, metric, (part.by, code)) for code in _codes(part))
-
-
-def _codes(part: Property) -> range:
-    return range(len(part.labels))
-
-
-def _cell_result(
-    tally: Tally, cell: Cell, metrics: Mapping[str, Estimate], groups: Sequence[GroupResult]
-) -> CellResult:
-    import numpy as np
-
-    codes = np.bincount(cell.outcomes, minlength=len(OUTCOMES)).tolist()
-    return CellResult(
-        mode=cell.mode,
-        view=cell.view,
-        images=len(tally.key),
-        spans=len(cell.scores),
-        metrics=metrics,
-        counts={name: cell.counts[name] for name in sorted(cell.counts)},
-        outcomes={outcome.value: count for outcome, count in zip(OUTCOMES, codes, strict=True)},
-        length_ratio=cell.length_ratio,
-        groups=tuple(groups),
-    )

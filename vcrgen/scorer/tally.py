@@ -25,30 +25,17 @@ _ROW = struct.Struct(f"={len(METRICS)}d")  # the scores of a span
 
 @dataclass
 class Cell:
-    """All spans of a key in one mode and view.
+    """All spans of a key in one mode and view."""
 
-    Attributes:
-        mode: ``easy``, ``hard``, or ``-`` where nobody says.
-        view: The image the model saw.
-        counts: Of outputs: ``empty``, ``null``, ``refused``, ``answered``, ``missing``, ``cut``, ``long``,
-            ``thinking``; and of spans: ``verbatim`` (in the output as text, though not as tokens).
-        output_characters: Length of all outputs.
-        answer_characters: Length of all answers of the questions with an output.
-    """
-
-    mode: str
+    mode: str  # `easy`, `hard`, or `-` where nobody says
     view: View
     _scores: bytearray
     _outcomes: bytearray
+    # of outputs: `empty`, `null`, `refused`, `answered`, `missing`, `cut`, `long`, `thinking`; and of spans: `verbatim`
+    # (in the output as text, though not as tokens)
     counts: Counter[str] = field(default_factory=Counter)
-    output_characters: int = 0
-    answer_characters: int = 0
-
-    @classmethod
-    def of_missing(cls, mode: str, view: View, spans: int) -> Cell:
-        """A cell without any output."""
-        scores, outcomes = bytearray(_ROW.size * spans), bytearray([_CODE[Outcome.MISSING]]) * spans
-        return cls(mode, view, scores, outcomes)
+    output_characters: int = 0  # length of all outputs
+    answer_characters: int = 0  # length of all answers of the questions with an output
 
     @property
     def scores(self) -> Records:
@@ -84,13 +71,7 @@ class Cell:
 
 
 class Tally:
-    """Scores predictions one by one and keeps what the statistics need.
-
-    Args:
-        key: The answers.
-        scorer: Scores one output.
-        properties: Is shown the questions that are scored.
-    """
+    """Scores predictions one by one and keeps what the statistics need; ``properties`` are shown the questions."""
 
     def __init__(self, key: AnswerKey, scorer: Scorer, properties: SpanProperties) -> None:
         self.key = key
@@ -101,7 +82,11 @@ class Tally:
 
     def add(self, joined: Joined) -> tuple[SpanMatch, ...]:
         """Score one prediction; its spans' matches are returned as evidence and not kept."""
-        cell, question = self._cell(joined.cell), self.key.question(joined.question)
+        if joined.cell not in self.cells:
+            spans = int(self.starts[-1])
+            missing = bytearray([_CODE[Outcome.MISSING]]) * spans
+            self.cells[joined.cell] = Cell(*joined.cell, bytearray(_ROW.size * spans), missing)
+        cell, question = self.cells[joined.cell], self.key.question(joined.question)
         answers, output = question.answers, joined.prediction.output
         if output is None:
             cell.counts["null"] += 1
@@ -131,11 +116,6 @@ class Tally:
             if len(rows):
                 cell.counts["missing"] = len(rows)
                 yield cell, rows
-
-    def _cell(self, name: tuple[str, View]) -> Cell:
-        if name not in self.cells:
-            self.cells[name] = Cell.of_missing(*name, int(self.starts[-1]))
-        return self.cells[name]
 
 
 def unanswered(answers: Sequence[str], outcome: Outcome) -> tuple[SpanMatch, ...]:

@@ -49,17 +49,11 @@ class GroupSums(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Sums:
-    """Sums and counts that are in memory.
-
-    Attributes:
-        sums: Groups x columns: the sum of a score over a group.
-        counts: Groups x kinds: the number of scores summed.
-        column: For every column of ``sums`` the column of ``counts`` it is divided by.
-    """
+    """Sums and counts that are in memory."""
 
     sums: Floats
-    counts: Floats
-    column: Sequence[int]
+    counts: Floats  # groups x kinds: the number of scores summed
+    column: Sequence[int]  # for every column of `sums` the column of `counts` it is divided by
 
     def __len__(self) -> int:
         return len(self.sums)

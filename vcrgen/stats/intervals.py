@@ -12,16 +12,10 @@ LEVEL = 0.95
 
 
 class Spread(NamedTuple):
-    """How far one mean varies.
+    """How far one mean varies."""
 
-    Attributes:
-        sd: Standard deviation of the means of resamples.
-        low: Lower end of the 95 % interval.
-        high: Its upper end.
-    """
-
-    sd: float
-    low: float
+    sd: float  # standard deviation of the means of resamples
+    low: float  # lower end of the 95 % interval
     high: float
 
 

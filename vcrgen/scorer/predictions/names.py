@@ -24,25 +24,17 @@ _SAMPLES = re.compile(r"[0-9_T.-]*_?samples")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskName:
-    """What a name says of all outputs of a file; None where it does not say.
-
-    Attributes:
-        model: The model.
-        view: The image the model saw.
-        mode: ``easy`` or ``hard``.
-    """
+    """What a name says of all outputs of a file; None where it does not say."""
 
     model: str | None = None
     view: View | None = None
-    mode: str | None = None
+    mode: str | None = None  # `easy` or `hard`
 
 
 def read_vlmevalkit_name(file: Path) -> TaskName:
     """Of a table that VLMEvalKit wrote."""
     found = _VLMEVALKIT.fullmatch(file.stem)
-    if found is None:
-        return TaskName()
-    return TaskName(model=found["model"] or None, view=_view(found), mode=found["mode"].lower())
+    return _task(found, found["model"]) if found else TaskName()
 
 
 def read_lmms_eval_name(file: Path) -> TaskName:
@@ -50,9 +42,9 @@ def read_lmms_eval_name(file: Path) -> TaskName:
     found = _LMMS_EVAL.fullmatch(file.stem)
     if found is None:
         return TaskName()
-    model = file.parent.name if _SAMPLES.fullmatch(found["before"]) else found["before"]
-    return TaskName(model=model or None, view=_view(found), mode=found["mode"])
+    return _task(found, file.parent.name if _SAMPLES.fullmatch(found["before"]) else found["before"])
 
 
-def _view(found: re.Match[str]) -> View:
-    return View.TEI if found["tei"] else View.STACKED
+def _task(found: re.Match[str], model: str) -> TaskName:
+    view = View.TEI if found["tei"] else View.STACKED
+    return TaskName(model=model or None, view=view, mode=found["mode"].lower())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,26 +19,19 @@ from vcrgen.scorer.predictions.jsonfiles import (
 )
 from vcrgen.scorer.predictions.jsonlines import read_canonical, read_lmms_eval
 from vcrgen.scorer.predictions.names import TaskName, read_lmms_eval_name, read_vlmevalkit_name
-from vcrgen.scorer.predictions.tables import NEEDED, read_csv, read_tsv
+from vcrgen.scorer.predictions.tables import NEEDED, read_table
 from vcrgen.scorer.predictions.xlsx import read_xlsx
 from vcrgen.scorer.records import Prediction
 
 
 @dataclass(frozen=True, slots=True)
 class _Format:
-    """How files of a format are read.
+    """How files of a format are read."""
 
-    Attributes:
-        read: Gives the outputs of a file.
-        read_name: Tells what the file's name says of them all.
-        failures: How an output begins that the tool wrote because its calls to the model failed.
-        view: The view of outputs of which nothing says another; None where it cannot be known.
-    """
-
-    read: Callable[[Path], Iterator[Prediction]]
-    read_name: Callable[[Path], TaskName] = lambda _: TaskName()
-    failures: tuple[str, ...] = ()
-    view: View | None = None
+    read: Callable[[Path], Iterator[Prediction]]  # gives the outputs of a file
+    read_name: Callable[[Path], TaskName] = lambda _: TaskName()  # tells what the file's name says of them all
+    failures: tuple[str, ...] = ()  # how an output begins that the tool wrote because its calls to the model failed
+    view: View | None = None  # the view of outputs of which nothing says another; None where it cannot be known
 
 
 _LMMS_EVAL = (read_lmms_eval_name, ("[LMMS_EVAL_REQUEST_FAILED", "[LMMS_EVAL_BUDGET_EXCEEDED]"))
@@ -48,11 +42,14 @@ FORMATS = {
     "lmms-eval-json": _Format(read_lmms_eval_json, *_LMMS_EVAL),
     "vcr-repository-json": _Format(read_vcr_repository),
     "vlmevalkit-json": _Format(read_vlmevalkit_json, *_VLMEVALKIT),
-    "vlmevalkit-csv": _Format(read_csv, *_VLMEVALKIT),
-    "vlmevalkit-tsv": _Format(read_tsv, *_VLMEVALKIT),
+    "vlmevalkit-csv": _Format(partial(read_table, delimiter=","), *_VLMEVALKIT),
+    "vlmevalkit-tsv": _Format(partial(read_table, delimiter="\t"), *_VLMEVALKIT),
     "vlmevalkit-xlsx": _Format(read_xlsx, *_VLMEVALKIT),
 }
-_PICKLES = {".pkl", ".pickle"}
+_KNOWN = (
+    "known are JSON Lines with question_id and output, the VCR repository's JSON, VLMEvalKit's tables and lmms-eval's "
+    "sample logs."
+)
 _REFUSED_STARTS = {
     b"PAR1": "a Parquet file",
     b"\x1f\x8b": "compressed with gzip; unpack it first",
@@ -64,32 +61,25 @@ _REFUSED_STARTS = {
 
 @dataclass(frozen=True, slots=True)
 class PredictionFile:
-    """A file of outputs; iterating reads it anew each time, as a stream.
-
-    Attributes:
-        path: The file.
-        format: Its format.
-        task: What its name says of all outputs; outputs that say nothing else have it.
-    """
+    """A file of outputs; iterating reads it anew each time, as a stream."""
 
     path: Path
     format: str
-    task: TaskName
+    task: TaskName  # what its name says of all outputs; outputs that say nothing else have it
 
     def __iter__(self) -> Iterator[Prediction]:
         form = FORMATS[self.format]
         for prediction in form.read(self.path):
             if form.failures and (prediction.output or "").lstrip().startswith(form.failures):
                 prediction = replace(prediction, flaws=(*prediction.flaws, "failed"))
-            yield self._completed(prediction) if self.task.mode else prediction
+            yield self._with_task(prediction) if self.task.mode else prediction
 
     @property
     def view(self) -> View | None:
         """The view of outputs of which nothing says another; None where it has to be asked for."""
         return FORMATS[self.format].view
 
-    def _completed(self, prediction: Prediction) -> Prediction:
-        """With what the file's name says."""
+    def _with_task(self, prediction: Prediction) -> Prediction:
         view, mode = prediction.view or self.task.view, prediction.mode or self.task.mode
         if view != self.task.view or mode != self.task.mode:
             raise PredictionError(
@@ -114,7 +104,7 @@ def open_predictions(file: Path, *, name: str | None = None) -> PredictionFile:
             start = handle.read(8)
     except OSError as problem:
         raise PredictionError(f"{file} cannot be read: {problem.strerror or problem}.") from None
-    if file.suffix.lower() in _PICKLES or (start[:1] == b"\x80" and start[1:2] in b"\x02\x03\x04\x05"):
+    if file.suffix.lower() in {".pkl", ".pickle"} or (start[:1] == b"\x80" and start[1:2] in b"\x02\x03\x04\x05"):
         raise PredictionError(
             f"{file} is a pickle: reading one runs whatever program is in it. Save the table as xlsx, csv or json."
         )
@@ -145,7 +135,7 @@ def _text_format(file: Path) -> str:
         return "vcrgen-jsonl"
     if file.stat().st_size <= MAX_JSON_BYTES and next(lines, None) is None:
         return _json_format(file, value)
-    raise PredictionError(f"{file}, line 1: no `question_id` and `output`; {_known()}")
+    raise PredictionError(f"{file}, line 1: no `question_id` and `output`; {_KNOWN}")
 
 
 def _json_format(file: Path, value: Any) -> str:
@@ -162,7 +152,7 @@ def _json_format(file: Path, value: Any) -> str:
             return "vcrgen-jsonl"
     elif isinstance(value, list) and value and isinstance(value[0], dict) and set(NEEDED) <= set(value[0]):
         return "vlmevalkit-json"
-    raise PredictionError(f"{file} is JSON, but of no known form; {_known()}")
+    raise PredictionError(f"{file} is JSON, but of no known form; {_KNOWN}")
 
 
 def _table_format(file: Path, header: str) -> str:
@@ -171,11 +161,4 @@ def _table_format(file: Path, header: str) -> str:
             return name
     if "," in header or "\t" in header:
         raise PredictionError(f"{file}: a table needs the columns {' and '.join(NEEDED)}; its first line has others.")
-    raise PredictionError(f"{file}, line 1: not JSON and not a table; {_known()}")
-
-
-def _known() -> str:
-    return (
-        "known are JSON Lines with question_id and output, the VCR repository's JSON, VLMEvalKit's tables and "
-        "lmms-eval's sample logs."
-    )
+    raise PredictionError(f"{file}, line 1: not JSON and not a table; {_KNOWN}")

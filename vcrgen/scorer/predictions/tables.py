@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -19,18 +21,13 @@ NEEDED = ("index", "prediction")
 NO_VALUE = {"", "nan", "NaN", "NULL", "null", "None", "N/A", "NA", "<NA>", "#N/A"}
 
 
-def read_csv(file: Path) -> Iterator[Prediction]:
-    """A table with commas."""
-    return read_rows(file, _table(file, ","), missing=NO_VALUE)
-
-
-def read_tsv(file: Path) -> Iterator[Prediction]:
-    """A table with tabs."""
-    return read_rows(file, _table(file, "\t"), missing=NO_VALUE)
+def read_table(file: Path, *, delimiter: str) -> Iterator[Prediction]:
+    """A table with commas or tabs between cells."""
+    return read_rows(file, _table(file, delimiter), missing=NO_VALUE)
 
 
 def read_rows(
-    file: Path, rows: Iterable[tuple[int, Mapping[str, Any]]], *, missing: Iterable[str] = ()
+    file: Path, rows: Iterable[tuple[int, Mapping[str, Any]]], *, missing: Collection[str] = ()
 ) -> Iterator[Prediction]:
     """Predictions from rows of VLMEvalKit's columns.
 
@@ -41,7 +38,6 @@ def read_rows(
         rows: Number and cells of each row.
         missing: Texts that stand for no value, as in CSV files of pandas.
     """
-    none = frozenset(missing)
     for number, row in rows:
         place = f"{file}, row {number}"
         lacking = [name for name in NEEDED if name not in row]
@@ -52,7 +48,7 @@ def read_rows(
             raise PredictionError(f"{place}: its `index` is empty or no number.")
         named = as_id(row.get("question_id"))
         value = row["prediction"]
-        output, flaws = (None, ("nan",)) if isinstance(value, str) and value in none else read_output(value, place)
+        output, flaws = (None, ("nan",)) if isinstance(value, str) and value in missing else read_output(value, place)
         view, mode = (None if _is_none(row.get(name)) else row[name] for name in ("view", "mode"))
         digits = index.isascii() and index.isdigit() and len(index) <= 18
         yield Prediction(
@@ -76,12 +72,12 @@ def _table(file: Path, delimiter: str) -> Iterator[tuple[int, dict[str, Any]]]:
     csv.field_size_limit(MAX_LINE_BYTES)  # images in base64 stand in some tables
     try:
         with file.open("rb") as raw, io.TextIOWrapper(raw, encoding="utf-8-sig", newline="") as text:
-            lines = _Lines(text, file, delimiter)
-            reader = csv.reader(lines, delimiter=delimiter)
+            size = Counter[str]()
+            reader = csv.reader(_lines(text, file, delimiter, size), delimiter=delimiter)
             header = next(reader, [])
             number = 0
             for cells in reader:
-                lines.next_row()
+                size.clear()
                 if not cells:
                     continue
                 number += 1
@@ -96,39 +92,20 @@ def _table(file: Path, delimiter: str) -> Iterator[tuple[int, dict[str, Any]]]:
         raise PredictionError(f"{file} cannot be read: {problem.strerror or problem}.") from None
 
 
-class _Lines:
+def _lines(text: io.TextIOWrapper, file: Path, delimiter: str, size: Counter[str]) -> Iterator[str]:
     """The lines of a table for the csv module, which joins those of a row: no row is larger than the limits.
 
-    Args:
-        text: The open table.
-        file: Named in messages.
-        delimiter: What stands between two cells.
+    ``size`` counts characters and delimiters of the row; whoever takes a row from the csv module clears it.
     """
-
-    def __init__(self, text: io.TextIOWrapper, file: Path, delimiter: str) -> None:
-        self._text = text
-        self._file = file
-        self._delimiter = delimiter
-        self._number = 0
-        self.next_row()
-
-    def next_row(self) -> None:
-        """What follows is another row."""
-        self._characters = self._delimiters = 0
-
-    def __iter__(self) -> Iterator[str]:
-        return self
-
-    def __next__(self) -> str:
-        line = self._text.readline(MAX_LINE_BYTES)
+    for number in count(1):
+        line = text.readline(MAX_LINE_BYTES)
         if not line:
-            raise StopIteration
-        self._number += 1
-        self._characters += len(line)
-        self._delimiters += line.count(self._delimiter)
-        place = f"{self._file}, line {self._number}"
-        if self._characters >= MAX_LINE_BYTES:
+            return
+        size["characters"] += len(line)
+        size["delimiters"] += line.count(delimiter)
+        place = f"{file}, line {number}"
+        if size["characters"] >= MAX_LINE_BYTES:
             raise PredictionError(f"{place}: the row is longer than {MAX_LINE_BYTES >> 20} MiB.")
-        if self._delimiters > MAX_LINE_VALUES:
+        if size["delimiters"] > MAX_LINE_VALUES:
             raise PredictionError(f"{place}: the row has more than {MAX_LINE_VALUES:,} cells.")
-        return line.replace("\0", "\ufffd")
+        yield line.replace("\0", "\ufffd")

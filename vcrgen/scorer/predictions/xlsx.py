@@ -11,10 +11,12 @@ import posixpath
 import re
 import zipfile
 from array import array
+from collections import deque
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import lru_cache, reduce
 from pathlib import Path
-from typing import IO, Any, Protocol
+from string import ascii_uppercase
+from typing import IO, Any
 from xml.parsers import expat
 
 from vcrgen.errors import PredictionError
@@ -85,12 +87,7 @@ def _check_directory(file: Path, raw: IO[bytes]) -> None:
 
 
 class _Workbook:
-    """The parts of a workbook that a table needs.
-
-    Args:
-        file: Named in messages.
-        archive: Its content.
-    """
+    """The parts of a workbook that a table needs."""
 
     def __init__(self, file: Path, archive: zipfile.ZipFile) -> None:
         self._file = file
@@ -101,16 +98,14 @@ class _Workbook:
         texts = _Texts()
         name = "xl/sharedStrings.xml"
         if name in self._archive.NameToInfo:
-            for _ in self._parse(name, _SharedTexts(texts), MAX_SHARED_TEXTS):
-                pass
+            deque(self._parse(name, _SharedTexts(texts), MAX_SHARED_TEXTS), maxlen=0)
         return texts
 
     def sheet(self, texts: _Texts) -> Iterator[dict[int, Any]]:
         """The rows of the first sheet: number of the column, from 0, to value."""
         sheets, targets = _Attributes("sheet"), _Attributes("Relationship")
-        for part, found in (("xl/workbook.xml", sheets), ("xl/_rels/workbook.xml.rels", targets)):
-            for _ in self._parse(part, found, MAX_METADATA):
-                pass
+        for part, reader in (("xl/workbook.xml", sheets), ("xl/_rels/workbook.xml.rels", targets)):
+            deque(self._parse(part, reader, MAX_METADATA), maxlen=0)
         if not sheets.found:
             raise ValueError("it has no sheet")
         (wanted,) = [value for name, value in sheets.found[0].items() if name.endswith(":id")]
@@ -120,7 +115,7 @@ class _Workbook:
             yield from rows.done
             rows.done.clear()
 
-    def _parse(self, name: str, reader: _Reader, most: int) -> Iterator[None]:
+    def _parse(self, name: str, reader: _TextReader, most: int) -> Iterator[None]:
         """Feed a part to a reader; yields after each piece, so that what was read can be taken."""
         info = self._archive.getinfo(name)
         if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):  # LZMA asks for memory as it likes
@@ -169,37 +164,6 @@ class _Workbook:
         return PredictionError(f"{self._file} holds XML that no program writes ({name}); save it as CSV.")
 
 
-class _Reader(Protocol):
-    """What is told of the elements of a part, by their names without prefix."""
-
-    def start(self, name: str, attributes: dict[str, str]) -> None:
-        """An element begins."""
-
-    def end(self, name: str) -> None:
-        """An element ends."""
-
-    def text(self, text: str) -> None:
-        """Text inside of elements."""
-
-
-class _Attributes:
-    """The attributes of all elements of one name."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-        self.found: list[dict[str, str]] = []
-
-    def start(self, name: str, attributes: dict[str, str]) -> None:
-        if name == self._name:
-            self.found.append(attributes)
-
-    def end(self, name: str) -> None:
-        """Nothing to do."""
-
-    def text(self, text: str) -> None:
-        """Nothing to do."""
-
-
 class _Texts:
     """Texts by number, held as one array of bytes: a list of strings would take several times their size."""
 
@@ -221,7 +185,10 @@ class _Texts:
 
 
 class _TextReader:
-    """Gathers the text of some elements; what tells how Chinese or Japanese is read aloud (``rPh``) is left out."""
+    """Is told of the elements of a part, by their names without prefix, and gathers the text of some of them.
+
+    What tells how Chinese or Japanese is read aloud (``rPh``) is left out.
+    """
 
     elements: frozenset[str] = frozenset({"t"})
 
@@ -231,14 +198,12 @@ class _TextReader:
         self._aloud = False
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
-        if name == "rPh":
-            self._aloud = True
+        self._aloud = self._aloud or name == "rPh"
         self._inside = name in self.elements and not self._aloud
 
     def end(self, name: str) -> None:
         self._inside = False
-        if name == "rPh":
-            self._aloud = False
+        self._aloud = self._aloud and name != "rPh"
 
     def text(self, text: str) -> None:
         if self._inside:
@@ -249,6 +214,19 @@ class _TextReader:
         text = "".join(self._parts)
         self._parts.clear()
         return text
+
+
+class _Attributes(_TextReader):
+    """The attributes of all elements of one name."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self._name = name
+        self.found: list[dict[str, str]] = []
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        if name == self._name:
+            self.found.append(attributes)
 
 
 class _SharedTexts(_TextReader):
@@ -263,11 +241,7 @@ class _SharedTexts(_TextReader):
 
 
 class _SheetRows(_TextReader):
-    """The rows of a sheet, as they are complete.
-
-    Attributes:
-        done: Complete rows that nobody has taken yet.
-    """
+    """The rows of a sheet; ``done`` holds those that are complete until they are taken."""
 
     elements = frozenset({"t", "v"})
 
@@ -310,27 +284,20 @@ class _SheetRows(_TextReader):
             raise self._too_large(f"a row of more than {MAX_LINE_BYTES >> 20} MiB")
 
     def _value(self, text: str) -> Any:
-        if self._kind == "s":
-            return self._texts[int(text)]
-        if self._kind in ("str", "inlineStr"):
-            return _unescaped(text)
-        if not text or self._kind not in ("n", "b"):
-            return text or None
-        if self._kind == "b":
-            return text == "1"
-        return int(text) if text.lstrip("-").isdigit() else float(text)
+        match self._kind:
+            case "s":
+                return self._texts[int(text)]
+            case "str" | "inlineStr":
+                return _unescaped(text)
+            case "b" if text:
+                return text == "1"
+            case "n" if text:
+                return int(text) if text.lstrip("-").isdigit() else float(text)
+        return text or None
 
     def _too_large(self, what: str) -> PredictionError:
         row = f", row {self._rows - 1}" if self._rows else ""
         return PredictionError(f"{self._file}{row}: the sheet has {what}, so it is no table of outputs.")
-
-
-@lru_cache(maxsize=MAX_COLUMNS)
-def _letters(letters: str) -> int:
-    number = 0
-    for letter in letters:
-        number = 26 * number + "ABCDEFGHIJKLMNOPQRSTUVWXYZ".index(letter) + 1
-    return number - 1
 
 
 def _column(reference: str) -> int:
@@ -338,7 +305,12 @@ def _column(reference: str) -> int:
     letters = reference.rstrip("0123456789")
     if not 0 < len(letters) <= 3:
         raise ValueError(f"a cell in column {letters[:10]!r}")
-    return _letters(letters)
+    return _number_of(letters)
+
+
+@lru_cache(maxsize=MAX_COLUMNS)
+def _number_of(letters: str) -> int:
+    return reduce(lambda number, letter: 26 * number + ascii_uppercase.index(letter) + 1, letters, 0) - 1
 
 
 def _unescaped(text: str) -> str:
