@@ -43,11 +43,7 @@ class Form:
 class FormMaker:
     """Makes the forms of pairs.
 
-    Args:
-        config: Source, text and mask options.
-        secret: The maintainer's.
-        fonts: Names of the faces, or font files.
-        variants: Number of forms.
+    ``fonts`` are names of faces, or font files; ``variants`` is the number of forms.
 
     Raises:
         VcrgenError: A font or the text pipeline cannot be used.
@@ -64,16 +60,13 @@ class FormMaker:
 
     def canary(self, form: int) -> str:
         """The line that every public file of a form carries."""
-        token = self._secret.token("canary", str(form))
-        return f"Hidden test data, not for training. vcrgen canary {token}"
+        return f"Hidden test data, not for training. vcrgen canary {self._secret.token('canary', str(form))}"
 
     def forms(self, item: Item, number: int, spans_before: Sequence[int]) -> list[Form] | Reject:
         """Draw all forms of an item; if one of them cannot be made, the item is set aside.
 
-        Args:
-            item: The pair.
-            number: Its number in the set.
-            spans_before: For each form the spans of the items before this one.
+        ``number`` is its number in the set, and ``spans_before`` says for each form how many spans the items before
+        it have.
         """
         forms: list[Form] = []
         known: list[Span] = []
@@ -98,15 +91,13 @@ class FormMaker:
         Where no cover is even in a size, the nearest size in which it is, the next larger one first; if there is none
         near, the size itself.
         """
-        first: Style | None = None
+        styles: list[Style] = []
         for step in (0, 1, -1, 2, -2):
             chain = FontChain([resolve_font(font)], size=size + step)
-            style = make_style(self.pipeline.language, chain, width=0, max_height=0)
-            if all(cover.even for cover in style.covers.values()):
-                return style
-            first = first or style
-        assert first is not None
-        return first
+            styles.append(make_style(self.pipeline.language, chain, width=0, max_height=0))
+            if all(cover.even for cover in styles[-1].covers.values()):
+                return styles[-1]
+        return styles[0]
 
     def _spans(self, prepared: Prepared, form: int, known: Sequence[Span]) -> tuple[Span, ...] | Reject:
         """Spans that share little with those of the forms before; short captions may leave no others."""
@@ -130,19 +121,13 @@ class FormMaker:
         images = compose_images(draw_parts(prepared, modes), rules, encode, strip_first=slot.strip_first)
         question_id = self._secret.token(f"id/{form}", prepared.keys.pair)
         answer = {
-            "question_id": question_id,
-            "source_id": prepared.item.source_id,
-            "caption": prepared.layout.text,
-            "crossed_text": [span.text for span in modes],
-            "font": slot.font,
-            "font_size": prepared.style.shaper.chain.size,
-            "width": slot.width,
-            "strip": "above" if slot.strip_first else "below",
-            "strip_y": images.strip_y,
-            "only_it_strip_y": images.only_it_strip_y,
-            "strip_height": prepared.layout.height,
+            "question_id": question_id, "source_id": prepared.item.source_id, "caption": prepared.layout.text,
+            "crossed_text": [span.text for span in modes], "font": slot.font,
+            "font_size": prepared.style.shaper.chain.size, "width": slot.width,
+            "strip": "above" if slot.strip_first else "below", "strip_y": images.strip_y,
+            "only_it_strip_y": images.only_it_strip_y, "strip_height": prepared.layout.height,
             "spans": [span_row(covered) | {"cover": str(modes[covered.span])} for covered in images.spans],
-        }
+        }  # fmt: skip
         keys = {"image": prepared.keys.image, "caption": prepared.keys.caption}
         return Form(question_id=question_id, keys=keys, stacked=images.stacked, only_it=images.only_it, answer=answer)
 

@@ -44,7 +44,9 @@ def _write_part(job: ExportJob, part: Part, folder: Path) -> None:
                     break
                 key = names.name(row)
                 for extension, data in sorted(members.items()):
-                    _add(archive, f"{key}.{extension}", data)
+                    info = tarfile.TarInfo(f"{key}.{extension}")  # no owner, no date
+                    info.size = len(data)
+                    archive.addfile(info, io.BytesIO(data))
                 size, count = size + weight, count + 1
                 row = next(rows, None)
         shard += 1
@@ -55,9 +57,3 @@ def _members(row: ExportRow) -> Iterator[tuple[str, bytes]]:
         picture = row.picture(column)
         yield f"{short}.{picture.extension}", picture.data
     yield "json", row.other_columns().encode("utf-8")
-
-
-def _add(archive: tarfile.TarFile, name: str, data: bytes) -> None:
-    info = tarfile.TarInfo(name)  # no owner, no date
-    info.size = len(data)
-    archive.addfile(info, io.BytesIO(data))
