@@ -121,17 +121,14 @@ class Dataset:
         """Stream rows in the order of the files; only a few are in memory at a time.
 
         Args:
-            columns: Columns of the dataset's kind that have to be there; all of them if not given. ``parts.name``
-                asks for one field of the records in ``parts``.
+            columns: Columns that have to be there, or all; ``parts.name`` is a field of the records in ``parts``.
             optional: Columns that are left out where a file does not have them.
-            positions: Only these rows, counted from 0; given in order, whatever their order here. Row groups without
-                one of them are not read.
+            positions: Only these rows, counted from 0; they come in order. Row groups without one of them are not read.
             limit: Rows, at most.
 
         Yields:
-            The place of the row, for messages, and its values by column. An image is its stored bytes, ``{"bytes": …,
-            "path": …}`` or bytes alone (see :func:`vcrgen.dataset.tables.image_bytes`), and may be anything. Other
-            values have the kind of type that the column should have, or are None.
+            The place of the row, for messages, and its values by column: images as they are stored (see
+            :func:`vcrgen.dataset.tables.image_bytes`), others of the kind of type that the column should have, or None.
 
         Raises:
             DatasetError: A file is missing or damaged, or lacks a column.

@@ -51,9 +51,7 @@ class FormMaker:
 
     def __init__(self, config: BuildConfig, secret: Secret, fonts: Sequence[str], variants: int) -> None:
         self.pipeline = Pipeline(config)
-        self._secret = secret
-        self._fonts = fonts
-        self._variants = variants
+        self._secret, self._fonts, self._variants = secret, fonts, variants
         self._style = lru_cache(maxsize=_STYLES)(self._make_style)
         for font in fonts:
             self._style(font, round(LEAST_WIDTH / EMS))  # so that an unusable one is found before anything is written
@@ -73,8 +71,7 @@ class FormMaker:
         for form in range(self._variants):
             slot = slot_for(self._secret, number, form, self._fonts)
             style = self._style(slot.font, slot.font_size)
-            style = replace(style, width=slot.width, max_height=MOST_RATIO * slot.width)
-            prepared = self.pipeline.prepare(item, style)
+            prepared = self.pipeline.prepare(item, replace(style, width=slot.width, max_height=MOST_RATIO * slot.width))
             if isinstance(prepared, Reject):
                 return prepared
             spans = self._spans(prepared, form, known)
@@ -101,6 +98,11 @@ class FormMaker:
 
     def _spans(self, prepared: Prepared, form: int, known: Sequence[Span]) -> tuple[Span, ...] | Reject:
         """Spans that share little with those of the forms before; short captions may leave no others."""
+
+        def shared(span: Span) -> float:  # the largest part of its characters that one of the known spans has, too
+            counts = (min(span.end, other.end) - max(span.start, other.start) for other in known)
+            return max([0, *counts]) / (span.end - span.start)
+
         doc = self.pipeline.text.nlp(prepared.layout.text)
         drawings: list[tuple[Span, ...]] = []
         for drawing in range(DRAWINGS if known else 1):
@@ -110,7 +112,7 @@ class FormMaker:
                 return spans
             drawings.append(spans)
         for most in MOST_SHARED:
-            new = [tuple(span for span in spans if _most_shared(span, known) <= most) for spans in drawings]
+            new = [tuple(span for span in spans if shared(span) <= most) for spans in drawings]
             if best := max(new, key=len):
                 return best
         return drawings[0]
@@ -130,9 +132,3 @@ class FormMaker:
         }  # fmt: skip
         keys = {"image": prepared.keys.image, "caption": prepared.keys.caption}
         return Form(question_id=question_id, keys=keys, stacked=images.stacked, only_it=images.only_it, answer=answer)
-
-
-def _most_shared(span: Span, known: Sequence[Span]) -> float:
-    """The largest part of a span's characters that one of the known spans has, too."""
-    shared = (min(span.end, other.end) - max(span.start, other.start) for other in known)
-    return max(0, *shared, 0) / (span.end - span.start)

@@ -300,16 +300,13 @@ class _Run:
     def _make_facts(self) -> dict[str, Any]:
         """All that decides the bytes, by name, but for the secret."""
         return {
-            "config": self._config.published(),
-            "signature": str(self._signature),
-            "censor": self._maker.pipeline.censor.digest,
+            "config": self._config.published(), "signature": str(self._signature),
+            "censor": self._maker.pipeline.censor.digest, "items": self._options.items,
             "partitions": [asdict(partition) for partition in self._partitions],
-            "items": self._options.items,
-            "variants": self._options.variants,
-            "fonts": self._fonts,
+            "variants": self._options.variants, "fonts": self._fonts,
             "not_in": [[asdict(partition) for partition in source.partitions()] for source, _ in self._references],
             "versions": {name: version(name) for name in BYTE_PACKAGES},
-        }
+        }  # fmt: skip
 
     def _plan(self) -> dict[str, Any]:
         """What another run's plan is compared with; of the source it says nothing that can be read."""

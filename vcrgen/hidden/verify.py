@@ -163,8 +163,7 @@ def _check_description(public: Path) -> None:
 def _check_questions(public: Path) -> None:
     manifest = _manifest(public)
     ids = []
-    for number, line in enumerate(_read(public / METADATA).splitlines(), start=1):
-        row = json.loads(line)
+    for number, row in enumerate(map(json.loads, _read(public / METADATA).splitlines()), start=1):
         question_id = row["question_id"]
         _fail_if(not _ID.fullmatch(question_id), f"row {number}: the id is not 32 random digits")
         expected = metadata_row(question_id, manifest["language"], manifest["canary"])

@@ -112,11 +112,6 @@ class ExportJob:
         """The part that a README shows: a test split where there is one."""
         return next((part for part in self.parts if part.split == "test"), self.parts[0])
 
-    @property
-    def tag(self) -> str:
-        """Eight hex digits of the fingerprint: two datasets do not get the same name."""
-        return re.sub(r"[^0-9a-f]", "", str(self.dataset.built.fingerprint))[:8]
-
 
 Format = Callable[[ExportJob, Path], str]
 """Writes the parts of a job into a new folder and returns the text of its README."""

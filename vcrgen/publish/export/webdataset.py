@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import io
 import tarfile
-from collections.abc import Iterator
 from pathlib import Path
 
-from vcrgen.publish.export.base import ROWS_TOGETHER, SHORT_NAMES, ExportJob, ExportRow, FileNames, Part, readme
+from vcrgen.publish.export.base import ROWS_TOGETHER, SHORT_NAMES, ExportJob, FileNames, Part, readme
 
 MAX_SHARD_BYTES = 500_000_000
 
@@ -38,7 +37,9 @@ def _write_part(job: ExportJob, part: Part, folder: Path) -> None:
         names, size, count = FileNames(), 0, 0
         with tarfile.open(folder / f"{part}-{shard:06d}.tar", "x:", format=tarfile.USTAR_FORMAT) as archive:
             while row is not None and count < ROWS_TOGETHER:
-                members = dict(_members(row))
+                pictures = {short: row.picture(column) for column, short in SHORT_NAMES.items()}
+                members = {f"{short}.{picture.extension}": picture.data for short, picture in pictures.items()}
+                members["json"] = row.other_columns().encode("utf-8")
                 weight = sum(map(len, members.values()))
                 if count and size + weight > MAX_SHARD_BYTES:
                     break
@@ -50,10 +51,3 @@ def _write_part(job: ExportJob, part: Part, folder: Path) -> None:
                 size, count = size + weight, count + 1
                 row = next(rows, None)
         shard += 1
-
-
-def _members(row: ExportRow) -> Iterator[tuple[str, bytes]]:
-    for column, short in SHORT_NAMES.items():
-        picture = row.picture(column)
-        yield f"{short}.{picture.extension}", picture.data
-    yield "json", row.other_columns().encode("utf-8")
