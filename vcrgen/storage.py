@@ -4,6 +4,8 @@ Files appear whole or not at all. On a disk they are written under a temporary n
 an object when all of it has arrived, so there they are written beside it and put under their final name.
 """
 
+# ruff: noqa: D102 as :class:`Folder` documents the methods of both kinds of folders
+
 from __future__ import annotations
 
 import contextlib
@@ -142,62 +144,50 @@ class DiskFolder(Folder):
         return str(self._shown)
 
     def below(self, name: str) -> Self:
-        """See :class:`Folder`."""
         return type(self)(self._shown / name)
 
     def make(self) -> None:
-        """See :class:`Folder`."""
         self.disk.mkdir(parents=True, exist_ok=True)
 
     def open(self, name: str, *, ahead: bool = False) -> BinaryIO:
-        """See :class:`Folder`."""
         return (self.disk / name).open("rb")
 
     def size(self, name: str) -> int | None:
-        """See :class:`Folder`."""
         file = self.disk / name
         return file.stat().st_size if file.is_file() else None
 
     def entries(self) -> list[str]:
-        """See :class:`Folder`."""
-        try:
-            return sorted(entry.name for entry in self.disk.iterdir())
-        except FileNotFoundError:
-            return []
+        with contextlib.suppress(FileNotFoundError):
+            return sorted(os.listdir(self.disk))  # noqa: PTH208
+        return []
 
     def glob(self, pattern: str) -> list[str]:
-        """See :class:`Folder`."""
         # Path.glob takes no pattern that leads out of the folder.
         found = glob.glob(pattern, root_dir=self.disk, recursive=True)  # noqa: PTH207
         return sorted(Path(name).as_posix() for name in found if (self.disk / name).is_file())
 
     def writing(self, name: str) -> contextlib.AbstractContextManager[Path]:
-        """See :class:`Folder`."""
         return atomic_path(self.disk / name)
 
     def create(self, name: str, text: str) -> bool:
-        """See :class:`Folder`; here the caller's lock keeps others away."""
-        if (self.disk / name).exists():
+        if (self.disk / name).exists():  # the caller's lock keeps others away
             return False
         write_text(self.disk / name, text)
         return True
 
     def bring(self, name: str, target: Folder, new_name: str) -> None:
-        """See :class:`Folder`."""
         assert isinstance(target, DiskFolder)
         goal = target.disk / new_name
         (self.disk / name).replace(goal)
         fsync(goal.parent)
 
     def remove(self) -> None:
-        """See :class:`Folder`. An attempt that nobody waits for may still be writing: what is left does no harm."""
-        for _ in range(3):
+        for _ in range(3):  # an attempt that nobody waits for may still be writing; what is left does no harm
             shutil.rmtree(self.disk, ignore_errors=True)
             if not self.disk.exists():
                 return
 
     def each(self, function: Callable[[V], T], values: Iterable[V]) -> Iterator[T]:
-        """See :class:`Folder`."""
         return map(function, values)
 
 
@@ -246,14 +236,12 @@ class BucketFolder(Folder):
             raise StorageError(f"{self._url}/{name}: {_reason(error)}") from None
 
     def below(self, name: str) -> Self:
-        """See :class:`Folder`."""
         return type(self)(f"{self._url}/{name}")
 
     def make(self) -> None:
-        """See :class:`Folder`; a store has no folders but those that the names of objects make."""
+        pass  # a store has no folders but those that the names of objects make
 
     def open(self, name: str, *, ahead: bool = False) -> BinaryIO:
-        """See :class:`Folder`."""
         system, key = self._key(name)
         with self._asking(name):
             cache = {"cache_type": "readahead", "block_size": _AHEAD} if ahead else {"cache_type": "none"}
@@ -262,28 +250,21 @@ class BucketFolder(Folder):
         return io.BufferedReader(raw) if ahead else raw  # type: ignore[return-value]
 
     def size(self, name: str) -> int | None:
-        """See :class:`Folder`."""
         system, key = self._key(name)
-        try:
-            with self._asking(name):
-                found = system.info(key)
-        except FileNotFoundError:
-            return None
-        return int(found["size"] or 0) if found["type"] == "file" else None
+        with contextlib.suppress(FileNotFoundError), self._asking(name):
+            found = system.info(key)
+            return int(found["size"] or 0) if found["type"] == "file" else None
+        return None
 
     def entries(self) -> list[str]:
-        """See :class:`Folder`."""
         system, path = self._located
-        try:
-            with self._asking(""):
-                found = system.ls(path, detail=False)
-        except FileNotFoundError:
-            return []
+        found: list[str] = []
+        with contextlib.suppress(FileNotFoundError), self._asking(""):
+            found = system.ls(path, detail=False)
         names = {str(name).rstrip("/")[len(path) + 1 :] for name in found}
         return sorted(names - {""})
 
     def glob(self, pattern: str) -> list[str]:
-        """See :class:`Folder`."""
         system, path = self._located
         with self._asking(pattern):
             found = system.glob(f"{path}/{pattern}", detail=True)
@@ -291,7 +272,6 @@ class BucketFolder(Folder):
 
     @contextlib.contextmanager
     def writing(self, name: str) -> Iterator[Path]:
-        """See :class:`Folder`."""
         system, key = self._key(name)
         with tempfile.TemporaryDirectory(prefix="vcrgen-") as folder:
             file = Path(folder) / Path(name).name
@@ -300,32 +280,26 @@ class BucketFolder(Folder):
                 system.put_file(str(file), key)
 
     def create(self, name: str, text: str) -> bool:
-        """See :class:`Folder`; the store sees to it that one of several wins."""
         system, key = self._key(name)
         if self.size(name) is not None:
             return False
-        try:
-            with self._asking(name, passing=FileExistsError):
-                system.pipe_file(key, text.encode("utf-8"), mode="create")
-        except FileExistsError:
-            return False
-        return True
+        with contextlib.suppress(FileExistsError), self._asking(name, passing=FileExistsError):
+            system.pipe_file(key, text.encode("utf-8"), mode="create")  # the store lets one of several win
+            return True
+        return False
 
     def bring(self, name: str, target: Folder, new_name: str) -> None:
-        """See :class:`Folder`; the bytes stay in the store."""
         assert isinstance(target, BucketFolder)
         system, key = self._key(name)
         with self._asking(name):
-            system.cp_file(key, target._key(new_name)[1])
+            system.cp_file(key, target._key(new_name)[1])  # the bytes stay in the store
 
     def remove(self) -> None:
-        """See :class:`Folder`."""
         system, path = self._located
         with contextlib.suppress(FileNotFoundError), self._asking(""):
             system.rm(path, recursive=True)
 
     def each(self, function: Callable[[V], T], values: Iterable[V]) -> Iterator[T]:
-        """See :class:`Folder`."""
         with ThreadPoolExecutor(_REQUESTS) as threads:
             yield from threads.map(function, values)
 
@@ -338,30 +312,23 @@ class _Object(io.RawIOBase):
         self._asking = asking
 
     def readable(self) -> bool:
-        """True."""
         return True
 
-    def seekable(self) -> bool:
-        """True."""
-        return True
+    seekable = readable
 
     def readinto(self, buffer: Any) -> int:
-        """Read up to so many bytes."""
         with self._asking():
             data = self._handle.read(len(buffer))
         buffer[: len(data)] = data
         return len(data)
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        """Go to a byte."""
         return int(self._handle.seek(offset, whence))
 
     def tell(self) -> int:
-        """The byte that is read next."""
         return int(self._handle.tell())
 
     def close(self) -> None:
-        """Let go of the object."""
         if not self.closed:
             self._handle.close()
         super().close()

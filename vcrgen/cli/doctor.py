@@ -7,11 +7,10 @@ import platform
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib.metadata import PackageNotFoundError, requires, version
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 import typer
 from rich.markup import escape
@@ -20,21 +19,13 @@ from rich.table import Table
 from vcrgen.cli import console
 from vcrgen.cli.root import app
 
-if TYPE_CHECKING:
-    from vcrgen.typeset.fonts import FontEntry
-
+PILLOW = "pip install --force-reinstall pillow"
 REINSTALL = "install vcrgen again: pip install --force-reinstall vcrgen"
+# Feature of Pillow to what it is for.
 CODECS = {
-    "jpg": "JPEG",
-    "libjpeg_turbo": "JPEG: libjpeg-turbo",
-    "webp": "WebP",
-    "avif": "AVIF",
-    "libtiff": "TIFF",
-    "jpg_2000": "JPEG 2000",
-    "zlib": "PNG: zlib",
-    "zlib_ng": "PNG: zlib-ng",
-}
-"""Feature of Pillow to what it is for."""
+    "jpg": "JPEG", "libjpeg_turbo": "JPEG: libjpeg-turbo", "webp": "WebP", "avif": "AVIF", "libtiff": "TIFF",
+    "jpg_2000": "JPEG 2000", "zlib": "PNG: zlib", "zlib_ng": "PNG: zlib-ng",
+}  # fmt: skip
 NEEDED_CODECS = frozenset({"jpg", "webp", "zlib"})
 
 
@@ -60,10 +51,10 @@ def diagnose() -> list[Finding]:
     return findings
 
 
-def _probe(group: str, name: str, look: Callable[[], str], *, hint: str, optional: bool = False) -> Finding:
+def _probe(group: str, name: str, look: Callable[[], object], *, hint: str, optional: bool = False) -> Finding:
     """A finding of what ``look`` returns; where it raises, of what it says, with the hint."""
     try:
-        return Finding(group=group, name=name, value=look(), ok=True)
+        return Finding(group=group, name=name, value=str(look()), ok=True)
     except Exception as error:
         return Finding(group=group, name=name, value=_said(error), ok=None if optional else False, hint=hint)
 
@@ -91,9 +82,8 @@ def _dependencies(group: str) -> Iterator[Finding]:
             continue
         hint = f'pip install "{requirement.name}{requirement.specifier}"'
         finding = _probe(group, requirement.name, partial(version, requirement.name), hint=hint)
-        if finding.ok and not requirement.specifier.contains(finding.value, prereleases=True):
-            finding = Finding(group=group, name=finding.name, value=finding.value, ok=False, hint=hint)
-        yield finding
+        fits = not finding.ok or requirement.specifier.contains(finding.value, prereleases=True)
+        yield finding if fits else replace(finding, ok=False, hint=hint)
 
 
 def _segmenters(group: str) -> Iterator[Finding]:
@@ -119,8 +109,9 @@ def _trained_pipelines(group: str) -> Iterator[Finding]:
 
     installed = sorted(get_installed_models())
     for name in installed:
-        hint = f"python -m spacy download {name}"
-        yield _probe(group, name, partial(_trained_pipeline, name), hint=hint)
+        finding = _probe(group, name, partial(version, name), hint=f"python -m spacy download {name}")
+        language_code = name.partition("_")[0]
+        yield replace(finding, value=f"{finding.value}, language {language_code}") if finding.ok else finding
     for language in LANGUAGES.values():
         if not any(other.startswith(f"{language.code}_") for other in installed):
             name = language.trained_pipeline
@@ -128,34 +119,23 @@ def _trained_pipelines(group: str) -> Iterator[Finding]:
             yield Finding(group=group, name=name, value="not installed", ok=None, hint=hint)
 
 
-def _trained_pipeline(name: str) -> str:
-    return f"{version(name)}, language {name.partition('_')[0]}"
-
-
 def _fonts(group: str) -> Iterator[Finding]:
     from vcrgen.typeset.fonts import font_register
 
     for entry in font_register().values():
         name = entry.family if entry.weight == "regular" else f"{entry.family} {entry.weight}"
+        identity = f"{entry.version}, sha256 {entry.sha256[:12]}"
         if entry.fetched and not entry.installed:
-            yield Finding(group=group, name=name, value=f"{_identity(entry)}, not here", ok=None, hint=entry.remedy)
+            yield Finding(group=group, name=name, value=f"{identity}, not here", ok=None, hint=entry.remedy)
         else:
-            yield _probe(group, name, partial(_font, entry), hint="")
-
-
-def _font(entry: FontEntry) -> str:
-    entry.checked_path()
-    return _identity(entry)
-
-
-def _identity(entry: FontEntry) -> str:
-    return f"{entry.version}, sha256 {entry.sha256[:12]}"
+            finding = _probe(group, name, entry.checked_path, hint="")
+            yield replace(finding, value=identity) if finding.ok else finding
 
 
 def _text_drawing(group: str) -> Iterator[Finding]:
     from PIL import features
 
-    yield _probe(group, "FreeType", partial(_feature, "freetype2"), hint="pip install --force-reinstall pillow")
+    yield _probe(group, "FreeType", partial(_feature, "freetype2"), hint=PILLOW)
     yield Finding(group=group, name="basic layout", value="part of Pillow; what vcrgen draws with", ok=True)
     raqm = _probe(group, "raqm layout", partial(_feature, "raqm"), hint="vcrgen does not need it", optional=True)
     yield raqm
@@ -166,9 +146,7 @@ def _text_drawing(group: str) -> Iterator[Finding]:
 def _images(group: str) -> Iterator[Finding]:
     for feature, name in CODECS.items():
         needed = feature in NEEDED_CODECS
-        hint = (
-            "pip install --force-reinstall pillow" if needed else "images that need it are read otherwise or set aside"
-        )
+        hint = PILLOW if needed else "images that need it are read otherwise or set aside"
         yield _probe(group, name, partial(_feature, feature), hint=hint, optional=not needed)
     yield _probe(group, "PNG: what vcrgen writes with", _zlib_ng, hint="pip install --force-reinstall zlib-ng")
 
@@ -191,16 +169,12 @@ def _zlib_ng() -> str:
 
 
 def _machine(group: str) -> Iterator[Finding]:
-    yield _probe(group, "cores", _cores, hint="give --workers yourself", optional=True)
+    affinity = getattr(os, "sched_getaffinity", None)  # not all cores of the machine may be this process's
+    look = partial(len, affinity(0)) if affinity else os.cpu_count
+    yield _probe(group, "cores", look, hint="give --workers yourself", optional=True)
     yield _probe(group, "memory", _memory, hint="", optional=True)
     folder = tempfile.gettempdir()
     yield _probe(group, f"temporary folder {folder}", _write_temporary, hint="set TMPDIR to a folder you can write to")
-
-
-def _cores() -> str:
-    # Not all cores of the machine may be this process's.
-    affinity = getattr(os, "sched_getaffinity", None)
-    return str(len(affinity(0)) if affinity else os.cpu_count())
 
 
 def _memory() -> str:

@@ -55,9 +55,7 @@ class KeyManifest:
     @property
     def sealed(self) -> bytes:
         """What the seal and the commitment are made of."""
-        values = asdict(self)
-        del values["seal"]
-        return canonical_json(values).encode()
+        return canonical_json({name: value for name, value in asdict(self).items() if name != "seal"}).encode()
 
     @property
     def commitment(self) -> str:
@@ -102,9 +100,7 @@ def read_answers(folder: Path) -> Iterator[dict[str, Any]]:
         HiddenSetError: A line is not an item; the message does not show it.
     """
     with (folder / ANSWERS).open("rb") as lines:
-        number = 0
-        while line := lines.readline(MAX_LINE_BYTES + 1):
-            number += 1
+        for number, line in enumerate(iter(lambda: lines.readline(MAX_LINE_BYTES + 1), b""), start=1):
             try:
                 item = json.loads(line.decode("utf-8")) if len(line) <= MAX_LINE_BYTES else None
             except (ValueError, RecursionError):

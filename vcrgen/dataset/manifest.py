@@ -19,23 +19,14 @@ MAX_MANIFEST_BYTES = 256 << 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatasetFile:
-    """One Parquet file.
+    """One Parquet file."""
 
-    Attributes:
-        path: Relative to the dataset's folder, with ``/``; inside of it.
-        mode: ``"easy"`` or ``"hard"``.
-        split: Name of the split.
-        rows: Pairs in it.
-        bytes: Its size.
-        sha256: Hash of its bytes, in hex.
-    """
-
-    path: str
-    mode: str
-    split: str
-    rows: int
-    bytes: int
-    sha256: str
+    path: str  # relative to the dataset's folder, with ``/``; inside of it
+    mode: str  # ``"easy"`` or ``"hard"``
+    split: str  # name of the split
+    rows: int  # pairs in it
+    bytes: int  # its size
+    sha256: str  # hash of its bytes, in hex
 
     def __post_init__(self) -> None:
         numbers = (self.rows, self.bytes)
@@ -50,25 +41,15 @@ class DatasetFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """The content of ``manifest.json``.
+    """The content of ``manifest.json``."""
 
-    Attributes:
-        fingerprint: Hash of everything that decided the bytes.
-        signature: What the dataset can be compared with.
-        source: One line on where the pairs come from.
-        config: The configuration, without names of local files.
-        read: Pairs read.
-        drops: Pairs set aside, by reason.
-        files: All data files.
-    """
-
-    fingerprint: str
-    signature: Signature
-    source: str
-    config: Mapping[str, Any]
-    read: int
-    drops: Mapping[str, int]
-    files: tuple[DatasetFile, ...]
+    fingerprint: str  # hash of everything that decided the bytes
+    signature: Signature  # what the dataset can be compared with
+    source: str  # one line on where the pairs come from
+    config: Mapping[str, Any]  # the configuration, without names of local files
+    read: int  # pairs read
+    drops: Mapping[str, int]  # pairs set aside, by reason
+    files: tuple[DatasetFile, ...]  # all data files
 
     @property
     def modes(self) -> tuple[str, ...]:

@@ -79,7 +79,12 @@ def open_pictures(dataset: Dataset, choice: Choice) -> Pictures:
     if dataset.is_hidden:  # in memory by now, so a fault can show before hours of work
         for place, row in chosen.rows(["question_id"], optional=["language"]):
             _question(row, place, lambda: "")
-    guess = cache(lambda: _guess(chosen))
+
+    @cache
+    def guess() -> str:
+        """The language of the first answers."""
+        rows = chosen.rows(["question_id"], optional=[dataset.kind.answers], limit=_GUESSED_FROM)
+        return guess_language(text for _, row in rows for text in row.get(dataset.kind.answers) or () if text)
 
     def stream() -> Iterator[Picture]:
         for part in parts:
@@ -87,10 +92,13 @@ def open_pictures(dataset: Dataset, choice: Choice) -> Pictures:
                 question_id, lang = _question(row, place, guess)
                 mode = next(iter(part.modes), row.get("mode"))
                 for view in choice.views:
-                    data = image_bytes(row[view.column])
+                    value = row[view.column]
+                    data = image_bytes(value)
+                    path = value.get("path") if isinstance(value, dict) else None
+                    missing = f"the file {str(path).rpartition('/')[2]} is missing or cannot be read"
                     yield Picture(
                         question_id=question_id, lang=lang, view=view, mode=mode if mode in set(Mode) else None,
-                        data=data, problem="" if data else _problem(row[view.column]),
+                        data=data, problem="" if data else missing if path else "the dataset holds no image",
                     )  # fmt: skip
 
     total = sum(part.count(choice.limit) for part in parts) * len(choice.views)
@@ -99,17 +107,8 @@ def open_pictures(dataset: Dataset, choice: Choice) -> Pictures:
 
 def media_type(data: bytes) -> str | None:
     """The media type of an encoded image, told by its first bytes; None for what a page should not show."""
-    for start, kind in _MEDIA_TYPES:
-        if data.startswith(start):
-            return kind
-    return "image/webp" if data[:4] == b"RIFF" and data[8:12] == b"WEBP" else None
-
-
-def _guess(dataset: Dataset) -> str:
-    """The language of the first answers."""
-    answers = dataset.kind.answers
-    rows = dataset.rows(["question_id"], optional=[answers], limit=_GUESSED_FROM)
-    return guess_language(text for _, row in rows for text in row.get(answers) or () if text)
+    webp = "image/webp" if data[:4] == b"RIFF" and data[8:12] == b"WEBP" else None
+    return next((kind for start, kind in _MEDIA_TYPES if data.startswith(start)), webp)
 
 
 def _question(row: Mapping[str, Any], place: str, guess: Callable[[], str]) -> tuple[str, str]:
@@ -121,9 +120,3 @@ def _question(row: Mapping[str, Any], place: str, guess: Callable[[], str]) -> t
     if not isinstance(lang, str) or lang not in LANGUAGES:
         raise DatasetError(f"{place}: no `language` that is known; known: {', '.join(LANGUAGES)}.")
     return question_id, lang
-
-
-def _problem(value: Any) -> str:
-    path = value.get("path") if isinstance(value, dict) else None
-    name = str(path).rpartition("/")[2]
-    return f"the file {name} is missing or cannot be read" if path else "the dataset holds no image"

@@ -20,7 +20,7 @@ import io
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
 
@@ -103,11 +103,8 @@ class Dataset:
         Raises:
             ConfigError: There is nothing of it.
         """
-        files = tuple(
-            file
-            for file in self.files
-            if mode in (None, file.mode) and split in (None, file.split, PurePosixPath(file.path).stem)
-        )
+        of_mode = (file for file in self.files if mode in (None, file.mode))
+        files = tuple(file for file in of_mode if split in (None, file.split, PurePosixPath(file.path).stem))
         if not files:
             named = (f"{what} {value!r}" for what, value in (("mode", mode), ("split", split)) if value is not None)
             raise ConfigError(f"{self} has nothing of {' and '.join(named) or 'any mode'}; it has {self._choice()}.")
@@ -124,17 +121,14 @@ class Dataset:
         """Stream rows in the order of the files; only a few are in memory at a time.
 
         Args:
-            columns: Columns of the dataset's kind that have to be there; all of them if not given. ``parts.name``
-                asks for one field of the records in ``parts``.
+            columns: Columns that have to be there, or all; ``parts.name`` is a field of the records in ``parts``.
             optional: Columns that are left out where a file does not have them.
-            positions: Only these rows, counted from 0; given in order, whatever their order here. Row groups without
-                one of them are not read.
+            positions: Only these rows, counted from 0; they come in order. Row groups without one of them are not read.
             limit: Rows, at most.
 
         Yields:
-            The place of the row, for messages, and its values by column. An image is its stored bytes, ``{"bytes": …,
-            "path": …}`` or bytes alone (see :func:`vcrgen.dataset.tables.image_bytes`), and may be anything. Other
-            values have the kind of type that the column should have, or are None.
+            The place of the row, for messages, and its values by column: images as they are stored (see
+            :func:`vcrgen.dataset.tables.image_bytes`), others of the kind of type that the column should have, or None.
 
         Raises:
             DatasetError: A file is missing or damaged, or lacks a column.
@@ -163,19 +157,16 @@ class Dataset:
         found = 0
         for file in self.files:
             if most is not None and found >= most:
-                break
+                return most
             if file.rows is not None:
                 found += file.rows
-            else:
-                with open_table(self.folder, file) as table:
-                    found += table.count(None if most is None else most - found)
+                continue
+            with open_table(self.folder, file) as table:
+                found += table.count(None if most is None else most - found)
         return found if most is None else min(found, most)
 
     def check(self, columns: Sequence[str] | None = None) -> None:
-        """Look at every file's size, footer and columns, without reading a row.
-
-        Args:
-            columns: Those that have to be there; all if not given.
+        """Look at every file's size, footer and columns (all, or the given ones) without reading a row.
 
         Raises:
             DatasetError: A file is missing, or not what it should be.
@@ -232,8 +223,9 @@ def open_dataset(place: str | Path | Folder, kind: DatasetKind) -> Dataset:
     files: tuple[TableFile, ...]
     try:
         if str(place).lower().endswith(_ENDINGS) and not (folder.disk and folder.disk.is_dir()):
-            folder, files = _single_file(str(place))
-            return Dataset(name=str(place), folder=folder, kind=kind, files=files)
+            url = remote_url(str(place))
+            parent, _, name = url.rpartition("/") if url else (Path(str(place)).parent, "", Path(str(place)).name)
+            return Dataset(name=str(place), folder=open_folder(parent), kind=kind, files=(_table_file(name),))
         there = set(folder.entries())
         if METADATA in there:  # beside a manifest of another kind
             files = (TableFile(path=METADATA),)
@@ -242,7 +234,7 @@ def open_dataset(place: str | Path | Folder, kind: DatasetKind) -> Dataset:
         elif {_SPLITS, _SAVED} & there:
             files = tuple(_saved_files(folder, there))
         else:
-            files = _table_files(_visible(folder.glob("**/*.parquet")))
+            files = _table_files(folder.glob("**/*.parquet"))
     except StorageError as error:
         raise DatasetError(f"The dataset cannot be read: {error}.") from None
     except OSError as error:
@@ -259,17 +251,9 @@ def open_dataset(place: str | Path | Folder, kind: DatasetKind) -> Dataset:
 
 def built_dataset(folder: Folder, manifest: Manifest, kind: DatasetKind) -> Dataset:
     """The dataset that a build has finished in a folder."""
-    files = (
-        TableFile(path=file.path, mode=file.mode, split=file.split, rows=file.rows, bytes=file.bytes)
-        for file in manifest.files
-    )
-    return Dataset(name=str(folder), folder=folder, kind=kind, files=tuple(files), manifest=manifest)
-
-
-def _single_file(place: str) -> tuple[Folder, tuple[TableFile, ...]]:
-    url = remote_url(place)
-    parent, _, name = url.rpartition("/") if url else (Path(place).parent, "", Path(place).name)
-    return open_folder(parent), (_table_file(name),)
+    rows = (asdict(file) for file in manifest.files)
+    files = tuple(TableFile(**{name: row[name] for name in row if name != "sha256"}) for row in rows)
+    return Dataset(name=str(folder), folder=folder, kind=kind, files=files, manifest=manifest)
 
 
 def _table_file(path: str) -> TableFile:
@@ -278,19 +262,12 @@ def _table_file(path: str) -> TableFile:
     return TableFile(path=path, split=shard[1] if shard else None)
 
 
-def _table_files(paths: Sequence[str]) -> tuple[TableFile, ...]:
-    """Files of which only the names are known; modes are the names of folders if they can be nothing else."""
-    modes = [PurePosixPath(path).parent.name for path in paths]
-    known = set(modes) <= set(Mode)
-    return tuple(
-        replace(_table_file(path), mode=mode if known else None) for path, mode in zip(paths, modes, strict=True)
-    )
-
-
-def _visible(names: Sequence[str]) -> list[str]:
-    """Names without those of hidden files and folders, in the order of folders."""
-    paths = sorted(PurePosixPath(name).parts for name in names)
-    return ["/".join(parts) for parts in paths if not any(part.startswith(".") for part in parts)]
+def _table_files(names: Sequence[str]) -> tuple[TableFile, ...]:
+    """The files with these names, but for hidden ones; folders are modes if all their names are those of modes."""
+    paths = [PurePosixPath(*parts) for parts in sorted(PurePosixPath(name).parts for name in names)]
+    paths = [path for path in paths if not any(part.startswith(".") for part in path.parts)]
+    known = {path.parent.name for path in paths} <= set(Mode)
+    return tuple(replace(_table_file(str(path)), mode=path.parent.name if known else None) for path in paths)
 
 
 def _saved_files(folder: Folder, there: set[str]) -> Iterator[TableFile]:

@@ -18,12 +18,9 @@ IMAGE = {"_type": "Image"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatasetKind:
-    """The columns of all datasets of one task; :data:`vcrgen.tasks.vcr.VCR` is one.
+    """The columns of all datasets of one task; :data:`vcrgen.tasks.vcr.VCR` is one."""
 
-    Attributes:
-        features: Type of each column: one of those above, ``[type]`` for a list, ``{name: type}`` for a record.
-    """
-
+    # Type of each column: one of those above, ``[type]`` for a list, ``{name: type}`` for a record.
     features: Mapping[str, Any]
     notes: Mapping[str, str]  # what each column holds, for people; in Markdown
     identifier: str  # the column with the id of a row; where it holds whole numbers, they are read as texts
@@ -43,16 +40,11 @@ class DatasetKind:
         return pa.schema([(name, _arrow_type(feature)) for name, feature in features.items()], metadata=metadata)
 
     def parquet_options(self) -> dict[str, Any]:
-        """Options of ``pyarrow.parquet.ParquetWriter``.
-
-        Images are compressed already and the rest is small; a dictionary of image bytes would cost more time than
-        drawing the images.
-        """
-        return {
-            "compression": "none",
-            "use_dictionary": list(self.repeated),
-            "write_statistics": list(self.searched),
-        }
+        """Options of ``pyarrow.parquet.ParquetWriter``."""
+        # Images are compressed already and the rest is small; a dictionary of image bytes would cost more time than
+        # drawing the images.
+        dictionary, searched = list(self.repeated), list(self.searched)
+        return {"compression": "none", "use_dictionary": dictionary, "write_statistics": searched}
 
 
 def _arrow_type(feature: Any) -> pa.DataType:

@@ -52,13 +52,9 @@ class Damaged(Exception):
 
 
 class StoredRows(ABC):
-    """An open file of rows.
+    """An open file of rows."""
 
-    Attributes:
-        types: The type of each column; a name that is there twice is left out.
-    """
-
-    types: Mapping[str, pa.DataType]
+    types: Mapping[str, pa.DataType]  # of each column; a name that is there twice is left out
 
     @abstractmethod
     def count(self, most: int | None = None) -> int:
@@ -66,12 +62,10 @@ class StoredRows(ABC):
 
     @abstractmethod
     def rows(self, columns: Sequence[str], wanted: AbstractSet[int] | None) -> Iterator[Row]:
-        """Rows in order.
+        """Rows in order: those with the ``wanted`` numbers, or all if None.
 
-        Args:
-            columns: Names of columns that are there; ``parts.name`` is the field ``name`` of the records in ``parts``,
-                and other fields may be given too.
-            wanted: Numbers of rows; all if None.
+        ``columns`` are there; ``parts.name`` is the field ``name`` of the records in ``parts``, and other fields may be
+        given too.
         """
 
     def place(self, number: int) -> str:
@@ -79,11 +73,7 @@ class StoredRows(ABC):
         return f"row {number + 1}"
 
     def check(self, columns: Sequence[str]) -> None:  # noqa: B027 as most forms have nothing more to look at
-        """Look at what can be wrong in columns and shows without reading an image.
-
-        Raises:
-            DatasetError: Something is.
-        """
+        """Raise a DatasetError for what is wrong in columns, as far as that shows without reading an image."""
 
 
 @contextmanager
@@ -131,7 +121,8 @@ def fits(found: pa.DataType, expected: pa.DataType) -> bool:
         found = found.value_type
     if expected == _IMAGE_TYPE:
         place = found.get_field_index("bytes") if types.is_struct(found) else -1
-        return _is_binary(found.field(place).type if place >= 0 else found)
+        data = found.field(place).type if place >= 0 else found
+        return bool(types.is_binary(data) or types.is_large_binary(data))
     if types.is_struct(expected):
         return types.is_struct(found) and all(
             (place := found.get_field_index(field.name)) >= 0 and fits(found.field(place).type, field.type)
@@ -155,10 +146,6 @@ def narrowed(kind: pa.DataType, fields: Sequence[str]) -> pa.DataType:
 
 def _is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
-
-
-def _is_binary(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
 
 
 def image_bytes(value: Any) -> bytes | None:
@@ -244,8 +231,7 @@ class _Arrow(StoredRows):
 
     @contextmanager
     def _stream(self) -> Iterator[pa.ipc.RecordBatchStreamReader]:
-        folder = self._folder
-        path = self._file.path
+        folder, path = self._folder, self._file.path
         source = pa.memory_map(str(folder.disk / path)) if folder.disk else folder.open(path, ahead=True)
         with source as opened, pa.ipc.open_stream(opened) as stream:
             yield stream

@@ -24,8 +24,5 @@ class View(StrEnum):
 
     @classmethod
     def named(cls, text: str) -> View | None:
-        """The view that a text names by its value or its column, in small or capital letters; None for anything else.
-
-        ``View.named("only_it_image")`` is ``View.TEI``.
-        """
+        """The view with this value or column, as ``TEI`` for "only_it_image", whatever the case; None for others."""
         return next((view for view in cls if text.lower() in (view.value, view.column)), None)

@@ -31,35 +31,18 @@ def slot_for(secret: Secret, number: int, form: int, fonts: Sequence[str]) -> Sl
     """The slot of an item.
 
     Fonts and places come in shuffled rounds, so that each is used as often as any other; another form of the same
-    item has the next font of the round and the other place.
-
-    Args:
-        secret: The maintainer's.
-        number: The item's number in the set.
-        form: The form's number.
-        fonts: Names of the faces.
+    item has the next font of the round and the other place. ``number`` is the item's number in the set.
     """
     position = secret.random("width", f"{form}/{number}").random()
     width = LEAST_WIDTH + int(position * (MOST_WIDTH - LEAST_WIDTH + 1))
     font = balanced(secret, "font", range(len(fonts)), number)
     place = balanced(secret, "strip", range(2), number)
-    return Slot(
-        width=width,
-        font=fonts[(font + form) % len(fonts)],
-        font_size=round(width / EMS),
-        strip_first=(place + form) % 2 == 1,
-    )
+    face = fonts[(font + form) % len(fonts)]
+    return Slot(width=width, font=face, font_size=round(width / EMS), strip_first=(place + form) % 2 == 1)
 
 
 def cover_modes(secret: Secret, form: int, before: int, count: int) -> list[Mode]:
-    """Easy or hard for each of an item's spans.
-
-    Args:
-        secret: The maintainer's.
-        form: The form's number.
-        before: Spans of the items before this one.
-        count: Spans of this item.
-    """
+    """Easy or hard for each of an item's ``count`` spans; the items before it have ``before`` spans."""
     return [balanced(secret, f"cover/{form}", tuple(Mode), before + number) for number in range(count)]
 
 

@@ -43,11 +43,7 @@ class Form:
 class FormMaker:
     """Makes the forms of pairs.
 
-    Args:
-        config: Source, text and mask options.
-        secret: The maintainer's.
-        fonts: Names of the faces, or font files.
-        variants: Number of forms.
+    ``fonts`` are names of faces, or font files; ``variants`` is the number of forms.
 
     Raises:
         VcrgenError: A font or the text pipeline cannot be used.
@@ -55,33 +51,27 @@ class FormMaker:
 
     def __init__(self, config: BuildConfig, secret: Secret, fonts: Sequence[str], variants: int) -> None:
         self.pipeline = Pipeline(config)
-        self._secret = secret
-        self._fonts = fonts
-        self._variants = variants
+        self._secret, self._fonts, self._variants = secret, fonts, variants
         self._style = lru_cache(maxsize=_STYLES)(self._make_style)
         for font in fonts:
             self._style(font, round(LEAST_WIDTH / EMS))  # so that an unusable one is found before anything is written
 
     def canary(self, form: int) -> str:
         """The line that every public file of a form carries."""
-        token = self._secret.token("canary", str(form))
-        return f"Hidden test data, not for training. vcrgen canary {token}"
+        return f"Hidden test data, not for training. vcrgen canary {self._secret.token('canary', str(form))}"
 
     def forms(self, item: Item, number: int, spans_before: Sequence[int]) -> list[Form] | Reject:
         """Draw all forms of an item; if one of them cannot be made, the item is set aside.
 
-        Args:
-            item: The pair.
-            number: Its number in the set.
-            spans_before: For each form the spans of the items before this one.
+        ``number`` is its number in the set, and ``spans_before`` says for each form how many spans the items before
+        it have.
         """
         forms: list[Form] = []
         known: list[Span] = []
         for form in range(self._variants):
             slot = slot_for(self._secret, number, form, self._fonts)
             style = self._style(slot.font, slot.font_size)
-            style = replace(style, width=slot.width, max_height=MOST_RATIO * slot.width)
-            prepared = self.pipeline.prepare(item, style)
+            prepared = self.pipeline.prepare(item, replace(style, width=slot.width, max_height=MOST_RATIO * slot.width))
             if isinstance(prepared, Reject):
                 return prepared
             spans = self._spans(prepared, form, known)
@@ -98,18 +88,21 @@ class FormMaker:
         Where no cover is even in a size, the nearest size in which it is, the next larger one first; if there is none
         near, the size itself.
         """
-        first: Style | None = None
+        styles: list[Style] = []
         for step in (0, 1, -1, 2, -2):
             chain = FontChain([resolve_font(font)], size=size + step)
-            style = make_style(self.pipeline.language, chain, width=0, max_height=0)
-            if all(cover.even for cover in style.covers.values()):
-                return style
-            first = first or style
-        assert first is not None
-        return first
+            styles.append(make_style(self.pipeline.language, chain, width=0, max_height=0))
+            if all(cover.even for cover in styles[-1].covers.values()):
+                return styles[-1]
+        return styles[0]
 
     def _spans(self, prepared: Prepared, form: int, known: Sequence[Span]) -> tuple[Span, ...] | Reject:
         """Spans that share little with those of the forms before; short captions may leave no others."""
+
+        def shared(span: Span) -> float:  # the largest part of its characters that one of the known spans has, too
+            counts = (min(span.end, other.end) - max(span.start, other.start) for other in known)
+            return max([0, *counts]) / (span.end - span.start)
+
         doc = self.pipeline.text.nlp(prepared.layout.text)
         drawings: list[tuple[Span, ...]] = []
         for drawing in range(DRAWINGS if known else 1):
@@ -119,7 +112,7 @@ class FormMaker:
                 return spans
             drawings.append(spans)
         for most in MOST_SHARED:
-            new = [tuple(span for span in spans if _most_shared(span, known) <= most) for spans in drawings]
+            new = [tuple(span for span in spans if shared(span) <= most) for spans in drawings]
             if best := max(new, key=len):
                 return best
         return drawings[0]
@@ -130,24 +123,12 @@ class FormMaker:
         images = compose_images(draw_parts(prepared, modes), rules, encode, strip_first=slot.strip_first)
         question_id = self._secret.token(f"id/{form}", prepared.keys.pair)
         answer = {
-            "question_id": question_id,
-            "source_id": prepared.item.source_id,
-            "caption": prepared.layout.text,
-            "crossed_text": [span.text for span in modes],
-            "font": slot.font,
-            "font_size": prepared.style.shaper.chain.size,
-            "width": slot.width,
-            "strip": "above" if slot.strip_first else "below",
-            "strip_y": images.strip_y,
-            "only_it_strip_y": images.only_it_strip_y,
-            "strip_height": prepared.layout.height,
+            "question_id": question_id, "source_id": prepared.item.source_id, "caption": prepared.layout.text,
+            "crossed_text": [span.text for span in modes], "font": slot.font,
+            "font_size": prepared.style.shaper.chain.size, "width": slot.width,
+            "strip": "above" if slot.strip_first else "below", "strip_y": images.strip_y,
+            "only_it_strip_y": images.only_it_strip_y, "strip_height": prepared.layout.height,
             "spans": [span_row(covered) | {"cover": str(modes[covered.span])} for covered in images.spans],
-        }
+        }  # fmt: skip
         keys = {"image": prepared.keys.image, "caption": prepared.keys.caption}
         return Form(question_id=question_id, keys=keys, stacked=images.stacked, only_it=images.only_it, answer=answer)
-
-
-def _most_shared(span: Span, known: Sequence[Span]) -> float:
-    """The largest part of a span's characters that one of the known spans has, too."""
-    shared = (min(span.end, other.end) - max(span.start, other.start) for other in known)
-    return max(0, *shared, 0) / (span.end - span.start)

@@ -20,7 +20,7 @@ from typing import Any
 from vcrgen.dataset.key import VERSION
 from vcrgen.dataset.tables import METADATA
 from vcrgen.dataset.views import View
-from vcrgen.files import canonical_json, sha256_file, write_json, write_text
+from vcrgen.files import canonical_json, sha256_file
 from vcrgen.text.languages import LANGUAGES
 
 VIEWS = (View.STACKED.column, View.TEI.column)
@@ -40,13 +40,8 @@ def metadata_row(question_id: str, language: str, canary: str) -> dict[str, str]
     return row | {f"{view}_file_name": image_name(view, question_id) for view in VIEWS} | {"canary": canary}
 
 
-def write_questions(public: Path, ids: Iterable[str], *, language: str, canary: str) -> None:
-    """Write the rows in the order of the ids, which are random, so that the source's order is gone."""
-    write_text(public / METADATA, questions_text(ids, language=language, canary=canary))
-
-
 def questions_text(ids: Iterable[str], *, language: str, canary: str) -> str:
-    """The text of the questions' file."""
+    """The text of the questions' file: rows in the order of the random ids, so that the source's order is gone."""
     rows = (canonical_json(metadata_row(question_id, language, canary)) for question_id in sorted(ids))
     return "".join(row + "\n" for row in rows)
 
@@ -60,20 +55,8 @@ def content_digest(public: Path) -> str:
 
 def public_manifest(*, language: str, items: int, canary: str, commitment: str) -> dict[str, Any]:
     """What the public part says of itself."""
-    return {
-        "version": VERSION,
-        "language": language,
-        "items": items,
-        "views": list(VIEWS),
-        "canary": canary,
-        "commitment": commitment,
-    }
-
-
-def write_description(public: Path, manifest: dict[str, Any]) -> None:
-    """Write manifest and README."""
-    write_json(public / MANIFEST, manifest)
-    write_text(public / README, public_readme(manifest))
+    facts = {"version": VERSION, "language": language, "items": items, "views": list(VIEWS)}
+    return facts | {"canary": canary, "commitment": commitment}
 
 
 def public_readme(manifest: dict[str, Any]) -> str:

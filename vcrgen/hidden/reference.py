@@ -23,11 +23,7 @@ CAPTION_START = 40
 
 
 class Reference:
-    """Pictures and captions of one or several datasets.
-
-    Args:
-        max_pixels: Pictures of more pixels are not decoded.
-    """
+    """Pictures and captions of one or several datasets; pictures of more than ``max_pixels`` are not decoded."""
 
     def __init__(self, max_pixels: int) -> None:
         self._limits = {"max_pixels": max_pixels, "min_side": 1, "max_height": 1 << 20}
@@ -48,10 +44,8 @@ class Reference:
         for number, partition in enumerate(source.partitions()):
             for item in iter_items(source, config, number, 0, partition.rows):
                 if item.problem and item.caption is None:
-                    why = f"{item.problem}, at {item.source_id}"
-                    raise SourceError(
-                        f"{config.source} cannot be compared with, because not all of it can be read: {why}."
-                    )
+                    start = f"{config.source} cannot be compared with, because not all of it can be read"
+                    raise SourceError(f"{start}: {item.problem}, at {item.source_id}.")
                 self.add(item.image, item.caption)
 
     def add(self, image: bytes | None, caption: str | None) -> None:

@@ -32,7 +32,7 @@ def mix_report(answers: Sequence[Answer], *, language: str, drops: Mapping[str, 
         "fonts": _counts(answer["font"] for answer in answers),
         "strip": _counts(answer["strip"] for answer in answers),
         "covers": _counts(span["cover"] for span in spans),
-        "width": {name: int(value) for name, value in zip(("least", "median", "most"), _spread(widths), strict=True)},
+        "width": dict(zip(("least", "median", "most"), map(int, np.percentile(widths, [0, 50, 100])), strict=True)),
         "visible_ink": {
             str(mode): {
                 "target": covers[mode].visible,
@@ -51,23 +51,18 @@ def overlap_report(forms: Sequence[Sequence[Answer]]) -> list[dict[str, Any]]:
     Args:
         forms: The items of each form, in the same order of pairs.
     """
-    report = []
+    report: list[dict[str, Any]] = []
     for a, b in combinations(range(len(forms)), 2):
         pairs = list(zip(forms[a], forms[b], strict=True))
         same = sum(len(set(x["crossed_text"]) & set(y["crossed_text"])) for x, y in pairs)
-        spans = sum(len(y["crossed_text"]) for _, y in pairs)
         covered = [(_characters(x), _characters(y)) for x, y in pairs]
-        shared = sum(len(x & y) for x, y in covered)
-        total = sum(len(y) for _, y in covered)
-        report.append(
-            {
-                "forms": [a + 1, b + 1],
-                "same_spans": round(same / spans, 4),
-                "shared_characters": round(shared / total, 4),
-                "same_font": round(sum(x["font"] == y["font"] for x, y in pairs) / len(pairs), 4),
-                "same_place": round(sum(x["strip"] == y["strip"] for x, y in pairs) / len(pairs), 4),
-            }
-        )
+        shares = {
+            "same_spans": same / sum(len(y["crossed_text"]) for _, y in pairs),
+            "shared_characters": sum(len(x & y) for x, y in covered) / sum(len(y) for _, y in covered),
+            "same_font": sum(x["font"] == y["font"] for x, y in pairs) / len(pairs),
+            "same_place": sum(x["strip"] == y["strip"] for x, y in pairs) / len(pairs),
+        }
+        report.append({"forms": [a + 1, b + 1]} | {name: round(share, 4) for name, share in shares.items()})
     return report
 
 
@@ -77,7 +72,3 @@ def _characters(answer: Answer) -> set[int]:
 
 def _counts(values: Any) -> dict[str, int]:
     return dict(sorted(Counter(values).items()))
-
-
-def _spread(values: Sequence[float]) -> list[float]:
-    return [float(value) for value in np.percentile(values, [0, 50, 100])]

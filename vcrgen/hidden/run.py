@@ -10,12 +10,12 @@ While it is made, everything lies in ``OUT/.vcrgen-hidden``, which only its owne
 from __future__ import annotations
 
 import hashlib
-import importlib.metadata
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +23,20 @@ from vcrgen.builder.shards import BYTE_PACKAGES
 from vcrgen.builder.sources import check_columns, iter_items, open_source
 from vcrgen.config import HiddenOptions, load_build_config
 from vcrgen.dataset.key import ANSWERS, KEY_FILE, REPORT, VERSION, KeyManifest, is_key, read_key
+from vcrgen.dataset.tables import METADATA
 from vcrgen.errors import HiddenSetError, NoPairsError, OutputError, SourceError
 from vcrgen.files import atomic_path, canonical_json, output_errors, sha256_file, write_json, write_text
 from vcrgen.hidden.forms import FormMaker
-from vcrgen.hidden.public import VIEWS, content_digest, public_manifest, stamp, write_description, write_questions
+from vcrgen.hidden.public import (
+    MANIFEST,
+    README,
+    VIEWS,
+    content_digest,
+    public_manifest,
+    public_readme,
+    questions_text,
+    stamp,
+)
 from vcrgen.hidden.reference import Reference
 from vcrgen.hidden.report import mix_report, overlap_report
 from vcrgen.hidden.secret import load_secret
@@ -46,21 +56,13 @@ DECISIONS = "decisions.jsonl"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HiddenResult:
-    """A finished hidden set.
+    """A finished hidden set."""
 
-    Attributes:
-        public: The public part of every form.
-        keys: The key of every form.
-        report: Of the first form, with the overlap of all.
-        was_complete: Whether it was there already.
-        made_secret: Whether a secret was made.
-    """
-
-    public: tuple[Path, ...]
-    keys: tuple[Path, ...]
-    report: dict[str, Any]
-    was_complete: bool
-    made_secret: bool
+    public: tuple[Path, ...]  # the public part of every form
+    keys: tuple[Path, ...]  # the key of every form
+    report: dict[str, Any]  # of the first form, with the overlap of all
+    was_complete: bool  # whether the set was there already
+    made_secret: bool  # whether a secret was made
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,23 +75,14 @@ class _Decision:
 
 
 class _Taken:
-    """The pairs that are in the set so far.
-
-    Args:
-        forms: Number of forms.
-
-    Attributes:
-        decisions: One a pair, in the secret order.
-        spans: For each form the number of spans.
-    """
+    """The pairs that are in the set so far, and for each form how many spans they have."""
 
     def __init__(self, forms: int) -> None:
-        self.decisions: list[_Decision] = []
+        self.decisions: list[_Decision] = []  # in the secret order
         self.spans = [0] * forms
         self._known: set[tuple[str, str]] = set()
 
     def add(self, decision: _Decision) -> None:
-        """Take in a pair."""
         self.decisions.append(decision)
         for form, answer in enumerate(decision.answers):
             self.spans[form] += len(answer["spans"])
@@ -125,11 +118,6 @@ def default_fonts(lang: str) -> tuple[str, ...]:
     return tuple(name for name in text_faces(lang) if not font_register()[name].fetched)
 
 
-def _font_hash(font: str) -> str:
-    path, index = resolve_font(font)
-    return f"{Face(path, 20, index).sha256}#{index}"
-
-
 class _Run:
     """One set on its way."""
 
@@ -143,7 +131,8 @@ class _Run:
             )
         self._source = open_source(self._config)
         check_columns(self._source, self._config)
-        self._fonts = [(font, _font_hash(font)) for font in options.fonts or default_fonts(self._config.lang)]
+        faces = [(font, *resolve_font(font)) for font in options.fonts or default_fonts(self._config.lang)]
+        self._fonts = [(font, f"{Face(path, 20, index).sha256}#{index}") for font, path, index in faces]
         self._secret, self._made_secret = load_secret(secret_file, create=not (out.is_dir() and any(out.iterdir())))
         self._partitions = self._source.partitions()
         known = [load_build_config(None, {"source": name, "lang": self._config.lang}) for name in options.not_in]
@@ -164,7 +153,12 @@ class _Run:
             try:
                 with self._place.locked():
                     self._place.freeze(self._plan())
-                    self._make()
+                    for form, view in product(self._unmoved, VIEWS):
+                        (self._part(form, "public") / view).mkdir(parents=True, exist_ok=True)
+                    with Ledger(self._work / DECISIONS) as ledger:
+                        decisions, drops = self._decide(ledger)
+                    self._write_parts(decisions, drops)
+                    self._move_out()
             except SourceError as error:
                 if isinstance(error, NoPairsError) or not (self._work / DECISIONS).exists():
                     self._place.clear()
@@ -172,14 +166,12 @@ class _Run:
         self._place.folder.remove()
         if self._work.exists():
             raise OutputError(f"{self._work} holds answers and cannot be removed; remove it before you go on.")
-        report = json.loads((self._targets[0] / "key" / REPORT).read_text("utf-8"))
+        keys = tuple(target / "key" for target in self._targets)
         return HiddenResult(
-            public=tuple(target / "public" for target in self._targets),
-            keys=tuple(target / "key" for target in self._targets),
-            report=report,
-            was_complete=was_complete,
-            made_secret=self._made_secret,
-        )
+            public=tuple(target / "public" for target in self._targets), keys=keys,
+            report=json.loads((keys[0] / REPORT).read_text("utf-8")),
+            was_complete=was_complete, made_secret=self._made_secret,
+        )  # fmt: skip
 
     def _is_complete(self) -> bool:
         """Whether the set is there already.
@@ -196,23 +188,18 @@ class _Run:
             )
         return True
 
-    def _make(self) -> None:
-        """Decide which pairs come in, and write and move the parts; each step knows what an earlier run has done."""
-        for form in self._unmoved:
-            for view in VIEWS:
-                (self._part(form, "public") / view).mkdir(parents=True, exist_ok=True)
-        with Ledger(self._work / DECISIONS) as ledger:
-            decisions, drops = self._decide(ledger)
-        self._write_parts(decisions, drops)
-        self._move_out()
-
     def _decide(self, ledger: Ledger) -> tuple[list[_Decision], Counter[str]]:
         """Take pairs in the secret order until there are enough; what an earlier run has decided is in the ledger."""
-        reference = self._read_reference()
+        reference = Reference(self._config.max_pixels)
+        for source, config in self._references:
+            self._watcher.stage(f"reading {config.source}")
+            reference.add_source(source, config)
         wanted, taken, drops = self._options.items, _Taken(self._options.variants), Counter[str]()
         self._watcher.stage("")
         self._watcher.begin(wanted, 0)
-        for partition, row in self._candidates():
+        rows = ((number, row) for number, part in enumerate(self._partitions) for row in range(part.rows))
+        # Partition and row of every pair of the source, in an order that only the secret gives.
+        for partition, row in sorted(rows, key=lambda row: self._secret.token("order", f"{row[0]}/{row[1]}")):
             key = f"{partition}/{row}"
             if key not in ledger:
                 item = next(iter(iter_items(self._source, self._config, partition, row, row + 1)), None)
@@ -234,11 +221,6 @@ class _Run:
             f"for with --items (set aside: {most or 'none'})."
         )
 
-    def _candidates(self) -> list[tuple[int, int]]:
-        """Partition and row of every pair of the source, in an order that only the secret gives."""
-        rows = [(number, row) for number, part in enumerate(self._partitions) for row in range(part.rows)]
-        return sorted(rows, key=lambda row: self._secret.token("order", f"{row[0]}/{row[1]}"))
-
     def _judge(self, item: Item, taken: _Taken, reference: Reference) -> _Decision:
         """Whether a pair comes into the set, and its images, if so, on the disk."""
         if item.image is not None and reference.match(item.image, item.caption or ""):
@@ -254,13 +236,6 @@ class _Run:
                 with atomic_path(self._part(number, "public") / view / f"{form.question_id}.png") as temporary:
                     temporary.write_bytes(data)
         return _Decision([form.answer for form in forms], keys)
-
-    def _read_reference(self) -> Reference:
-        reference = Reference(self._config.max_pixels)
-        for source, config in self._references:
-            self._watcher.stage(f"reading {config.source}")
-            reference.add_source(source, config)
-        return reference
 
     @property
     def _unmoved(self) -> list[int]:
@@ -279,26 +254,21 @@ class _Run:
             key.mkdir(exist_ok=True)
             answers = sorted((d.answers[form] for d in decisions), key=lambda answer: str(answer["question_id"]))
             canary = self._maker.canary(form)
-            write_questions(public, [a["question_id"] for a in answers], language=language, canary=canary)
+            ids = [answer["question_id"] for answer in answers]
+            write_text(public / METADATA, questions_text(ids, language=language, canary=canary))
             write_text(key / ANSWERS, "".join(canonical_json(answer) + "\n" for answer in answers))
             report = mix_report(answers, language=language, drops=dict(sorted(drops.items())))
             write_json(key / REPORT, report | {"form": form + 1, "overlap": overlap})
+            both: dict[str, Any] = {"language": language, "items": len(answers), "canary": canary}
             manifest = KeyManifest(
-                version=VERSION,
-                language=language,
-                items=len(answers),
-                canary=canary,
-                nonce=self._secret.token("nonce", str(form)),
-                fingerprint=self._fingerprint,
-                signature=str(self._signature),
+                **both, version=VERSION, nonce=self._secret.token("nonce", str(form)), fingerprint=self._fingerprint,
+                signature=str(self._signature), public=content_digest(public),
                 files={name: sha256_file(key / name) for name in (ANSWERS, REPORT)},
-                public=content_digest(public),
-            )
+            )  # fmt: skip
             write_json(key / KEY_FILE, asdict(manifest) | {"seal": self._secret.seal(manifest.sealed)})
-            described = public_manifest(
-                language=language, items=len(answers), canary=canary, commitment=manifest.commitment
-            )
-            write_description(public, described)
+            described = public_manifest(**both, commitment=manifest.commitment)
+            write_json(public / MANIFEST, described)
+            write_text(public / README, public_readme(described))
 
     def _move_out(self) -> None:
         """Put the parts in place, each whole, the key before what commits to it."""
@@ -319,41 +289,30 @@ class _Run:
         config, text = self._config, self._maker.pipeline.text
         covers = (f"{mode}={cover.visible:g}" for mode, cover in LANGUAGES[config.lang].covers.items())
         fonts = canonical_json([digest for _, digest in self._fonts])
-        return Signature(
-            {
-                "vcrgen": version("vcrgen"),
-                "set": VERSION,
-                "lang": config.lang,
-                "mask": f"ngram-{config.n}",
-                "share": f"{config.max_share:g}",
-                "norm": NORMALISATION,
-                "seg": text.segmenter,
-                "elig": text.eligibility,
-                "cover": ",".join(covers),
-                "fonts": hashlib.sha256(fonts.encode()).hexdigest()[:12],
-                "lines": str(config.max_lines),
-            }
-        )
+        facts = {
+            "vcrgen": version("vcrgen"), "set": VERSION, "lang": config.lang, "mask": f"ngram-{config.n}",
+            "share": f"{config.max_share:g}", "norm": NORMALISATION, "seg": text.segmenter, "elig": text.eligibility,
+            "cover": ",".join(covers), "fonts": hashlib.sha256(fonts.encode()).hexdigest()[:12],
+            "lines": str(config.max_lines),
+        }  # fmt: skip
+        return Signature(facts)
 
     def _make_facts(self) -> dict[str, Any]:
         """All that decides the bytes, by name, but for the secret."""
         return {
-            "config": self._config.published(),
-            "signature": str(self._signature),
-            "censor": self._maker.pipeline.censor.digest,
+            "config": self._config.published(), "signature": str(self._signature),
+            "censor": self._maker.pipeline.censor.digest, "items": self._options.items,
             "partitions": [asdict(partition) for partition in self._partitions],
-            "items": self._options.items,
-            "variants": self._options.variants,
-            "fonts": self._fonts,
+            "variants": self._options.variants, "fonts": self._fonts,
             "not_in": [[asdict(partition) for partition in source.partitions()] for source, _ in self._references],
-            "versions": {name: importlib.metadata.version(name) for name in BYTE_PACKAGES},
-        }
+            "versions": {name: version(name) for name in BYTE_PACKAGES},
+        }  # fmt: skip
 
     def _plan(self) -> dict[str, Any]:
         """What another run's plan is compared with; of the source it says nothing that can be read."""
         facts = {name: self._facts[name] for name in ("items", "variants", "fonts", "censor")}
-        inputs = {"source or secret": self._seal([self._facts["partitions"], self._facts["not_in"]])}
-        facts |= inputs | self._facts["config"] | self._facts["versions"] | dict(self._signature.facts)
+        facts["source or secret"] = self._seal([self._facts["partitions"], self._facts["not_in"]])
+        facts |= self._facts["config"] | self._facts["versions"] | dict(self._signature.facts)
         return {"fingerprint": self._fingerprint, "facts": facts}
 
     def _seal(self, value: Any) -> str:

@@ -53,17 +53,11 @@ Pixels = npt.NDArray[np.uint8]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """One check.
+    """One check."""
 
-    Attributes:
-        name: What was looked at.
-        ok: Whether it holds; None where it could not be looked at.
-        detail: What was found, without answers.
-    """
-
-    name: str
-    ok: bool | None
-    detail: str = ""
+    name: str  # what was looked at
+    ok: bool | None  # whether it holds; None where it could not be looked at
+    detail: str = ""  # what was found, without answers
 
 
 class _Fault(Exception):
@@ -78,12 +72,10 @@ def find_sets(folder: Path) -> list[Path]:
     """
     if (folder / "public").is_dir():
         return [folder]
-    forms = sorted(
-        (path for path in folder.glob("form-*") if (path / "public").is_dir()), key=lambda path: (len(path.name), path)
-    )
+    forms = [path for path in folder.glob("form-*") if (path / "public").is_dir()]
     if not forms:
         raise HiddenSetError(f"{folder} holds no hidden set (no folder `public` in it, nor in form-1).")
-    return forms
+    return sorted(forms, key=lambda path: (len(path.name), path))
 
 
 def verify(folder: Path, *, secret: Secret | None = None) -> list[Check]:
@@ -96,34 +88,19 @@ def verify(folder: Path, *, secret: Secret | None = None) -> list[Check]:
     Returns:
         All checks; each is made even where others fail.
     """
-    public, key_folder = folder / "public", folder / "key"
-    checks = [
-        _check("only the files that belong there", lambda: _check_names(public)),
-        _check("manifest and README in their constant form", lambda: _check_description(public)),
-        _check("questions: nothing but random ids and the question", lambda: _check_questions(public)),
-        _check("images: pixels and canary, no other data", lambda: _check_images(public)),
-        _check("canary in every file", lambda: _check_canary(public)),
-        _check("one time stamp", lambda: _check_times(public)),
-    ]
+    public, key_folder, seal = folder / "public", folder / "key", "seal of the maintainer's secret"
+    checks = [_check(name, look, public) for name, look in _PUBLIC_CHECKS.items()]
     if not is_key(key_folder):
         why = "no key beside it: answers cannot be looked for"
         return [*checks, Check(name="answers and commitment", ok=None, detail=why)]
-    return [
-        *checks,
-        _check("key unchanged and committed to", lambda: _check_commitment(public, key_folder)),
-        _check("key readable by its owner only", lambda: _check_permissions(key_folder)),
-        _check("questions and images are those of the key", lambda: _check_content(public, key_folder)),
-        _check("no answer, caption or source id in the public part", lambda: _check_texts(public, key_folder)),
-        _check("every answer covered in the pixels", lambda: _check_covers(public, key_folder)),
-        _check("seal of the maintainer's secret", lambda: _check_seal(key_folder, secret))
-        if secret
-        else Check(name="seal of the maintainer's secret", ok=None, detail="no secret file given"),
-    ]
+    checks += [_check(name, look, public, key_folder) for name, look in _KEY_CHECKS.items()]
+    unknown = Check(name=seal, ok=None, detail="no secret file given")
+    return [*checks, _check(seal, _check_seal, key_folder, secret) if secret else unknown]
 
 
-def _check(name: str, look: Callable[[], None]) -> Check:
+def _check(name: str, look: Callable[..., None], *about: object) -> Check:
     try:
-        look()
+        look(*about)
     except (_Fault, HiddenSetError) as fault:
         return Check(name=name, ok=False, detail=str(fault))
     except OSError as error:
@@ -186,8 +163,7 @@ def _check_description(public: Path) -> None:
 def _check_questions(public: Path) -> None:
     manifest = _manifest(public)
     ids = []
-    for number, line in enumerate(_read(public / METADATA).splitlines(), start=1):
-        row = json.loads(line)
+    for number, row in enumerate(map(json.loads, _read(public / METADATA).splitlines()), start=1):
         question_id = row["question_id"]
         _fail_if(not _ID.fullmatch(question_id), f"row {number}: the id is not 32 random digits")
         expected = metadata_row(question_id, manifest["language"], manifest["canary"])
@@ -257,7 +233,7 @@ def _check_commitment(public: Path, key_folder: Path) -> None:
     _fail_if(key.canary != _manifest(public)["canary"], "the key has another canary")
 
 
-def _check_permissions(key_folder: Path) -> None:
+def _check_permissions(public: Path, key_folder: Path) -> None:
     if os.name == "posix":
         for path in [key_folder, *key_folder.iterdir()]:
             _fail_if(path.stat().st_mode & 0o077, f"{path.name} can be read by others; use chmod -R go= on the key")
@@ -314,6 +290,23 @@ def _pixels(file: Path) -> Pixels:
 def _check_seal(key_folder: Path, secret: Secret) -> None:
     key = read_key(key_folder)
     _fail_if(key.seal != secret.seal(key.sealed), "the seal is not of this secret")
+
+
+_PUBLIC_CHECKS: dict[str, Callable[[Path], None]] = {
+    "only the files that belong there": _check_names,
+    "manifest and README in their constant form": _check_description,
+    "questions: nothing but random ids and the question": _check_questions,
+    "images: pixels and canary, no other data": _check_images,
+    "canary in every file": _check_canary,
+    "one time stamp": _check_times,
+}
+_KEY_CHECKS: dict[str, Callable[[Path, Path], None]] = {
+    "key unchanged and committed to": _check_commitment,
+    "key readable by its owner only": _check_permissions,
+    "questions and images are those of the key": _check_content,
+    "no answer, caption or source id in the public part": _check_texts,
+    "every answer covered in the pixels": _check_covers,
+}
 
 
 def leaks(checks: Sequence[Check]) -> list[Check]:

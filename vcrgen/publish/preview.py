@@ -17,6 +17,7 @@ from typing import Any
 
 from PIL import Image
 
+from vcrgen.dataset.pictures import media_type
 from vcrgen.dataset.reader import Dataset, open_dataset
 from vcrgen.errors import ConfigError, DatasetError, OutputError
 from vcrgen.files import output_errors, write_text
@@ -79,6 +80,9 @@ def _describe(dataset: Path, limit: int) -> Json:
     data.check()
     try:
         pairs, left_out = _choose_pairs(data, limit)
+        figures = vcr_statistics(data).items()
+        statistics = [{"mode": _text(mode), "split": _text(split)} | asdict(row) for (mode, split), row in figures]
+        script_json(statistics)  # a ValueError for figures that are not finite
         return {
             "name": folder.disk.resolve().name if folder.disk else dataset.name,
             "source": _text(manifest.source),
@@ -86,20 +90,13 @@ def _describe(dataset: Path, limit: int) -> Json:
             "total": manifest.pairs,
             "read": int(manifest.read),
             "drops": [[_text(reason), int(count)] for reason, count in manifest.drops.items()],
-            "statistics": _statistics(data),
+            "statistics": statistics,
             "pairs": pairs,
             "leftOut": left_out,
         }
     except (TypeError, ValueError, LookupError, ArithmeticError, AttributeError):
         # Values are checked where they decide something; whatever else is odd has not been written by a build.
         raise DatasetError(f"{dataset} is damaged (values that no build writes); build the dataset again.") from None
-
-
-def _statistics(data: Dataset) -> list[Json]:
-    figures = vcr_statistics(data)
-    rows = [{"mode": _text(mode), "split": _text(split)} | asdict(row) for (mode, split), row in figures.items()]
-    script_json(rows)  # a ValueError for figures that are not finite
-    return rows
 
 
 def _choose_pairs(data: Dataset, limit: int) -> tuple[list[Json], int]:
@@ -130,14 +127,9 @@ def _choose_pairs(data: Dataset, limit: int) -> tuple[list[Json], int]:
 
 def _pair(row: Mapping[str, Any]) -> Json:
     """What both modes of a pair share."""
-    return {
-        "id": _text(row["question_id"]),
-        "sourceId": _text(row["source_id"]),
-        "language": _text(row["language"]),
-        "question": _text(row["question"]),
-        "image": _image(row["image"]),
-        "views": {},
-    }
+    columns = {"id": "question_id", "sourceId": "source_id", "language": "language", "question": "question"}
+    texts = {name: _text(row[column]) for name, column in columns.items()}
+    return {**texts, "image": _image(row["image"]), "views": {}}
 
 
 def _add_view(pairs: dict[str, Json], row: Mapping[str, Any], mode: str) -> None:
@@ -170,13 +162,8 @@ def _span(span: Mapping[str, Any], strip: Json) -> Json:
             raise ValueError("a box outside of the strip")
     if not 0 <= span["visible_ink"] <= 1:  # false for NaN too, which JSON does not have
         raise ValueError("visible ink is not a share")
-    return {
-        "text": _text(span["text"]),
-        "boxes": boxes,
-        "ink": round(span["visible_ink"], 4),
-        "above": int(span["rows_above"]),
-        "below": int(span["rows_below"]),
-    }
+    ink, above, below = round(span["visible_ink"], 4), int(span["rows_above"]), int(span["rows_below"])
+    return {"text": _text(span["text"]), "boxes": boxes, "ink": ink, "above": above, "below": below}
 
 
 def _caption_parts(caption: str, spans: Sequence[Mapping[str, Any]]) -> list[tuple[str, bool]]:
@@ -194,11 +181,8 @@ def _caption_parts(caption: str, spans: Sequence[Mapping[str, Any]]) -> list[tup
 def _image(value: Mapping[str, Any]) -> Json:
     """An image's bytes as they are, once its header says that a browser shows pixels of it and nothing else."""
     data = value["bytes"]
-    if data[:8] == b"\x89PNG\r\n\x1a\n":
-        kind = "png"
-    elif data[:4] == b"RIFF" and data[8:12] == b"WEBP":
-        kind = "webp"
-    else:
+    kind = (media_type(data) or "").removeprefix("image/")
+    if kind not in ("png", "webp"):
         raise ValueError("neither PNG nor WebP")
     try:
         with warnings.catch_warnings(action="ignore"), Image.open(io.BytesIO(data), formats=[kind.upper()]) as image:

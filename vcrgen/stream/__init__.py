@@ -13,12 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["VCRStream", "answer_text", "collate", "messages"]
 
-_HOMES = {
-    "VCRStream": "vcrgen.stream.stream",
-    "answer_text": "vcrgen.stream.chat",
-    "collate": "vcrgen.stream.chat",
-    "messages": "vcrgen.stream.chat",
-}
+_HOMES = {name: "vcrgen.stream.stream" if name == "VCRStream" else "vcrgen.stream.chat" for name in __all__}
 
 
 def __getattr__(name: str) -> Any:

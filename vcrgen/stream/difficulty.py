@@ -19,16 +19,12 @@ Values = tuple[float, float]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difficulty:
-    """What covers hide at each step.
+    """What covers hide at each step."""
 
-    Attributes:
-        kind: What the two numbers of a point are: with ``mode`` the shares of easy and of hard, which add up to 1; with
-            ``ink`` the lowest and the highest share of ink that stays visible.
-        points: Steps in rising order, each with its two numbers; between two points they change linearly, before the
-            first and after the last point they stay.
-    """
-
+    # The two numbers of a point: with ``mode`` the shares of easy and of hard, which add up to 1; with ``ink`` the
+    # lowest and the highest share of ink that stays visible.
     kind: Literal["mode", "ink"]
+    # Steps in rising order; the numbers change linearly between points, and stay before the first and after the last.
     points: tuple[tuple[int, Values], ...]
 
     def at(self, step: int) -> Values:
@@ -76,9 +72,8 @@ def _read_schedule(value: Any) -> Difficulty:
         raise ConfigError('`schedule` is a list of steps and values, as in [(0, "easy"), (50000, "hard")].')
     for point in value:
         if not isinstance(point, Sequence) or len(point) != 2 or type(point[0]) is not int or point[0] < 0:
-            raise ConfigError(
-                f"{point!r} is no point of a schedule; give a step (a count of pairs) and a mode, weights or a share."
-            )
+            what = "give a step (a count of pairs) and a mode, weights or a share"
+            raise ConfigError(f"{point!r} is no point of a schedule; {what}.")
         step, given = point
         if points and step <= points[-1][0]:
             raise ConfigError(f"The steps of a schedule rise; {step} comes after {points[-1][0]}.")
@@ -101,9 +96,8 @@ def _read_mix(value: Any) -> Values:
     elif isinstance(value, Sequence):
         weights = {name: 1 for name in map(str, value) if value.count(name) == 1}
     if not isinstance(weights, Mapping) or not weights or not set(weights) <= set(names):
-        raise ConfigError(
-            f'{value!r} is no mode; give "easy", "hard", "both", or weights such as {{"easy": 0.7, "hard": 0.3}}.'
-        )
+        known = '"easy", "hard", "both", or weights such as {"easy": 0.7, "hard": 0.3}'
+        raise ConfigError(f"{value!r} is no mode; give {known}.")
     easy, hard = (weights.get(name, 0) for name in names)
     if not (_is_number(easy) and _is_number(hard) and easy >= 0 and hard >= 0 and 0 < easy + hard < math.inf):
         raise ConfigError(f"The weights {value!r} have to be numbers of at least 0, not all of them 0.")
@@ -114,10 +108,8 @@ def _read_ink(value: Any) -> Values:
     """The lowest and the highest share."""
     ends = (value, value) if _is_number(value) else tuple(value) if isinstance(value, Sequence) else ()
     if len(ends) != 2 or not all(map(_is_number, ends)) or not LEAST_INK <= ends[0] <= ends[1] <= MOST_INK:
-        raise ConfigError(
-            f"{value!r} is no share of visible ink; give a number from {LEAST_INK} to {MOST_INK}, or the lowest and "
-            "the highest one."
-        )
+        known = f"a number from {LEAST_INK} to {MOST_INK}, or the lowest and the highest one"
+        raise ConfigError(f"{value!r} is no share of visible ink; give {known}.")
     return float(ends[0]), float(ends[1])
 
 

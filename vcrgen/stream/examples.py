@@ -17,7 +17,7 @@ from vcrgen.dataset.views import View
 from vcrgen.records import Mode, Span
 from vcrgen.rng import rng_for
 from vcrgen.stream.difficulty import Difficulty
-from vcrgen.text.languages import CoverTarget, LanguageRow
+from vcrgen.text.languages import CoverTarget
 from vcrgen.text.sample import calibration_sample
 from vcrgen.typeset.calibrate import Calibration, Calibrator
 
@@ -28,28 +28,17 @@ INK_DIGITS = 2  # covers hide whole rows, so finer shares would give the same on
 
 
 class Examples:
-    """Makes examples of one configuration, with what that needs loaded.
-
-    Args:
-        config: The configuration.
-        difficulty: What covers hide.
-        views: Names of views, those to choose from.
-    """
+    """Makes examples of one configuration, with what that needs loaded; ``views`` are those to choose from."""
 
     def __init__(self, config: BuildConfig, difficulty: Difficulty, views: Sequence[str]) -> None:
         self.pipeline = Pipeline(config)
-        self._difficulty = difficulty
-        self._views = views
+        self._difficulty, self._views = difficulty, views
         self._covers: dict[float, Calibration] = {}
 
     def make(self, prepared: Prepared, spans: Sequence[Span], *, epoch: int, step: int) -> dict[str, Any]:
-        """One example.
+        """One example, of a pair and the spans that are covered, in reading order.
 
-        Args:
-            prepared: The pair.
-            spans: What is covered, in reading order.
-            epoch: The epoch; another one has other random choices.
-            step: The pair's number in the stream, by which a schedule goes.
+        Another epoch has other random choices. ``step`` is the pair's number in the stream, by which a schedule goes.
         """
         pair, language = prepared.keys.pair, self.pipeline.language
         seed = self.pipeline.config.seed
@@ -59,19 +48,12 @@ class Examples:
         view = self._views[int(chosen)]
         composed = compose_images(draw_parts(prepared, spans), dict.fromkeys(spans, cover.rule), tuple)
         return {
-            "question_id": pair,
-            "image": stack_bands(getattr(composed, _IMAGES[View(view)])),
-            "question": language.question,
-            "answers": [span.text for span in spans],
-            "caption": prepared.layout.text,
-            "view": view,
-            "mode": str(level) if isinstance(level, Mode) else "ink",
-            "ink": cover.target,
-            "visible_ink": [covered.visible_ink for covered in composed.spans],
-            "epoch": epoch,
-            "step": step,
+            "question_id": pair, "image": stack_bands(getattr(composed, _IMAGES[View(view)])),
+            "question": language.question, "answers": [span.text for span in spans], "caption": prepared.layout.text,
+            "view": view, "mode": str(level) if isinstance(level, Mode) else "ink", "ink": cover.target,
+            "visible_ink": [covered.visible_ink for covered in composed.spans], "epoch": epoch, "step": step,
             "source_id": prepared.item.source_id,
-        }
+        }  # fmt: skip
 
     @cached_property
     def _calibrator(self) -> Calibrator:
@@ -79,14 +61,10 @@ class Examples:
         return Calibrator(self.pipeline.style.shaper, language, calibration_sample(language.code))
 
     def _cover(self, ink: float) -> Calibration:
+        """A cover that leaves a share of ink, as much of it above as the language's own covers of about that share."""
         ink = round(ink, INK_DIGITS)
         if ink not in self._covers:
-            self._covers[ink] = self._calibrator.nearest(cover_target(self.pipeline.language, ink))
+            known = sorted((target.visible, target.above) for target in self.pipeline.language.covers.values())
+            above = np.interp(ink, [visible for visible, _ in known], [share for _, share in known])
+            self._covers[ink] = self._calibrator.nearest(CoverTarget(visible=ink, above=float(above)))
         return self._covers[ink]
-
-
-def cover_target(language: LanguageRow, visible: float) -> CoverTarget:
-    """A cover that leaves a share of ink, as much of it above as the language's own covers of about that share."""
-    known = sorted((target.visible, target.above) for target in language.covers.values())
-    above = np.interp(visible, [ink for ink, _ in known], [share for _, share in known])
-    return CoverTarget(visible=visible, above=float(above))

@@ -27,23 +27,15 @@ class Order:
     A window has a number from 0, counted over all epochs; a row has a step, counted in the same way. Both depend on
     source and seed alone.
 
-    Args:
-        tasks: The windows in the order of the source.
-        seed: The stream's seed.
-        shuffle: Whether windows and the rows inside them are in random order.
-
-    Attributes:
-        windows: Windows of an epoch.
-        rows: Rows of an epoch.
+    ``tasks`` are the windows in the order of the source; ``shuffle`` puts windows and the rows inside them in random
+    order.
     """
 
     def __init__(self, tasks: Sequence[Task], *, seed: int, shuffle: bool) -> None:
-        self._tasks = tasks
-        self._seed = seed
-        self._shuffle = shuffle
+        self._tasks, self._seed, self._shuffle = tasks, seed, shuffle
         self._epochs: dict[int, Epoch] = {}
-        self.windows = len(tasks)
-        self.rows = sum(task.stop - task.start for task in tasks)
+        self.windows = len(tasks)  # of an epoch
+        self.rows = sum(task.stop - task.start for task in tasks)  # of an epoch
 
     def epoch(self, window: int) -> int:
         """The epoch of a window."""

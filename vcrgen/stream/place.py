@@ -24,10 +24,6 @@ class Progress:
     start: int = 0  # all of them before this number are done
     rows: Mapping[int, int] = field(default_factory=dict)  # for later ones, the rows that are done, if there are any
 
-    def of(self, window: int, size: int) -> int:
-        """Rows of a window that are done."""
-        return size if window < self.start else self.rows.get(window, 0)
-
     def left(self, windows: Iterable[tuple[int, int]], order: Order) -> Windows:
         """The windows that are not done."""
         for window, before in windows:
@@ -95,7 +91,8 @@ class Place:
         last = max(max(part.start, *part.rows, 0) for part in parts)
         for number, (window, before) in enumerate(self.windows(order)):
             size = order.size(window)
-            done = max(before, parts[number % len(parts)].of(window, size))
+            part = parts[number % len(parts)]
+            done = max(before, size if window < part.start else part.rows.get(window, 0))
             if start is None and done < size:
                 start = window
             if start is not None and done:
@@ -121,24 +118,15 @@ class Place:
             if not 0 <= index < number:
                 raise ValueError("no share")
             shares.append(Share(done=Progress.from_json(share["done"]), index=index, count=number))
-        until = value["until"]
-        return cls(
-            shares=tuple(shares), done=Progress.from_json(value["done"]), until=None if until is None else int(until)
-        )
+        until = None if value["until"] is None else int(value["until"])
+        return cls(shares=tuple(shares), done=Progress.from_json(value["done"]), until=until)
 
 
 class Tracker:
-    """Finds the place of a stream whose windows several workers go through, from the steps that they hand out.
-
-    Args:
-        place: Where they began.
-        workers: How many there are.
-        order: The order of the stream.
-    """
+    """Finds the place of a stream that several workers go through from a place on, by the steps that they hand out."""
 
     def __init__(self, place: Place, workers: int, order: Order) -> None:
-        self._place = place
-        self._order = order
+        self._place, self._order = place, order
         self._done = [Progress() for _ in range(workers)]
         self._windows = enumerate(place.windows(order))
         self._workers: dict[int, int] = {}

@@ -19,9 +19,10 @@ def find_rank(rank: int | None, world_size: int | None) -> tuple[int, int]:
         raise ConfigError("`rank` and `world_size` belong together; give both or neither.")
     if rank is not None and world_size is not None:
         found: tuple[Any, Any] = (rank, world_size)
-    elif (distributed := _distributed()) is not None:
-        found = distributed
     else:
+        distributed = sys.modules.get("torch.distributed")
+        if distributed is not None and distributed.is_available() and distributed.is_initialized():
+            return distributed.get_rank(), distributed.get_world_size()
         found = os.environ.get("RANK", "0"), os.environ.get("WORLD_SIZE", "1")
     try:
         index, size = map(int, found)
@@ -30,13 +31,6 @@ def find_rank(rank: int | None, world_size: int | None) -> tuple[int, int]:
     if not 0 <= index < size:
         raise ConfigError(f"Rank {found[0]} of {found[1]} is no rank; give one from 0 to below `world_size`.")
     return index, size
-
-
-def _distributed() -> tuple[int, int] | None:
-    distributed = sys.modules.get("torch.distributed")
-    if distributed is None or not distributed.is_available() or not distributed.is_initialized():
-        return None
-    return distributed.get_rank(), distributed.get_world_size()
 
 
 def find_worker() -> tuple[int, int] | None:

@@ -104,7 +104,9 @@ class VCRStream(IterableDataset[Example]):  # type: ignore[misc, unused-ignore]
             raise ConfigError(f"A stream writes no files, so {useless!r} does nothing here; leave it out.")
         self.config = load_build_config(None, options | {"source": str(source)})
         self._difficulty = read_difficulty(mode, ink, schedule)
-        self._views = _checked_views(views)
+        self._views = (views,) if isinstance(views, str) else tuple(views)
+        if not self._views or not set(self._views) <= set(View) or len(set(self._views)) < len(self._views):
+            raise ConfigError(f"`views` is {views!r}; give one or several of {', '.join(View)}.")
         if epochs is not None and (type(epochs) is not int or epochs < 1):
             raise ConfigError(f"`epochs` is {epochs!r}; give a count of at least 1, or None for no end.")
         self._epochs = epochs
@@ -113,13 +115,10 @@ class VCRStream(IterableDataset[Example]):  # type: ignore[misc, unused-ignore]
         partitions = cut_at_limit(self._source, self.config)
         _, tasks = cut_tasks(self.config, partitions)
         self._order = Order(tasks, seed=self.config.seed, shuffle=shuffle)
-        facts = {
-            "partitions": [asdict(partition) for partition in partitions],
-            "difficulty": asdict(self._difficulty),
-            "views": self._views,
-            "shuffle": shuffle,
-            **_choices(self.config),
-        }
+        facts = _choices(self.config) | {
+            "partitions": [asdict(partition) for partition in partitions], "difficulty": asdict(self._difficulty),
+            "views": self._views, "shuffle": shuffle,
+        }  # fmt: skip
         self._fingerprint = hashlib.sha256(canonical_json(facts).encode()).hexdigest()
         self._rank = find_rank(rank, world_size)
         self._place = Place().share(*self._rank)
@@ -171,10 +170,8 @@ class VCRStream(IterableDataset[Example]):  # type: ignore[misc, unused-ignore]
                 self._place = place.at(window, row + 1)
                 yield example
                 if self._turn != turn:
-                    raise StreamError(
-                        "The stream was moved while this iteration was under way, by another one or by a state that "
-                        "was loaded; iterate anew."
-                    )
+                    how = "by another one or by a state that was loaded"
+                    raise StreamError(f"The stream was moved while this iteration was under way, {how}; iterate anew.")
             self._place = place.at(window + 1, 0)
             if barren >= patience:
                 raise NoPairsError(self._nothing_usable())
@@ -201,10 +198,8 @@ class VCRStream(IterableDataset[Example]):  # type: ignore[misc, unused-ignore]
             yield from loader  # this process makes the examples, and knows where it is
             return
         if getattr(loader, "persistent_workers", False) and self._loaders.get(loader, self._turn) != self._turn:
-            raise StreamError(
-                "The persistent workers of this loader are not where the stream is, because an iteration was broken "
-                "off or a state was loaded; make a new DataLoader."
-            )
+            why = "because an iteration was broken off or a state was loaded; make a new DataLoader"
+            raise StreamError(f"The persistent workers of this loader are not where the stream is, {why}.")
         place, turn = self._begin()
         self._loaders[loader] = turn - 1  # until the end is reached
         tracker = self._tracker = Tracker(place, workers, self._order)
@@ -215,7 +210,9 @@ class VCRStream(IterableDataset[Example]):  # type: ignore[misc, unused-ignore]
                 if self._turn != turn or not tracker.handed_out(step):
                     raise StreamError("The loader hands out pairs that the stream is past; make a new DataLoader.")
             yield batch
-        if empty and self._rank[1] == 1 and self._at_start_of_epoch(place):
+        whole = place.until is None or self._order.epoch(place.start) < place.until
+        whole = whole and place.start % self._order.windows == 0 and not place.done.rows
+        if empty and self._rank[1] == 1 and whole:  # whole: this iteration went through whole epochs
             raise NoPairsError(self._nothing_usable())
         if self._turn == turn:
             self._tracker, self._place = None, self._ended(place)
@@ -230,11 +227,9 @@ class VCRStream(IterableDataset[Example]):  # type: ignore[misc, unused-ignore]
         return {"version": STATE_VERSION, "fingerprint": self._fingerprint, **self._here().to_json()}
 
     def load_state_dict(self, state: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> None:
-        """Take up a place.
+        """Take up a place: what :meth:`state_dict` gave on the same rank, or a list of what it gave on all ranks.
 
-        Args:
-            state: What :meth:`state_dict` gave on the same rank, or the list of what it gave on all ranks, of which
-                there may have been another number.
+        There may have been another number of ranks.
 
         Raises:
             StreamError: The state is of another source, other options, or other ranks.
@@ -259,11 +254,6 @@ class VCRStream(IterableDataset[Example]):  # type: ignore[misc, unused-ignore]
         if all(share.count == 1 for share in place.shares):
             return self._order.rows
         return PATIENCE * self._order.rows if place.until is None else math.inf
-
-    def _at_start_of_epoch(self, place: Place) -> bool:
-        """Whether an iteration from a place goes through whole epochs."""
-        within = place.until is None or self._order.epoch(place.start) < place.until
-        return within and place.start % self._order.windows == 0 and not place.done.rows
 
     def _until(self, place: Place) -> int | None:
         """The epoch before which the iteration ends that is under way at a place, or that begins there."""
@@ -332,14 +322,6 @@ def _choices(config: BuildConfig) -> dict[str, Any]:
     font = sha256_file(resolve_font(config.font)[0]) if config.font else None
     censor = CensorList.load(LANGUAGES[config.lang], config.censor_list).digest
     return {"config": config.published(), "font": font, "censor": censor, "spacy_model": config.spacy_model}
-
-
-def _checked_views(views: Sequence[str]) -> tuple[str, ...]:
-    if isinstance(views, str):
-        views = (views,)
-    if not views or not set(views) <= set(View) or len(set(views)) < len(views):
-        raise ConfigError(f"`views` is {views!r}; give one or several of {', '.join(View)}.")
-    return tuple(views)
 
 
 def _steps(batch: Any) -> list[int]:

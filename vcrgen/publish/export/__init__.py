@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +12,7 @@ from types import MappingProxyType
 from vcrgen.dataset.reader import open_dataset
 from vcrgen.errors import ConfigError
 from vcrgen.files import write_text
-from vcrgen.publish.export.base import Format, count_files, nearest, plan_job
+from vcrgen.publish.export.base import Format, plan_job
 from vcrgen.publish.export.imagefolder import write_imagefolder
 from vcrgen.publish.export.lmms_eval import write_lmms_eval
 from vcrgen.publish.export.vlmevalkit import write_vlmevalkit
@@ -55,12 +57,11 @@ def export_dataset(
         OutputError: The folder holds something, or cannot be written.
     """
     if to not in FORMATS:
-        known = ", ".join(FORMATS)
-        raise ConfigError(f"Unknown format {to!r}; the nearest is {nearest(to, list(FORMATS))!r}. Known: {known}.")
+        nearest = difflib.get_close_matches(to, FORMATS, n=1, cutoff=0.0)[0]
+        raise ConfigError(f"Unknown format {to!r}; the nearest is {nearest!r}. Known: {', '.join(FORMATS)}.")
     job = plan_job(open_dataset(dataset, VCR), mode=mode, split=split)
     with new_folder(out) as folder:
-        text = FORMATS[to](job, folder)
-        write_text(folder / "README.md", text)
-        files = count_files(folder)
+        write_text(folder / "README.md", FORMATS[to](job, folder))
+        files = sum(len(names) for _, _, names in os.walk(folder))
     rows = sum(file.rows for file in job.dataset.built.files if (file.mode, file.split) in job.parts)
     return ExportResult(path=out, files=files, rows=rows)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
 import json
-import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -49,25 +47,14 @@ class EncodedImage(NamedTuple):
 
 
 class ExportRow:
-    """A row of the dataset; what it holds is checked when it is asked for.
-
-    Args:
-        values: As :meth:`vcrgen.dataset.reader.Dataset.rows` gives them.
-        number: Its number in the part, from 0.
-        where: Names the row in errors.
-    """
+    """A row of the dataset; what it holds is checked when it is asked for. In errors it is called ``where``."""
 
     def __init__(self, values: Mapping[str, Any], *, number: int, where: str) -> None:
-        self._values = values
-        self._where = where
-        self.number = number
+        self._values, self._where = values, where  # as :meth:`vcrgen.dataset.reader.Dataset.rows` gives them
+        self.number = number  # in the part, from 0
 
     def text(self, column: str) -> str:
-        """The text of a column.
-
-        Raises:
-            DatasetError: There is none.
-        """
+        """The text of a column; a DatasetError if there is none."""
         value = self._values[column]
         if not isinstance(value, str):
             raise self._damaged(f"has no text in {column!r}")
@@ -75,22 +62,14 @@ class ExportRow:
 
     @property
     def answers(self) -> list[str]:
-        """The spans' texts.
-
-        Raises:
-            DatasetError: There are none, or one is not a text.
-        """
+        """The spans' texts; a DatasetError if there are none, or one is not a text."""
         answers = self._values["crossed_text"]
         if not answers or not all(isinstance(answer, str) for answer in answers):
             raise self._damaged("has no list of texts in 'crossed_text'")
         return list(answers)
 
     def picture(self, column: str) -> EncodedImage:
-        """An image. Its stored path is not looked at.
-
-        Raises:
-            DatasetError: It is neither PNG nor WebP.
-        """
+        """An image, whatever its stored path; a DatasetError if it is neither PNG nor WebP."""
         data = image_bytes(self._values[column]) or b""
         extension = (media_type(data) or "").removeprefix("image/")
         if extension not in ("png", "webp"):
@@ -123,11 +102,7 @@ class ExportJob:
     language: LanguageRow  # the dataset's language
 
     def rows(self, part: Part, *, columns: Sequence[str] | None = None) -> Iterator[ExportRow]:
-        """Stream the rows of a part.
-
-        Raises:
-            DatasetError: A file is missing or damaged.
-        """
+        """Stream the rows of a part; a DatasetError if a file is missing or damaged."""
         rows = self.dataset.select(mode=part.mode, split=part.split).rows(columns)
         for number, (place, values) in enumerate(rows):
             yield ExportRow(values, number=number, where=place)
@@ -136,11 +111,6 @@ class ExportJob:
     def example(self) -> Part:
         """The part that a README shows: a test split where there is one."""
         return next((part for part in self.parts if part.split == "test"), self.parts[0])
-
-    @property
-    def tag(self) -> str:
-        """Eight hex digits of the fingerprint: two datasets do not get the same name."""
-        return re.sub(r"[^0-9a-f]", "", str(self.dataset.built.fingerprint))[:8]
 
 
 Format = Callable[[ExportJob, Path], str]
@@ -190,11 +160,6 @@ class FileNames:
         return name
 
 
-def count_files(folder: Path) -> int:
-    """All files in a folder and its subfolders."""
-    return sum(len(files) for _, _, files in os.walk(folder))
-
-
 def readme(job: ExportJob, title: str, *sections: str, head: str = "") -> str:
     """Markdown for the README: what this is, how to use it, where it comes from."""
     manifest = job.dataset.built
@@ -205,8 +170,3 @@ def readme(job: ExportJob, title: str, *sections: str, head: str = "") -> str:
         f"Licence of the source: {licence}.\n\nSignature: `{signature}`"
     )
     return head + "\n\n".join([f"# {title}", *sections, origin]) + "\n"
-
-
-def nearest(name: str, known: Sequence[str]) -> str:
-    """The known name that is most like ``name``."""
-    return difflib.get_close_matches(name, known, n=1, cutoff=0.0)[0]

@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 
 from vcrgen.dataset.views import View
-from vcrgen.publish.export.base import ROWS_TOGETHER, SHORT_NAMES, ExportJob, ExportRow, FileNames, Part, readme
+from vcrgen.publish.export.base import ROWS_TOGETHER, SHORT_NAMES, ExportJob, FileNames, Part, readme
 
 FIELDS = {
     "file_name": View.STACKED.column,
@@ -31,7 +31,14 @@ def write_imagefolder(job: ExportJob, folder: Path) -> str:
             for row in job.rows(part):
                 if row.number % ROWS_TOGETHER == 0:
                     names = FileNames()
-                metadata.write(_write_row(row, names, place) + "\n")
+                below, key, fields = f"{row.number // ROWS_TOGETHER:05d}", names.name(row), {}
+                (place / below).mkdir(exist_ok=True)
+                for field, column in FIELDS.items():
+                    picture = row.picture(column)
+                    fields[field] = f"{below}/{key}.{SHORT_NAMES[column]}.{picture.extension}"
+                    with (place / fields[field]).open("xb") as file:
+                        file.write(picture.data)
+                metadata.write(row.other_columns(**fields) + "\n")
     example = job.example
     return readme(
         job,
@@ -42,20 +49,6 @@ def write_imagefolder(job: ExportJob, folder: Path) -> str:
         f'dataset = load_dataset("THIS_FOLDER", "{example.mode}", split="{example.split}")\n```',
         head=_head(job.parts),
     )
-
-
-def _write_row(row: ExportRow, names: FileNames, place: Path) -> str:
-    """Write the images of a row; returns its line of metadata."""
-    below = f"{row.number // ROWS_TOGETHER:05d}"
-    (place / below).mkdir(exist_ok=True)
-    key = names.name(row)
-    fields = {}
-    for field, column in FIELDS.items():
-        picture = row.picture(column)
-        fields[field] = f"{below}/{key}.{SHORT_NAMES[column]}.{picture.extension}"
-        with (place / fields[field]).open("xb") as file:
-            file.write(picture.data)
-    return row.other_columns(**fields)
 
 
 def _head(parts: tuple[Part, ...]) -> str:

@@ -88,7 +88,10 @@ def write_lmms_eval(job: ExportJob, folder: Path) -> str:
         )
     (folder / "data").mkdir()
     for part in job.parts:
-        _write_parquet(job, part, folder / "data" / f"{part}.parquet")
+        schema, rows = VCR.schema(*COLUMNS), map(_values, job.rows(part, columns=COLUMNS))
+        with pq.ParquetWriter(folder / "data" / f"{part}.parquet", schema, **VCR.parquet_options()) as writer:
+            while group := list(itertools.islice(rows, GROUP_ROWS)):
+                writer.write_table(pa.Table.from_pylist(group, schema))
         _write_tasks(job, part, folder)
     task = task_name(job, job.example)
     sections = [
@@ -121,14 +124,6 @@ def _write_tasks(job: ExportJob, part: Part, folder: Path) -> None:
     for name, text in texts.items():
         with (folder / f"{name}.yaml").open("x", encoding="utf-8", newline="") as file:
             file.write(text)
-
-
-def _write_parquet(job: ExportJob, part: Part, file: Path) -> None:
-    schema = VCR.schema(*COLUMNS)
-    rows = map(_values, job.rows(part, columns=COLUMNS))
-    with pq.ParquetWriter(file, schema, **VCR.parquet_options()) as writer:
-        while group := list(itertools.islice(rows, GROUP_ROWS)):
-            writer.write_table(pa.Table.from_pylist(group, schema))
 
 
 def _values(row: ExportRow) -> dict[str, object]:

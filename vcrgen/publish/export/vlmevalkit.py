@@ -15,6 +15,7 @@ from __future__ import annotations
 import base64
 import contextlib
 import csv
+import re
 from pathlib import Path
 
 from vcrgen.dataset.views import View
@@ -27,8 +28,10 @@ KINDS = {"": View.STACKED, "TEI_": View.TEI}
 
 def dataset_name(job: ExportJob, part: Part, kind: str) -> str:
     """Name of a TSV without its extension, which is also the name VLMEvalKit knows the data by."""
+    # Eight hex digits of the fingerprint: two datasets do not get the same name.
+    tag = re.sub(r"[^0-9a-f]", "", str(job.dataset.built.fingerprint))[:8]
     # The split in small letters: `OPEN` has an `EN`.
-    return f"VCR_{job.language.code.upper()}_{part.mode.upper()}_{kind}{part.split.lower()}_{job.tag}_openended"
+    return f"VCR_{job.language.code.upper()}_{part.mode.upper()}_{kind}{part.split.lower()}_{tag}_openended"
 
 
 def write_vlmevalkit(job: ExportJob, folder: Path) -> str:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import io
 import tarfile
-from collections.abc import Iterator
 from pathlib import Path
 
-from vcrgen.publish.export.base import ROWS_TOGETHER, SHORT_NAMES, ExportJob, ExportRow, FileNames, Part, readme
+from vcrgen.publish.export.base import ROWS_TOGETHER, SHORT_NAMES, ExportJob, FileNames, Part, readme
 
 MAX_SHARD_BYTES = 500_000_000
 
@@ -38,26 +37,17 @@ def _write_part(job: ExportJob, part: Part, folder: Path) -> None:
         names, size, count = FileNames(), 0, 0
         with tarfile.open(folder / f"{part}-{shard:06d}.tar", "x:", format=tarfile.USTAR_FORMAT) as archive:
             while row is not None and count < ROWS_TOGETHER:
-                members = dict(_members(row))
+                pictures = {short: row.picture(column) for column, short in SHORT_NAMES.items()}
+                members = {f"{short}.{picture.extension}": picture.data for short, picture in pictures.items()}
+                members["json"] = row.other_columns().encode("utf-8")
                 weight = sum(map(len, members.values()))
                 if count and size + weight > MAX_SHARD_BYTES:
                     break
                 key = names.name(row)
                 for extension, data in sorted(members.items()):
-                    _add(archive, f"{key}.{extension}", data)
+                    info = tarfile.TarInfo(f"{key}.{extension}")  # no owner, no date
+                    info.size = len(data)
+                    archive.addfile(info, io.BytesIO(data))
                 size, count = size + weight, count + 1
                 row = next(rows, None)
         shard += 1
-
-
-def _members(row: ExportRow) -> Iterator[tuple[str, bytes]]:
-    for column, short in SHORT_NAMES.items():
-        picture = row.picture(column)
-        yield f"{short}.{picture.extension}", picture.data
-    yield "json", row.other_columns().encode("utf-8")
-
-
-def _add(archive: tarfile.TarFile, name: str, data: bytes) -> None:
-    info = tarfile.TarInfo(name)  # no owner, no date
-    info.size = len(data)
-    archive.addfile(info, io.BytesIO(data))
