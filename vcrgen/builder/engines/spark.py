@@ -45,7 +45,7 @@ def spark_engine(make_worker: Callable[[], Worker], master: str | None) -> Itera
         """The results come when all tasks are done."""
         try:
             work = partial(_call, make_worker, context.applicationId)
-            outcomes = context.parallelize(tasks, len(tasks)).map(work).collect() if tasks else []
+            outcomes: list[Any] = context.parallelize(tasks, len(tasks)).map(work).collect() if tasks else []
         except Py4JError as error:
             raise WorkerError(
                 f"Spark gave up on a shard ({_reason(error)}); what was finished is kept: run the same command again "
