@@ -39,13 +39,9 @@ class StorageError(OSError):
 
 
 class Folder(ABC):
-    """A folder. Names are relative to it, with ``/``; an instance is cheap to pickle and holds nothing open.
+    """A folder. Names are relative to it, with ``/``; an instance is cheap to pickle and holds nothing open."""
 
-    Attributes:
-        disk: Where it is on this machine; None in an object store.
-    """
-
-    disk: Path | None = None
+    disk: Path | None = None  # where it is on this machine; None in an object store
 
     @abstractmethod
     def __str__(self) -> str:
@@ -61,15 +57,9 @@ class Folder(ABC):
 
     @abstractmethod
     def open(self, name: str, *, ahead: bool = False) -> BinaryIO:
-        """Open a file for reading.
+        """Open a file for reading; an OSError if it is not there, or cannot be read.
 
-        Args:
-            name: The file.
-            ahead: Whether it will be read mostly from one end to the other; otherwise nothing is fetched but what is
-                asked for.
-
-        Raises:
-            OSError: It is not there, or cannot be read.
+        ``ahead`` says that it is read mostly from one end to the other; otherwise only what is asked for is fetched.
         """
 
     @abstractmethod
@@ -108,12 +98,7 @@ class Folder(ABC):
         """The results of a function that waits for files of the folder, in order; in a store, several run at once."""
 
     def read_text(self, name: str) -> str:
-        """The text of a UTF-8 file.
-
-        Raises:
-            OSError: It is not there, or cannot be read.
-            ValueError: It is not UTF-8.
-        """
+        """The text of a UTF-8 file; an OSError if it cannot be read, a ValueError if it is not UTF-8."""
         with self.open(name, ahead=True) as handle:
             return handle.read().decode("utf-8")
 
@@ -192,10 +177,9 @@ class DiskFolder(Folder):
 
 
 class BucketFolder(Folder):
-    """A folder of an object store that `fsspec` knows; credentials are those of the store's own tools.
+    """``s3://bucket/folder``, ``gs://bucket/folder`` or ``hf://datasets/org/name/folder``, as `fsspec` opens them.
 
-    Args:
-        url: ``s3://bucket/folder``, ``gs://bucket/folder`` or ``hf://datasets/org/name/folder``.
+    Credentials are those of the store's own tools.
     """
 
     def __init__(self, url: str) -> None:
@@ -308,8 +292,7 @@ class _Object(io.RawIOBase):
     """An open object; whatever goes wrong while it is read is said as for every other request."""
 
     def __init__(self, handle: Any, asking: Callable[[], contextlib.AbstractContextManager[None]]) -> None:
-        self._handle = handle
-        self._asking = asking
+        self._handle, self._asking = handle, asking
 
     def readable(self) -> bool:
         return True

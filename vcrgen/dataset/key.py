@@ -69,11 +69,7 @@ def is_key(folder: Path) -> bool:
 
 
 def read_key(folder: Path) -> KeyManifest:
-    """Read the key's description and check the files against it.
-
-    Raises:
-        HiddenSetError: The folder is no key, or a file of it was changed.
-    """
+    """Read the key's description; a HiddenSetError if the folder is no key, or a file of it was changed."""
     file = folder / KEY_FILE
     try:
         if file.stat().st_size > MAX_KEY_BYTES:
@@ -94,11 +90,7 @@ def read_key(folder: Path) -> KeyManifest:
 
 
 def read_answers(folder: Path) -> Iterator[dict[str, Any]]:
-    """The items of a key, one after another.
-
-    Raises:
-        HiddenSetError: A line is not an item; the message does not show it.
-    """
+    """The items of a key in order; a HiddenSetError, which does not show the line, for what is no item."""
     with (folder / ANSWERS).open("rb") as lines:
         for number, line in enumerate(iter(lambda: lines.readline(MAX_LINE_BYTES + 1), b""), start=1):
             try:

@@ -57,11 +57,7 @@ class Dataset:
 
     @property
     def built(self) -> Manifest:
-        """The manifest.
-
-        Raises:
-            DatasetError: There is none.
-        """
+        """The manifest; a DatasetError if there is none."""
         if self.manifest is None:
             raise DatasetError(f"{self} is not a dataset that vcrgen finished (it has no {MANIFEST}).")
         return self.manifest
@@ -98,11 +94,7 @@ class Dataset:
         return digest.hexdigest()
 
     def select(self, *, mode: str | None = None, split: str | None = None) -> Dataset:
-        """The part of one mode, one split, or both.
-
-        Raises:
-            ConfigError: There is nothing of it.
-        """
+        """The part of one mode, one split, or both; a ConfigError if there is nothing of it."""
         of_mode = (file for file in self.files if mode in (None, file.mode))
         files = tuple(file for file in of_mode if split in (None, file.split, PurePosixPath(file.path).stem))
         if not files:
@@ -166,11 +158,7 @@ class Dataset:
         return found if most is None else min(found, most)
 
     def check(self, columns: Sequence[str] | None = None) -> None:
-        """Look at every file's size, footer and columns (all, or the given ones) without reading a row.
-
-        Raises:
-            DatasetError: A file is missing, or not what it should be.
-        """
+        """Raise a DatasetError if the size, footer or (given) columns of a file are wrong; no row is read."""
         names = tuple(self.kind.features) if columns is None else columns
 
         def look(file: TableFile) -> None:
@@ -210,11 +198,7 @@ class Dataset:
 
 
 def open_dataset(place: str | Path | Folder, kind: DatasetKind) -> Dataset:
-    """Find out what a dataset consists of.
-
-    Args:
-        place: A folder, a Parquet or Arrow file, or the URL of one in an object store.
-        kind: The columns that its rows may have.
+    """Find out what a dataset consists of: a folder, a Parquet or Arrow file, or one of these in an object store.
 
     Raises:
         DatasetError: There is nothing of that kind, or what lists its files is damaged.

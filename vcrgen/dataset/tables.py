@@ -78,11 +78,7 @@ class StoredRows(ABC):
 
 @contextmanager
 def open_table(folder: Folder, file: TableFile) -> Iterator[StoredRows]:
-    """Open a file whose size and number of rows are as they should be.
-
-    Raises:
-        DatasetError: It is missing or damaged, on opening or later; what pyarrow says of it is put in a sentence.
-    """
+    """Open a file of the right size and number of rows; a DatasetError if it is damaged, on opening or later."""
     try:
         size = folder.size(file.path)
         if size is None:

@@ -33,8 +33,8 @@ def slot_for(secret: Secret, number: int, form: int, fonts: Sequence[str]) -> Sl
     Fonts and places come in shuffled rounds, so that each is used as often as any other; another form of the same
     item has the next font of the round and the other place. ``number`` is the item's number in the set.
     """
-    position = secret.random("width", f"{form}/{number}").random()
-    width = LEAST_WIDTH + int(position * (MOST_WIDTH - LEAST_WIDTH + 1))
+    share = secret.random("width", f"{form}/{number}").random()
+    width = LEAST_WIDTH + int(share * (MOST_WIDTH - LEAST_WIDTH + 1))
     font = balanced(secret, "font", range(len(fonts)), number)
     place = balanced(secret, "strip", range(2), number)
     face = fonts[(font + form) % len(fonts)]

@@ -28,10 +28,7 @@ class NearIndex:
     at most one bit of some group: with two or more in each of the 17 they would differ in 34. So it is enough to look
     at the strings that have, in some group, the same value or one that a single bit makes another: 17 values for each
     of 17 groups. Nothing is missed. Of 100,000 random strings some 800 are looked at; of photographs, whose bits are
-    less random, one in 15.
-
-    Args:
-        strings: Each 32 bytes.
+    less random, one in 15. Each string is given as 32 bytes.
     """
 
     def __init__(self, strings: Sequence[bytes]) -> None:

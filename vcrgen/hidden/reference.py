@@ -35,11 +35,7 @@ class Reference:
         return len(self._captions)
 
     def add_source(self, source: Source, config: BuildConfig) -> None:
-        """Take in every pair of a source.
-
-        Raises:
-            SourceError: It, or one row of it, cannot be read, or it lacks the columns.
-        """
+        """Take in every pair of a source; a SourceError if a row cannot be read, or columns are missing."""
         check_columns(source, config)
         for number, partition in enumerate(source.partitions()):
             for item in iter_items(source, config, number, 0, partition.rows):

@@ -15,13 +15,7 @@ Answer = Mapping[str, Any]
 
 
 def mix_report(answers: Sequence[Answer], *, language: str, drops: Mapping[str, int]) -> dict[str, Any]:
-    """The mix of one form.
-
-    Args:
-        answers: The lines of its key.
-        language: Language code.
-        drops: Pairs of the source that were set aside, by reason.
-    """
+    """The mix of one form: of the lines of its key, and of the numbers of pairs set aside, by reason."""
     covers = LANGUAGES[language].covers
     spans = [span for answer in answers for span in answer["spans"]]
     ink = {mode: [s["visible_ink"] for s in spans if s["cover"] == mode] for mode in covers}
@@ -46,11 +40,7 @@ def mix_report(answers: Sequence[Answer], *, language: str, drops: Mapping[str, 
 
 
 def overlap_report(forms: Sequence[Sequence[Answer]]) -> list[dict[str, Any]]:
-    """For every two forms of the same pairs: what a reader of one knows of the other.
-
-    Args:
-        forms: The items of each form, in the same order of pairs.
-    """
+    """For every two forms, whose items are in the same order of pairs: what a reader of one knows of the other."""
     report: list[dict[str, Any]] = []
     for a, b in combinations(range(len(forms)), 2):
         pairs = list(zip(forms[a], forms[b], strict=True))

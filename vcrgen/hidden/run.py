@@ -174,18 +174,12 @@ class _Run:
         )  # fmt: skip
 
     def _is_complete(self) -> bool:
-        """Whether the set is there already.
-
-        Raises:
-            OutputError: Another finished set is.
-        """
+        """Whether the set is there already; an OutputError if another finished set is."""
         if not all(is_key(target / "key") and (target / "public").is_dir() for target in self._targets):
             return False
         if any(read_key(target / "key").fingerprint != self._fingerprint for target in self._targets):
-            raise OutputError(
-                f"{self._out} holds another hidden set (other source, options, versions or secret); choose another "
-                "--out."
-            )
+            what = "another hidden set (other source, options, versions or secret)"
+            raise OutputError(f"{self._out} holds {what}; choose another --out.")
         return True
 
     def _decide(self, ledger: Ledger) -> tuple[list[_Decision], Counter[str]]:

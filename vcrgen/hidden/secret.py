@@ -19,11 +19,7 @@ _HEX = re.compile(r"(?:[0-9a-fA-F]{2})+")
 
 
 class Secret:
-    """At least 128 secret bits, for choices, ids and seals. It has no text form that could reach a log.
-
-    Args:
-        value: The bytes.
-    """
+    """At least 128 secret bits, for choices, ids and seals. It has no text form that could reach a log."""
 
     __slots__ = ("_key",)
 
@@ -50,14 +46,9 @@ class Secret:
 
 
 def load_secret(file: Path, *, create: bool) -> tuple[Secret, bool]:
-    """Read the secret of a file, or make one there that only its owner can read.
+    """Read the secret of a file of at least 32 hexadecimal digits, and say whether it was made.
 
-    Args:
-        file: Hexadecimal digits, at least 32 of them.
-        create: Make the file if it is not there.
-
-    Returns:
-        The secret, and whether it was made.
+    With ``create``, a file that is not there is made, and only its owner can read it.
 
     Raises:
         HiddenSetError: The file is readable by others, too short, or not hexadecimal; the message does not quote it.

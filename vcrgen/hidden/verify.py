@@ -65,11 +65,7 @@ class _Fault(Exception):
 
 
 def find_sets(folder: Path) -> list[Path]:
-    """The folders with a public part: the folder itself, or one a form.
-
-    Raises:
-        HiddenSetError: There is none.
-    """
+    """The folders with a public part (the folder itself, or one a form); a HiddenSetError if there is none."""
     if (folder / "public").is_dir():
         return [folder]
     forms = [path for path in folder.glob("form-*") if (path / "public").is_dir()]
@@ -81,12 +77,8 @@ def find_sets(folder: Path) -> list[Path]:
 def verify(folder: Path, *, secret: Secret | None = None) -> list[Check]:
     """Check one set: the public part alone, and against the key if that is there.
 
-    Args:
-        folder: Holds ``public`` and, at the maintainer's, ``key``.
-        secret: To check the key's seal.
-
-    Returns:
-        All checks; each is made even where others fail.
+    The folder holds ``public`` and, at the maintainer's, ``key``, whose seal the secret checks. Each check is made even
+    where others fail.
     """
     public, key_folder, seal = folder / "public", folder / "key", "seal of the maintainer's secret"
     checks = [_check(name, look, public) for name, look in _PUBLIC_CHECKS.items()]

@@ -105,8 +105,7 @@ def _choose_pairs(data: Dataset, limit: int) -> tuple[list[Json], int]:
     if not modes:
         return [], 0
     first = data.select(mode=modes[0])
-    total = first.count()
-    count = min(limit, total)
+    count = min(limit, total := first.count())
     positions = [index * total // count for index in range(count)]
     pairs: dict[str, Json] = {}
     for _, row in first.rows(PAIR_COLUMNS, positions=positions):

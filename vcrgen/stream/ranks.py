@@ -10,11 +10,7 @@ from vcrgen.errors import ConfigError
 
 
 def find_rank(rank: int | None, world_size: int | None) -> tuple[int, int]:
-    """Rank and number of ranks: as given, else those of torch.distributed, else of the environment, else one.
-
-    Raises:
-        ConfigError: Only one is given, or they are no rank and number of ranks.
-    """
+    """Rank and number of ranks: as given, of torch.distributed, of the environment, or one; a ConfigError if odd."""
     if (rank is None) != (world_size is None):
         raise ConfigError("`rank` and `world_size` belong together; give both or neither.")
     if rank is not None and world_size is not None:

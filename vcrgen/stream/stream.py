@@ -178,9 +178,7 @@ class VCRStream(IterableDataset[Example]):  # type: ignore[misc, unused-ignore]
         self._place = self._ended(place)
 
     def batches(self, loader: Iterable[Batch]) -> Iterator[Batch]:
-        """Go through a data loader of this stream, and keep count of what it hands out.
-
-        So that :meth:`state_dict` in this process is exact, however much the loader's workers have prepared.
+        """Go through a data loader of this stream; :meth:`state_dict` stays exact, whatever its workers have prepared.
 
         Args:
             loader: A ``torch.utils.data.DataLoader`` of this stream. With workers, its batches have to be mappings with
@@ -221,8 +219,7 @@ class VCRStream(IterableDataset[Example]):  # type: ignore[misc, unused-ignore]
     def state_dict(self) -> dict[str, Any]:
         """The stream's place as JSON values: small, and independent of the number of workers.
 
-        It is exact for iteration in this process and for :meth:`batches`; a data loader's workers are not seen
-        otherwise.
+        It is exact for iteration in this process and for :meth:`batches`; other data loaders' workers are not seen.
         """
         return {"version": STATE_VERSION, "fingerprint": self._fingerprint, **self._here().to_json()}
 

@@ -20,8 +20,7 @@ from vcrgen.records import Mode
 from vcrgen.tasks.vcr import VCR
 from vcrgen.text.languages import LANGUAGES, LanguageRow
 
-SHORT_NAMES = {"image": "image"} | {view.column: view.value for view in View}
-"""Image column to what its files are called."""
+SHORT_NAMES = {"image": "image"} | {view.column: view.value for view in View}  # image column to name of its files
 ROWS_TOGETHER = 1000
 """Pairs of a shard or of a folder, at most; also what file names are unique among, so that memory stays flat."""
 
@@ -118,12 +117,7 @@ Format = Callable[[ExportJob, Path], str]
 
 
 def plan_job(dataset: Dataset, *, mode: str | None, split: str | None) -> ExportJob:
-    """Choose the parts of a dataset.
-
-    Raises:
-        ConfigError: It has no such mode or split.
-        DatasetError: The manifest has a name that vcrgen does not give.
-    """
+    """Choose the parts of a dataset; a ConfigError if it has no such mode or split, a DatasetError for odd names."""
     manifest = dataset.built
     lang = manifest.config.get("lang") if isinstance(manifest.config, Mapping) else None
     # These names become names of files, and the manifest is a file that may come from anywhere.
