@@ -78,13 +78,10 @@ def read_json(file: Path, error: type[VcrgenError]) -> Any:
 
 
 def parse_json(text: str, place: str, error: type[VcrgenError], *, most: int = MAX_LINE_VALUES) -> Any:
-    """One JSON value of not too many values.
+    """One JSON value that holds ``most`` values at most (commas and brackets in texts count, too).
 
-    Args:
-        text: The JSON.
-        place: Opens the message if it is none.
-        error: Class of the error.
-        most: Values in it, at most; commas and brackets in texts count, too.
+    Raises:
+        VcrgenError: Of the class given, with a message that opens with ``place``.
     """
     if len(text) > most and sum(map(text.count, "[{,")) > most:
         raise error(f"{place}: holds more than {most:,} values.")

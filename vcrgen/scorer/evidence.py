@@ -23,11 +23,7 @@ Row = tuple[Any, ...]
 
 
 class EvidenceWriter:
-    """Takes the matches of one output after another, and hands them on as rows of :data:`COLUMNS`, many at a time.
-
-    Args:
-        write: Writes some rows; None drops all.
-    """
+    """Takes the matches of outputs and gives ``write`` many rows of :data:`COLUMNS` at a time; None drops all."""
 
     wanted = False  # whether anything is done with the matches
 

@@ -14,16 +14,10 @@ MAX_BYTES = 4 << 20
 
 
 def read_images(key: AnswerKey, mode: str, wanted: Mapping[str, set[View]]) -> dict[tuple[str, View], bytes]:
-    """The images of some questions.
+    """The bytes of images: ``wanted`` has the views that are wanted of each question id.
 
-    Args:
-        key: The questions.
-        mode: The mode to take images of; where the dataset does not have it, its first.
-        wanted: Question id to the views that are wanted of it.
-
-    Returns:
-        Question id and view to the file's bytes. What is not there, too large, or cannot be read is left out: a report
-        without a picture is still a report.
+    They are of the given mode, or of the dataset's first where it does not have that. What is not there, too large, or
+    cannot be read is left out: a report without a picture is still a report.
     """
     data = key.images
     ids = {row: question_id for question_id in wanted if (row := key.row_of(question_id)) is not None}
