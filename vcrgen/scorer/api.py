@@ -30,11 +30,7 @@ def match_span(answer: str, output: str | None, *, lang: str = "en", **options: 
 def match_spans(
     answers: Sequence[str], outputs: Sequence[str | None], *, lang: str = "en", **options: Any
 ) -> list[SpanMatch]:
-    """Score outputs against hidden texts, pair by pair; see :func:`match_span`.
-
-    Raises:
-        ScoreError: The lists are not of one length; pairs are never guessed.
-    """
+    """Score outputs against hidden texts, pair by pair, of two lists of one length; see :func:`match_span`."""
     if isinstance(answers, str) or isinstance(outputs, str):
         raise ScoreError("match_spans takes two lists; for a single pair there is match_span.")
     if len(answers) != len(outputs):

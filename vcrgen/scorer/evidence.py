@@ -75,12 +75,7 @@ def _parquet(file: Path) -> Iterator[EvidenceWriter]:
 
 @contextmanager
 def write_evidence(file: Path | None) -> Iterator[EvidenceWriter]:
-    """A writer to a ``.parquet`` or ``.jsonl`` file that appears when the block ends well; None writes nothing.
-
-    Raises:
-        ScoreError: The suffix is another.
-        OutputError: The file cannot be written.
-    """
+    """A writer to a ``.parquet`` or ``.jsonl`` file that appears when the block ends well; None writes nothing."""
     if file is None:
         yield EvidenceWriter()
         return

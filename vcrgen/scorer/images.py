@@ -14,11 +14,7 @@ MAX_BYTES = 4 << 20
 
 
 def read_images(key: AnswerKey, mode: str, wanted: Mapping[str, set[View]]) -> dict[tuple[str, View], bytes]:
-    """The bytes of images: ``wanted`` has the views that are wanted of each question id.
-
-    They are of the given mode, or of the dataset's first where it does not have that. What is not there, too large, or
-    cannot be read is left out: a report without a picture is still a report.
-    """
+    """The bytes of wanted images, of a mode or else the first; what is missing, too large or unreadable is left out."""
     data = key.images
     ids = {row: question_id for question_id in wanted if (row := key.row_of(question_id)) is not None}
     if data is None or not ids:

@@ -56,10 +56,7 @@ class Nearest(NamedTuple):
 
 
 def nearest_by_levenshtein(span: SpanTokens, ngrams: NGrams) -> Nearest | None:
-    """The n-gram with the least edit distance; ties to more shared tokens (as sets), then to the earlier.
-
-    None if the output has fewer tokens than the span, or the span none.
-    """
+    """The n-gram with the least edit distance, if any; ties to more shared tokens (as sets), then to the earlier."""
     strings, tokens = ngrams(len(span.tokens)), ngrams.tokens
     if not strings:
         return None

@@ -166,11 +166,7 @@ class Session:
         )
 
     def validate(self, file: Path) -> Validation:
-        """Check one file without scoring it.
-
-        Raises:
-            PredictionError: The file cannot be read, or fits the dataset nowhere.
-        """
+        """Check one file without scoring it; refuses one that cannot be read or fits the dataset nowhere."""
         run = _opened(file)
         join = self._read(run)
         return Validation(

@@ -17,9 +17,6 @@ def read_output(value: Any, place: str) -> tuple[str | None, tuple[str, ...]]:
 
     A list of one value stands for that value. null and NaN are no output, which is not the same as an empty one.
     Characters that no file can hold (lone surrogates) become U+FFFD.
-
-    Raises:
-        PredictionError: The value is none of that.
     """
     flaws: list[str] = []
     while isinstance(value, list) and len(value) == 1:
