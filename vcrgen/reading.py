@@ -50,11 +50,7 @@ def decode(line: bytes, file: Path | str, number: int, error: type[VcrgenError])
 
 
 def iter_json_lines(file: Path, error: type[VcrgenError]) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The objects of a JSON Lines file, with their line numbers from 1.
-
-    Raises:
-        VcrgenError: Of the class given, where a line is not a JSON object.
-    """
+    """The objects of a JSON Lines file with their line numbers from 1; ``error`` where a line is none."""
     for number, line in iter_lines(file, error):
         value = parse_json(line, f"{file}, line {number}", error)
         if not isinstance(value, dict):
@@ -63,11 +59,7 @@ def iter_json_lines(file: Path, error: type[VcrgenError]) -> Iterator[tuple[int,
 
 
 def read_json(file: Path, error: type[VcrgenError]) -> Any:
-    """A file that is one JSON value.
-
-    Raises:
-        VcrgenError: Of the class given, where it is not.
-    """
+    """A file that is one JSON value; an error of the class given where it is not."""
     try:
         size = file.stat().st_size
         if size > MAX_JSON_BYTES:
@@ -78,14 +70,7 @@ def read_json(file: Path, error: type[VcrgenError]) -> Any:
 
 
 def parse_json(text: str, place: str, error: type[VcrgenError], *, most: int = MAX_LINE_VALUES) -> Any:
-    """One JSON value of not too many values.
-
-    Args:
-        text: The JSON.
-        place: Opens the message if it is none.
-        error: Class of the error.
-        most: Values in it, at most; commas and brackets in texts count, too.
-    """
+    """One JSON value of ``most`` values at most (commas and brackets in texts count); errors open with ``place``."""
     if len(text) > most and sum(map(text.count, "[{,")) > most:
         raise error(f"{place}: holds more than {most:,} values.")
     try:

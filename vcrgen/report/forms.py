@@ -45,9 +45,7 @@ def as_latex(table: Table) -> str:
 def as_csv(table: Table, *, quote_texts: bool = False) -> str:
     """Lines of CSV: texts that no spreadsheet runs as a formula, numbers that are not rounded, nothing for None.
 
-    Args:
-        table: Its percentages are written from 0 to 100.
-        quote_texts: Whether all texts stand in quotes; else only those that need to.
+    Percentages are written from 0 to 100. With ``quote_texts`` all texts stand in quotes; else only those that need to.
     """
     out = io.StringIO()
     all_quoted = csv.writer(out, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)

@@ -19,12 +19,8 @@ from vcrgen.report.escape import script_json
 class Templates:
     """The templates of one room of the package, with the style and the script that all its pages have.
 
-    Args:
-        package: The package whose folder ``templates`` holds them, such as ``vcrgen.publish``.
-        style: The room's style sheet in that folder; it follows the common one.
-        script: The room's script in that folder, or an empty text.
-        forms: Whether a page may send a form to the service that it came from.
-        names: What templates may use beside what is given for a page.
+    They stand in the folder ``templates`` of the package, with the room's style sheet, which follows the common one,
+    and its script, if any. With ``forms`` a page may send a form to its service. Templates may also use the ``names``.
     """
 
     def __init__(self, package: str, *, style: str, script: str = "", forms: bool = False, **names: Any) -> None:
@@ -47,11 +43,7 @@ class Templates:
         }
 
     def policy(self, *, header: bool = False) -> str:
-        """The content security policy of all pages of the room.
-
-        Args:
-            header: For an HTTP header; a ``<meta>`` in a page gives ``frame-ancestors`` no meaning.
-        """
+        """The content security policy of all pages; ``frame-ancestors``, without meaning in ``<meta>``, in a header."""
         rules = [
             "default-src 'none'",
             "img-src data:",
@@ -66,12 +58,7 @@ class Templates:
         return "; ".join(rules)
 
     def render(self, template: str, **values: Any) -> str:
-        """A page.
-
-        Args:
-            template: Its name in the room's folder.
-            values: What it shows; all texts are escaped.
-        """
+        """The page that a template in the room's folder makes of some values; all texts are escaped."""
         return self._environment.get_template(template).render(values)
 
     def _source(self, name: str) -> str:

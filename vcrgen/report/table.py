@@ -70,13 +70,11 @@ class Table:
     """Rows of cells under a title."""
 
     title: str
-    heads: Sequence[str]  # the heads of the columns
+    heads: Sequence[str]
     labels: int  # how many columns, from the left, hold labels; the others hold numbers, which stand on the right
     rows: Sequence[Sequence[TableCell]]  # as many cells each as there are heads
-    # numbers of the columns of which the highest percentage is marked where a form can do so
-    best: Collection[int] = ()
-    # sentences that are numbered below the table, each with an address or an empty text
-    notes: Sequence[tuple[str, str]] = ()
+    best: Collection[int] = ()  # numbers of the columns whose highest percentage is marked where a form can do so
+    notes: Sequence[tuple[str, str]] = ()  # sentences numbered below the table, each with an address or an empty text
 
     def texts(self) -> list[list[str]]:
         """The cells as people read them."""

@@ -29,14 +29,10 @@ _ROWS_TOGETHER = 512
 
 
 class Questions(Sequence[Question]):
-    """The questions of a split in the order of the dataset, of which the first ones are asked for.
+    """The questions of a split in the order of the dataset; those after the first ``limit`` are known by ids alone.
 
     Fill it with :meth:`add`, then call :meth:`close` once; from then on it can be read, also by processes that are
-    forked.
-
-    Args:
-        limit: Ask only for the first so many; the others are known by their ids alone.
-        secret: Keep the answers in memory, and never in a file.
+    forked. Where it is ``secret``, the answers stay in memory and are never in a file.
     """
 
     def __init__(self, *, limit: int | None = None, secret: bool = False) -> None:

@@ -15,17 +15,10 @@ _scorer = lru_cache(maxsize=8)(make_scorer)
 
 
 def match_span(answer: str, output: str | None, *, lang: str = "en", **options: Any) -> SpanMatch:
-    """Score one output against one hidden text.
+    """Score one output against one hidden text: the nearest n-gram, its place and distance, scores from 0 to 1.
 
-    Args:
-        answer: The hidden text.
-        output: What the model said; None for nothing, which is not the same as the empty text.
-        lang: Language code.
-        **options: As for :func:`vcrgen.scorer.scorer.make_scorer`: ``protocol``, ``segmenter``, ``strip_thinking``,
-            ``max_output_tokens``.
-
-    Returns:
-        The nearest n-gram, where it stands in the output, its distance, and all scores (shares from 0 to 1).
+    An output of None is no output, which is not the same as the empty text. Options are those of :func:`make_scorer`:
+    ``protocol``, ``segmenter``, ``strip_thinking``, ``max_output_tokens``.
 
     Raises:
         ScoreError: An option is wrong.
@@ -37,11 +30,7 @@ def match_span(answer: str, output: str | None, *, lang: str = "en", **options: 
 def match_spans(
     answers: Sequence[str], outputs: Sequence[str | None], *, lang: str = "en", **options: Any
 ) -> list[SpanMatch]:
-    """Score outputs against hidden texts, pair by pair; see :func:`match_span`.
-
-    Raises:
-        ScoreError: The lists are not of one length; pairs are never guessed.
-    """
+    """Score outputs against hidden texts, pair by pair, of two lists of one length; see :func:`match_span`."""
     if isinstance(answers, str) or isinstance(outputs, str):
         raise ScoreError("match_spans takes two lists; for a single pair there is match_span.")
     if len(answers) != len(outputs):

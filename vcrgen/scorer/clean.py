@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from dataclasses import dataclass
+from itertools import accumulate
 
 TAG = re.compile(r"<(/?)think(?:ing)?>", re.IGNORECASE)
 PREFIX = "Assistant: "
@@ -34,22 +35,16 @@ class Cleaned:
 
 
 def clean(output: str, *, strip_thinking: bool, cut_prefix: bool) -> Cleaned:
-    """Take out what is not part of the answer.
+    """Take out what is not part of the answer: thinking blocks, and all up to the last ``Assistant: `` as published.
 
-    Args:
-        output: What the model gave.
-        strip_thinking: Take out thinking blocks; an unclosed one reaches to the end, and a closing tag without an
-            opening one (the prompt opened it) ends a block that began with the output.
-        cut_prefix: Drop everything up to and including the last ``Assistant: ``, as the published code does.
+    An unclosed block reaches to the end; a closing tag without an opening one (the prompt opened it) ends a block that
+    began with the output.
     """
     kept = _without_thinking(output) if strip_thinking else [(0, len(output))]
     thinking = kept != [(0, len(output))] and bool(output)
-    parts, length, texts = [], 0, []
-    for start, end in kept:
-        parts.append((length, start))
-        texts.append(output[start:end])
-        length += end - start
-    cleaned = Cleaned("".join(texts), tuple(parts) or ((0, 0),), thinking)
+    offsets = accumulate((end - start for start, end in kept), initial=0)
+    parts = tuple((offset, start) for offset, (start, _) in zip(offsets, kept, strict=False))
+    cleaned = Cleaned("".join(output[start:end] for start, end in kept), parts or ((0, 0),), thinking)
     return _after_prefix(cleaned) if cut_prefix else cleaned
 
 

@@ -32,11 +32,7 @@ class Comparison:
 
 
 def compare(results: Sequence[RunResult]) -> list[Comparison]:
-    """Compare every pair of runs in every mode and view that both have.
-
-    Raises:
-        ScoreError: There are fewer than two runs, their signatures differ, or they have no view in common.
-    """
+    """Compare every pair of two or more runs of one signature in every mode and view that both have."""
     if len(results) < 2:
         raise ScoreError("A comparison needs two files of outputs or more.")
     require_one_signature(results)

@@ -23,11 +23,7 @@ Row = tuple[Any, ...]
 
 
 class EvidenceWriter:
-    """Takes the matches of one output after another, and hands them on as rows of :data:`COLUMNS`, many at a time.
-
-    Args:
-        write: Writes some rows; None drops all.
-    """
+    """Takes the matches of outputs and gives ``write`` many rows of :data:`COLUMNS` at a time; None drops all."""
 
     wanted = False  # whether anything is done with the matches
 
@@ -79,12 +75,7 @@ def _parquet(file: Path) -> Iterator[EvidenceWriter]:
 
 @contextmanager
 def write_evidence(file: Path | None) -> Iterator[EvidenceWriter]:
-    """A writer to a ``.parquet`` or ``.jsonl`` file that appears when the block ends well; None writes nothing.
-
-    Raises:
-        ScoreError: The suffix is another.
-        OutputError: The file cannot be written.
-    """
+    """A writer to a ``.parquet`` or ``.jsonl`` file that appears when the block ends well; None writes nothing."""
     if file is None:
         yield EvidenceWriter()
         return

@@ -44,11 +44,7 @@ class SpanProperties:
     """What divides the spans of a key: a few bytes of each span, kept when its question is seen.
 
     Questions that are scored are shown to it (:meth:`see`), as their spans' tokens are at hand then. It reads the
-    others from the key when it is asked for the properties.
-
-    Args:
-        key: The answers.
-        scorer: Its tokens are those of the lengths.
+    others from the key when it is asked for the properties. Lengths are in the tokens of the scorer.
     """
 
     def __init__(self, key: AnswerKey, scorer: Scorer) -> None:

@@ -14,17 +14,7 @@ MAX_BYTES = 4 << 20
 
 
 def read_images(key: AnswerKey, mode: str, wanted: Mapping[str, set[View]]) -> dict[tuple[str, View], bytes]:
-    """The images of some questions.
-
-    Args:
-        key: The questions.
-        mode: The mode to take images of; where the dataset does not have it, its first.
-        wanted: Question id to the views that are wanted of it.
-
-    Returns:
-        Question id and view to the file's bytes. What is not there, too large, or cannot be read is left out: a report
-        without a picture is still a report.
-    """
+    """The bytes of wanted images, of a mode or else the first; what is missing, too large or unreadable is left out."""
     data = key.images
     ids = {row: question_id for question_id in wanted if (row := key.row_of(question_id)) is not None}
     if data is None or not ids:

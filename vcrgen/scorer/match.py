@@ -40,11 +40,10 @@ class NGrams:
 
     def __call__(self, n: int) -> list[str]:
         """All n-grams in order, each joined by the joiner; none for n = 0 or a shorter output."""
-        known = self._cache.get(n)
-        if known is None:
+        if n not in self._cache:
             shifted = [self.tokens[start:] for start in range(n)]
-            known = self._cache[n] = list(map(self._joiner.join, zip(*shifted, strict=False)))
-        return known
+            self._cache[n] = list(map(self._joiner.join, zip(*shifted, strict=False)))
+        return self._cache[n]
 
 
 class Nearest(NamedTuple):
@@ -57,11 +56,7 @@ class Nearest(NamedTuple):
 
 
 def nearest_by_levenshtein(span: SpanTokens, ngrams: NGrams) -> Nearest | None:
-    """The n-gram with the least edit distance; ties to more shared tokens (as sets), then to the earlier.
-
-    Returns:
-        None if the output has fewer tokens than the span, or the span none.
-    """
+    """The n-gram with the least edit distance, if any; ties to more shared tokens (as sets), then to the earlier."""
     strings, tokens = ngrams(len(span.tokens)), ngrams.tokens
     if not strings:
         return None
@@ -82,14 +77,11 @@ def nearest_by_levenshtein(span: SpanTokens, ngrams: NGrams) -> Nearest | None:
 
 
 def nearest_by_difflib(span: SpanTokens, ngrams: NGrams) -> Nearest | None:
-    """The n-gram the published code chooses: highest difflib ratio to the span's text, the first on ties.
+    """The n-gram the published code chooses: highest difflib ratio to the span's text, the first on ties, or None.
 
     Only n-grams that share a token with the span are candidates, and only a ratio above 0 counts. difflib's blocks
     form a common subsequence, so the longest common subsequence bounds its ratio from above: n-grams are tried from
     the highest bound down, until no bound reaches the best ratio found.
-
-    Returns:
-        None if there is no candidate.
     """
     first = _candidates(span, ngrams)
     if not first:
@@ -127,10 +119,8 @@ def _candidates(span: SpanTokens, ngrams: NGrams) -> dict[str, int]:
     n = len(span.tokens)
     strings = ngrams(n)
     first: dict[str, int] = {}
-    if not strings:
-        return first
     shared = -1  # the last token seen that is one of the span's
-    for last, token in enumerate(ngrams.tokens):
+    for last, token in enumerate(ngrams.tokens if strings else ()):
         if token in span.unique:
             shared = last
         index = last - n + 1

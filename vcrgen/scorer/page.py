@@ -6,6 +6,7 @@ import base64
 import functools
 from collections.abc import Iterable, Sequence
 from itertools import groupby
+from typing import Any
 
 from vcrgen.dataset.pictures import media_type
 from vcrgen.dataset.views import View
@@ -21,10 +22,8 @@ from vcrgen.scorer.tables import MAIN_METRICS, METRIC_LABELS, remarks, report_ta
 
 EXAMPLES = 6
 MAX_OUTPUT_SHOWN = 2000
-OutputKey = tuple[str, str, View]
-"""Stands for one output: its question's id, its mode and its view."""
-Card = tuple[Found, str]
-"""An output with its matches, and the image as a ``data:`` URI or an empty text."""
+OutputKey = tuple[str, str, View]  # the question's id, the mode and the view of an output
+Card = tuple[Found, str]  # an output with its matches, and the image as a `data:` URI or an empty text
 
 
 def as_html(
@@ -35,11 +34,8 @@ def as_html(
 ) -> str:
     """A page that needs nothing beside it.
 
-    Args:
-        session: What scored the results; it gives the examples.
-        predictions: The outputs of the results, in the same order; read again for the examples.
-        results: One signature for all.
-        comparisons: Of these results.
+    The results are those of the session, with one signature; their outputs, ``predictions``, stand in the same order
+    and are read again for the examples.
 
     Raises:
         ScoreError: The results have different signatures.
@@ -70,11 +66,8 @@ def as_html(
 
 def _bars(result: RunResult, metric: str) -> tuple[str, list[tuple[str, str, str]]]:
     """A run's title, and the label, drawing and mean of each of its modes and views."""
-    bars: list[tuple[str, str, str]] = []
-    for cell in result.cells:
-        of = cell.metrics[metric]
-        bars.append((f"{cell.mode}, {cell.view.label}", interval_bar(of.value, of.low, of.high), percent(of.value)))
-    return result.title, bars
+    cells = [(f"{cell.mode}, {cell.view.label}", cell.metrics[metric]) for cell in result.cells]
+    return result.title, [(name, interval_bar(of.value, of.low, of.high), percent(of.value)) for name, of in cells]
 
 
 def _examples(session: Session, outputs: Outputs, result: RunResult) -> tuple[list[Card], list[Card]]:
@@ -148,11 +141,5 @@ def _marked(output: str, matches: Sequence[SpanMatch]) -> list[tuple[str, str]]:
 
 @functools.cache
 def _templates() -> Templates:
-    return Templates(
-        "vcrgen.scorer",
-        style="report.css",
-        percent=percent,
-        marked=_marked,
-        longest=MAX_OUTPUT_SHOWN,
-        UNSTATED=UNSTATED,
-    )
+    names: dict[str, Any] = {"percent": percent, "marked": _marked, "longest": MAX_OUTPUT_SHOWN, "UNSTATED": UNSTATED}
+    return Templates("vcrgen.scorer", style="report.css", **names)

@@ -43,11 +43,7 @@ _BY_NAME = {name: rules for rules in _PROTOCOLS for name in (rules.name.removesu
 
 
 def find_protocol(name: str) -> Protocol:
-    """The protocol of a name, with or without its version.
-
-    Raises:
-        ScoreError: There is none.
-    """
+    """The protocol of a name, with or without its version."""
     if name not in _BY_NAME:
         raise ScoreError(f"Unknown protocol {name!r}; known: {', '.join(_BY_NAME)}.")
     return _BY_NAME[name]

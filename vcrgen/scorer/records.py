@@ -52,8 +52,7 @@ class AnswerSpan:
 
     text: str  # what has to be restored
     tokens: tuple[str, ...] | None = None  # its tokens as the dataset recorded them, in the caption's context, or None
-    # visible ink by mode, as a share; empty where the dataset does not say
-    ink: Mapping[str, float] = field(default_factory=dict)
+    ink: Mapping[str, float] = field(default_factory=dict)  # visible ink by mode, as a share; empty where unknown
     # what else may make it hard, by name: the cover, the font, the strip's place. Empty unless items differ
     traits: Mapping[str, str] = field(default_factory=dict)
 
@@ -83,8 +82,7 @@ class Prediction:
     model: str | None = None
     output: str | None  # the text; None where the file has null or nothing
     answers: tuple[str, ...] | None = None  # the answers the file itself holds, to check that it belongs to the dataset
-    # what was odd about the output: `null`, `nan`, `listed`, `surrogates`, `replaced`, `failed`
-    flaws: tuple[str, ...] = ()
+    flaws: tuple[str, ...] = ()  # what was odd about the output, by the names of `join.PROBLEMS`
 
 
 class SpanMatch(NamedTuple):

@@ -91,11 +91,7 @@ class RunResult:
         return self.label or self.model or self.name
 
     def cell(self, view: str = "stacked", mode: str | None = None) -> CellResult:
-        """The scores of one view, and of one mode where there are two.
-
-        Raises:
-            ScoreError: There are none, or two.
-        """
+        """The scores of one view, and of one mode where there are two; refuses where there are none, or two."""
         found = [cell for cell in self.cells if cell.view == view and mode in (None, cell.mode)]
         if len(found) != 1:
             have = ", ".join(f"{cell.view}/{cell.mode}" for cell in self.cells)
@@ -129,11 +125,7 @@ def with_own_titles(results: Sequence[RunResult]) -> list[RunResult]:
 
 
 def require_one_signature(results: Sequence[RunResult]) -> None:
-    """Refuse to put scores side by side that were not made in the same way.
-
-    Raises:
-        ScoreError: Two signatures differ; says in what.
-    """
+    """Refuse to put scores side by side that were not made in the same way; says in what they differ."""
     for other in results[1:]:
         ours, theirs = results[0].signature.facts, other.signature.facts
         names = [name for name in {**ours, **theirs} if ours.get(name) != theirs.get(name)]

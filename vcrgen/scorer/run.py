@@ -63,11 +63,7 @@ class Validation:
 
 
 class Session:
-    """Answers and scorer, loaded once for any number of files.
-
-    Args:
-        data: The dataset, as for :func:`vcrgen.scorer.answers.load_answers`.
-        options: How to score.
+    """Answers and scorer, loaded once for any number of files; ``data`` as for :func:`load_answers`.
 
     Raises:
         VcrgenError: The answers cannot be read, or an option is wrong.
@@ -81,20 +77,17 @@ class Session:
         self.key: AnswerKey = load_answers(
             data, mode=options.mode, split=options.split, subset=options.subset, lang=options.lang
         )
-        self._scorer: Scorer | None = None
 
-    @property
+    @cached_property
     def scorer(self) -> Scorer:
         """The scorer of the dataset's language; made when first used."""
-        if self._scorer is None:
-            self._scorer = make_scorer(
-                self.key.lang,
-                protocol=self.options.protocol,
-                segmenter=self.options.segmenter,
-                strip_thinking=self.options.strip_thinking,
-                max_output_tokens=self.options.max_output_tokens,
-            )
-        return self._scorer
+        return make_scorer(
+            self.key.lang,
+            protocol=self.options.protocol,
+            segmenter=self.options.segmenter,
+            strip_thinking=self.options.strip_thinking,
+            max_output_tokens=self.options.max_output_tokens,
+        )
 
     @cached_property
     def properties(self) -> SpanProperties:
@@ -128,11 +121,7 @@ class Session:
         return runs
 
     def score(self, outputs: Outputs, evidence: EvidenceWriter | None = None) -> RunResult:
-        """Score a file, or several as one.
-
-        Args:
-            outputs: The file or files.
-            evidence: Takes every span's match.
+        """Score a file, or several as one; ``evidence`` takes every span's match.
 
         Raises:
             PredictionError: A file cannot be read, fits the dataset nowhere, or (strictly) not wholly.
@@ -151,9 +140,17 @@ class Session:
             for row in rows.tolist() if evidence.wanted else ():
                 matches = unanswered(self.key.question(row).answers, Outcome.MISSING)
                 evidence.add(name, model, self._id(row), cell.mode, cell.view, matches)
-        self._note_spans(join, tally)
-        if self.options.strict:
-            _refuse_flaws(run, join)
+        # Problems that only show when outputs and answers are tokenised.
+        if empty := sum(cell.counts[Outcome.EMPTY.value] for cell in tally.cells.values()):
+            join.counts["empty"] = empty
+        without_tokens, first = self.properties.empty
+        if without_tokens:
+            join.counts["empty_spans"] = without_tokens
+            join.examples["empty_spans"] = list(map(repr, first))
+        flaws = [f"{join.counts[kind]} {PROBLEMS[kind]}" for kind in STRICT if join.counts[kind]]
+        if self.options.strict and flaws:
+            names = " and ".join(str(file.path) for file in run)
+            raise PredictionError(f"{names} is not complete (--strict): {'; '.join(flaws)}.")
         cells, resamples = summarise(tally, seed=self.options.seed)
         return RunResult(
             name=name,
@@ -169,11 +166,7 @@ class Session:
         )
 
     def validate(self, file: Path) -> Validation:
-        """Check one file without scoring it.
-
-        Raises:
-            PredictionError: The file cannot be read, or fits the dataset nowhere.
-        """
+        """Check one file without scoring it; refuses one that cannot be read or fits the dataset nowhere."""
         run = _opened(file)
         join = self._read(run)
         return Validation(
@@ -217,16 +210,6 @@ class Session:
     def _id(self, question: int) -> str:
         return self.key.question(question).question_id
 
-    def _note_spans(self, join: Join, tally: Tally) -> None:
-        """Problems that only show when outputs and answers are tokenised."""
-        empty = sum(cell.counts[Outcome.EMPTY.value] for cell in tally.cells.values())
-        if empty:
-            join.counts["empty"] = empty
-        without_tokens, first = self.properties.empty
-        if without_tokens:
-            join.counts["empty_spans"] = without_tokens
-            join.examples["empty_spans"] = [repr(question_id) for question_id in first]
-
     def _notes(self, run: Run, cells: list[CellResult]) -> Iterator[str]:
         if len(run) > 1:
             yield f"Files of one model, scored as one: {', '.join(encodable(file.path.name) for file in run)}."
@@ -257,11 +240,7 @@ class Session:
 
 
 def score(
-    predictions: str | Path | Sequence[str | Path],
-    *,
-    data: str | Path,
-    spans: str | Path | None = None,
-    **options: Any,
+    predictions: str | Path | Sequence[str | Path], *, data: str | Path, spans: str | Path | None = None, **options: Any
 ) -> RunResult:
     """Score a file of model outputs against a VCR dataset.
 
@@ -304,10 +283,3 @@ def _name(run: Run) -> str:
 
 def _problems(join: Join) -> dict[str, tuple[int, tuple[str, ...]]]:
     return {kind: (join.counts[kind], tuple(join.examples.get(kind, ()))) for kind in PROBLEMS if join.counts[kind]}
-
-
-def _refuse_flaws(run: Run, join: Join) -> None:
-    flaws = [f"{join.counts[kind]} {PROBLEMS[kind]}" for kind in STRICT if join.counts[kind]]
-    if flaws:
-        names = " and ".join(str(file.path) for file in run)
-        raise PredictionError(f"{names} is not complete (--strict): {'; '.join(flaws)}.")

@@ -32,11 +32,7 @@ class _Column(NamedTuple):
 
 
 def summarise(tally: Tally, *, seed: int) -> tuple[list[CellResult], dict[CellName, Resamples]]:
-    """Means, standard deviations and intervals of every cell of a tally.
-
-    Returns:
-        A result for each mode and view, easy before hard and stacked before TEI, and what comparisons need of each.
-    """
+    """Results for each mode and view, easy before hard and stacked before TEI, and what comparisons need of each."""
     import numpy as np
 
     names = sorted(tally.cells, key=lambda name: (name[0], list(View).index(name[1])))

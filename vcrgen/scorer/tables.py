@@ -34,10 +34,10 @@ Row: TypeAlias = tuple[TableCell, ...]
 
 
 def render(results: Sequence[RunResult], form: str, comparisons: Sequence[Comparison] = ()) -> str:
-    """The results as a document.
+    """The results, of one signature, as a document.
 
     Args:
-        results: One signature for all.
+        results: The runs.
         form: ``md`` (tables of GitHub's Markdown), ``latex`` (a ``tabular`` for each table, for the package booktabs),
             ``csv`` (a line for each number, in percent, not rounded) or ``json`` (everything, as shares, not rounded).
         comparisons: Of these results.

@@ -30,11 +30,7 @@ _MOST_DRAWN = 1 << 25
 
 
 class GroupSums(Protocol):
-    """What a bootstrap needs of the groups: sums and counts, column by column, for some groups at a time.
-
-    Attributes:
-        column: For every column of sums the column of counts that it is divided by.
-    """
+    """What a bootstrap needs of the groups: sums and counts, column by column, for some groups at a time."""
 
     @property
     def column(self) -> Sequence[int]:
@@ -74,18 +70,10 @@ def means_of(groups: GroupSums) -> Floats:
 
 
 def resampled_means(groups: GroupSums, *, seed: int, unit: str) -> Floats:
-    """The means of bootstrap resamples of groups.
+    """The means of bootstrap resamples of groups: resamples x columns; NaN where one holds no score of a column.
 
     Memory does not depend on the number of groups but for a block of weights: two bytes a group and resample, of at
-    most 33 resamples once there are a million groups.
-
-    Args:
-        groups: Sums and counts of each group.
-        seed: The seed of the run.
-        unit: The name of what is drawn; names the random stream.
-
-    Returns:
-        Resamples x columns; NaN where a resample holds no score of a column.
+    most 33 resamples once there are a million groups. ``unit``, the name of what is drawn, names the random stream.
     """
     import numpy as np
 

@@ -16,14 +16,10 @@ if TYPE_CHECKING:
 
 
 def better_and_worse(means: Floats, others: Sequence[Floats]) -> tuple[list[int], list[int]]:
-    """Which of some systems are better than one, and which are worse.
+    """The positions of the systems that are better than one, and of those that are worse.
 
-    Args:
-        means: Of the one system: the means of its resamples.
-        others: The same of the others.
-
-    Returns:
-        The positions of those that are better, and of those that are worse; the rest cannot be told apart from it.
+    ``means`` are the means of the one system's resamples, ``others`` those of the others. Positions in neither list are
+    of systems that cannot be told apart from it.
     """
     if not others:
         return [], []
@@ -36,9 +32,6 @@ def better_and_worse(means: Floats, others: Sequence[Floats]) -> tuple[list[int]
 def rank_range(better: int, worse: int, systems: int) -> tuple[int, int]:
     """A system's rank, and the last one it could have: if all that cannot be told apart from it were better.
 
-    Args:
-        better: How many systems are better.
-        worse: How many are worse.
-        systems: How many there are, itself included.
+    Example: of 5 systems, itself included, 1 is better and 2 are worse; it stands between rank 2 and 3.
     """
     return better + 1, systems - worse

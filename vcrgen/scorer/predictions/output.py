@@ -13,16 +13,10 @@ MODES = ("easy", "hard")
 
 
 def read_output(value: Any, place: str) -> tuple[str | None, tuple[str, ...]]:
-    """The text of an output value, and what was odd about it.
+    """The text of an output value or None, and its flaws as in :class:`vcrgen.scorer.records.Prediction`.
 
     A list of one value stands for that value. null and NaN are no output, which is not the same as an empty one.
     Characters that no file can hold (lone surrogates) become U+FFFD.
-
-    Returns:
-        The text or None, and its flaws as in :class:`vcrgen.scorer.records.Prediction`.
-
-    Raises:
-        PredictionError: The value is none of that.
     """
     flaws: list[str] = []
     while isinstance(value, list) and len(value) == 1:

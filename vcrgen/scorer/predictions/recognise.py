@@ -90,15 +90,7 @@ class PredictionFile:
 
 
 def open_predictions(file: Path, *, name: str | None = None) -> PredictionFile:
-    """Recognise a file of outputs by its content.
-
-    Args:
-        file: The file.
-        name: What it was called when it was written, where that is not its name now.
-
-    Raises:
-        PredictionError: There is no such file, it is of no known format, or a pickle.
-    """
+    """Recognise a file of outputs by its content; ``name`` is what it was called if that is not its name now."""
     try:
         with file.open("rb") as handle:
             start = handle.read(8)

@@ -31,12 +31,8 @@ def read_rows(
 ) -> Iterator[Prediction]:
     """Predictions from rows of VLMEvalKit's columns.
 
-    Rows are joined by ``question_id`` where the table has that column, and by ``index`` otherwise.
-
-    Args:
-        file: Named in messages.
-        rows: Number and cells of each row.
-        missing: Texts that stand for no value, as in CSV files of pandas.
+    Rows are joined by ``question_id`` where the table has that column, and by ``index`` otherwise. ``missing`` are
+    texts that stand for no value, as in CSV files of pandas.
     """
     for number, row in rows:
         place = f"{file}, row {number}"

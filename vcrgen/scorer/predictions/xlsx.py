@@ -48,11 +48,7 @@ _END_OF_DIRECTORY = b"PK\x05\x06"
 
 
 def read_xlsx(file: Path) -> Iterator[Prediction]:
-    """The first sheet of a workbook.
-
-    Raises:
-        PredictionError: The file is no workbook, is damaged, or is larger inside than any table of outputs.
-    """
+    """The first sheet of a workbook; refuses what is damaged or larger inside than any such table."""
     return read_rows(file, _rows(file), missing=NO_VALUE)
 
 
