@@ -231,7 +231,7 @@ MUTATIONS: tuple[Mutation, ...] = (
     M("scorer", "empty outputs left out of the length", "cell.answer_characters += sum(map(len, answers))",
       "cell.answer_characters += sum(map(len, answers)) if output else 0", "score"),
     M("scorer", "missing outputs do not count", "counts = [per_image(None, None)]",
-      'counts = [per_image(None, (next(iter(self._cells.values())).outcomes[spans] != OUTCOMES.index("missing")).astype(float))]', "score"),
+      'counts = [per_image(None, np.all([cell.outcomes[spans] != OUTCOMES.index("missing") for cell in self._cells.values()], axis=0).astype(float))]', "score"),
     M("scorer", "the last of two outputs counts",
       "        if seen[row]:\n", "        if seen[row] and False:\n", "score"),
     M("scorer", "exact match by strings under the published code's protocol", "exact_by_tokens=True", "exact_by_tokens=False", "match"),
