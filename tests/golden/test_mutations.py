@@ -1,0 +1,35 @@
+"""Every mutation can still be made: its text stands once in the package, and what comes in its place is Python."""
+
+import ast
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+ROOT = Path(__file__).resolve().parents[2]
+SEARCHED = (".py", ".txt", ".html", ".css", ".j2")  # as in scripts/try_mutations.py, which changes no other files
+
+
+def load() -> ModuleType:
+    """The table, which is no module of the package."""
+    specification = importlib.util.spec_from_file_location("mutations_table", ROOT / "scripts" / "mutations.py")
+    assert specification and specification.loader
+    module = importlib.util.module_from_spec(specification)
+    sys.modules["mutations_table"] = module
+    specification.loader.exec_module(module)
+    return module
+
+
+def test_every_mutation_can_be_made() -> None:
+    texts = {path: path.read_text("utf-8") for path in sorted((ROOT / "vcrgen").rglob("*")) if path.suffix in SEARCHED}
+    wrong = []
+    for one in load().MUTATIONS:
+        places = [path for path, text in texts.items() for _ in range(text.count(one.old))]
+        if len(places) != 1:
+            wrong.append(f"{one.room}: {one.what}: {len(places)} places hold {one.old!r}")
+        elif places[0].suffix == ".py":
+            try:
+                ast.parse(texts[places[0]].replace(one.old, one.new))
+            except SyntaxError as error:
+                wrong.append(f"{one.room}: {one.what}: {error}")
+    assert not wrong, "Give these of scripts/mutations.py their new text:\n" + "\n".join(wrong)
