@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vcrgen.config import BuildConfig, find_recipe, load_build_config, parse_splits
+from vcrgen.config import BuildConfig, HiddenOptions, checked, find_recipe, load_build_config, parse_splits
 from vcrgen.errors import ConfigError
 from vcrgen.records import Mode
 from vcrgen.resources import resource_dir
@@ -116,3 +116,24 @@ def test_the_hash_is_of_the_choices() -> None:
     assert one.part_hash() == BuildConfig(splits="train=...,test=5").part_hash()  # rows do not depend on their split
     assert one.part_hash() != BuildConfig(seed=1).part_hash()
     assert "source" not in one.published()
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"items": 0}, "items: Input should be greater than or equal to 1."),
+        ({"items": -3}, "items: Input should be greater than or equal to 1."),
+        ({"variants": 0}, "variants: Input should be greater than or equal to 1."),
+        ({"variants": 21}, "variants: Input should be less than or equal to 20."),
+        ({"form": 2}, "Unknown key 'form'; the nearest known key is 'fonts'."),
+    ],
+)
+def test_options_of_a_hidden_set_that_are_none(values: dict[str, object], message: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        checked(HiddenOptions, values | {"config": load_build_config(None, {})})
+    assert str(caught.value) == message
+
+
+def test_fonts_of_a_hidden_set_are_separated_by_commas() -> None:
+    options = HiddenOptions(config=load_build_config(None, {}), fonts=("lato, carlito", "roboto"))
+    assert options.fonts == ("lato", "carlito", "roboto")

@@ -412,10 +412,6 @@ def test_with_the_secret_the_key_can_be_proven(hidden_set: Path, secret_file: Pa
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"items": 0}, HiddenSetError, "at least 1 item"),
-        ({"items": -3}, HiddenSetError, "at least 1 item"),
-        ({"variants": 0}, HiddenSetError, "1 to 20 variants"),
-        ({"variants": 21}, HiddenSetError, "1 to 20 variants"),
         ({"fonts": ("lato", "no-such-font")}, FontError, "no-such-font cannot be used"),
         ({"fonts": ("",)}, FontError, "cannot be used"),
         ({"fonts": ("lato", "ar-pl-sungti-gb"), "lang": "zh"}, FontError, "lacks .* letters .*of Chinese"),
