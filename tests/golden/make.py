@@ -236,6 +236,7 @@ class Bench:
         """
         from unittest import mock
 
+        import typer.rich_utils
         from rich.console import Console
         from typer.testing import CliRunner
 
@@ -244,7 +245,8 @@ class Bench:
         settings = {"COLUMNS": "200", "LINES": "60", "TERM": "dumb", "NO_COLOR": "1"}
         # The consoles are made when the command line is first imported, in whatever width the terminal has then.
         wide = {"out": Console(width=200, height=60), "err": Console(width=200, height=60, stderr=True)}
-        with contextlib.chdir(self.folder), mock.patch.multiple(console, **wide):
+        helps = mock.patch.object(typer.rich_utils, "MAX_WIDTH", 200)
+        with contextlib.chdir(self.folder), mock.patch.multiple(console, **wide), helps:
             result = CliRunner().invoke(app, [str(word).replace(f"{self.folder}/", "") for word in words], env=settings)
         text = result.stdout + result.stderr
         code = [f"exit code {result.exit_code}"] if result.exit_code else []

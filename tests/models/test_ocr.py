@@ -19,6 +19,7 @@ from vcrgen.text.languages import LANGUAGES
 from vcrgen.typeset.fonts import default_chain
 from vcrgen.typeset.layout import layout_caption
 from vcrgen.typeset.render import render_strip
+from vcrgen.typeset.style import make_shaper
 
 Box = tuple[float, float, float, float, str]
 
@@ -103,9 +104,9 @@ def asked(image: Image.Image, lang: str = "en") -> Request:
 def sample_strip(lang: str) -> bytes:
     """A built-in text, set and drawn."""
     language = LANGUAGES[lang]
-    chain = default_chain(language.fonts, size=20)
-    layout = layout_caption(caption(lang, 0), chain, width=300, max_lines=2, break_unit=language.break_unit)
-    return encoded(Image.fromarray(render_strip(layout, chain)))
+    shaper = make_shaper(language, default_chain(language.fonts, size=20))
+    layout = layout_caption(caption(lang, 0), shaper, width=300, max_lines=2, break_unit=language.break_unit)
+    return encoded(Image.fromarray(render_strip(layout)))
 
 
 @pytest.fixture(scope="module")
