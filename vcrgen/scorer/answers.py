@@ -135,8 +135,8 @@ def _in_all_modes(data: Dataset, modes: Sequence[str], languages: set[str]) -> R
                     f"{place}: in mode {mode} this row is not {question.question_id!r} with the same answers; copy or "
                     "build the dataset again."
                 )
-            spans = tuple(replace(a, ink={**a.ink, **b.ink}) for a, b in zip(spans, other.spans, strict=True))
-        yield place, replace(question, spans=spans)
+            spans = tuple(a._replace(ink={**a.ink, **b.ink}) for a, b in zip(spans, other.spans, strict=True))
+        yield place, question._replace(spans=spans)
     for mode, reader in zip(others, readers, strict=True):
         if extra := next(reader, None):
             raise AnswerError(f"{extra[0]}: mode {first} has no such row, mode {mode} has; copy the dataset again.")
@@ -179,8 +179,8 @@ def _hidden_rows(folder: Path) -> Rows:
         covers = [str(span.get("cover"))[:20] if isinstance(span, dict) else "" for span in spans]
         if len(covers) != len(answers):
             raise AnswerError(f"{place}: not an item of a key.")
-        marked = (replace(a, traits={"cover": c, **traits}) for a, c in zip(plain.spans, covers, strict=True))
-        yield place, replace(plain, spans=tuple(marked))
+        marked = (a._replace(traits={"cover": c, **traits}) for a, c in zip(plain.spans, covers, strict=True))
+        yield place, plain._replace(spans=tuple(marked))
 
 
 def _choose_split(data: Dataset, wanted: str | None) -> Dataset:

@@ -40,11 +40,7 @@ def clean(output: str, *, strip_thinking: bool, cut_prefix: bool) -> Cleaned:
     An unclosed block reaches to the end; a closing tag without an opening one (the prompt opened it) ends a block that
     began with the output.
     """
-    kept = _without_thinking(output) if strip_thinking else [(0, len(output))]
-    thinking = kept != [(0, len(output))] and bool(output)
-    offsets = accumulate((end - start for start, end in kept), initial=0)
-    parts = tuple((offset, start) for offset, (start, _) in zip(offsets, kept, strict=False))
-    cleaned = Cleaned("".join(output[start:end] for start, end in kept), parts or ((0, 0),), thinking)
+    cleaned = _without_thinking(output) if strip_thinking and TAG.search(output) else Cleaned(output)
     return _after_prefix(cleaned) if cut_prefix else cleaned
 
 
@@ -54,8 +50,8 @@ def is_refusal(text: str) -> bool:
     return any(word in text for word in REFUSALS) or any(word in lower for word in REFUSALS_ANY_CASE)
 
 
-def _without_thinking(output: str) -> list[tuple[int, int]]:
-    """The stretches of the output outside of thinking blocks; one pass over the tags."""
+def _without_thinking(output: str) -> Cleaned:
+    """What stands outside of thinking blocks; one pass over the tags, of which there is one at least."""
     kept: list[tuple[int, int]] = []
     position, thinks = 0, False
     for tag in TAG.finditer(output):
@@ -68,7 +64,9 @@ def _without_thinking(output: str) -> list[tuple[int, int]]:
         position = tag.end()
     if not thinks and position < len(output):
         kept.append((position, len(output)))
-    return kept
+    offsets = accumulate((end - start for start, end in kept), initial=0)
+    parts = tuple((offset, start) for offset, (start, _) in zip(offsets, kept, strict=False))
+    return Cleaned("".join(output[start:end] for start, end in kept), parts or ((0, 0),), thinking=True)
 
 
 def _after_prefix(cleaned: Cleaned) -> Cleaned:

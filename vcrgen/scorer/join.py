@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from vcrgen.dataset.views import View
 from vcrgen.errors import PredictionError
@@ -35,8 +36,7 @@ STRICT = ("missing", "unknown", "duplicate", "null", "nan", "failed")
 EXAMPLES = 5
 
 
-@dataclass(frozen=True, slots=True)
-class Joined:
+class Joined(NamedTuple):
     """A prediction that has a question: the first for its question, mode and view."""
 
     prediction: Prediction

@@ -6,9 +6,9 @@ Scores are shares from 0 to 1; only the report turns them into percent and round
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import NamedTuple
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from vcrgen.dataset.views import View
 
@@ -46,19 +46,20 @@ class Scores(NamedTuple):
 METRICS = Scores._fields
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerSpan:
-    """One hidden text."""
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+class AnswerSpan(NamedTuple):
+    """One hidden text. Like :class:`Question` a named tuple, as both are read from the key once for every output."""
 
     text: str  # what has to be restored
     tokens: tuple[str, ...] | None = None  # its tokens as the dataset recorded them, in the caption's context, or None
-    ink: Mapping[str, float] = field(default_factory=dict)  # visible ink by mode, as a share; empty where unknown
+    ink: Mapping[str, float] = _NOTHING  # visible ink by mode, as a share; empty where unknown
     # what else may make it hard, by name: the cover, the font, the strip's place. Empty unless items differ
-    traits: Mapping[str, str] = field(default_factory=dict)
+    traits: Mapping[str, str] = _NOTHING
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class Question(NamedTuple):
     """One image with its spans, in reading order."""
 
     question_id: str
@@ -70,17 +71,16 @@ class Question:
         return tuple(span.text for span in self.spans)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prediction:
+class Prediction(NamedTuple):
     """One model output, as a file gives it."""
 
     place: str  # where it stands, for messages: `line 17`
     question_id: str | None  # the id it names, or None where the format names a row number only
+    output: str | None  # the text; None where the file has null or nothing
     row: int | None = None  # the row number it names, or None
     view: View | None = None  # the image the model saw, or None where the file does not say
     mode: str | None = None  # `easy` or `hard`, or None
     model: str | None = None
-    output: str | None  # the text; None where the file has null or nothing
     answers: tuple[str, ...] | None = None  # the answers the file itself holds, to check that it belongs to the dataset
     flaws: tuple[str, ...] = ()  # what was odd about the output, by the names of `join.PROBLEMS`
 

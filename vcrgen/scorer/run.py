@@ -112,10 +112,13 @@ class Session:
             PredictionError: A file cannot be read, or fits the dataset nowhere.
         """
         runs: list[Run] = [(open_predictions(file),) for file in files]
-        for model in dict.fromkeys(map(_model, runs) if len(runs) > 1 else ()):
-            same = [run for run in runs if model is not None and _model(run) == model]
-            cells = [cell for run in same for cell in self._read(run).seen]
-            if len(same) > 1 and len(set(cells)) == len(cells):
+        by_model: dict[str, list[Run]] = {}
+        for run in runs if len(runs) > 1 else ():
+            if model := _model(run):
+                by_model.setdefault(model, []).append(run)
+        for same in by_model.values():
+            cells = [cell for run in same for cell in self._read(run).seen] if len(same) > 1 else []
+            if cells and len(set(cells)) == len(cells):
                 runs[runs.index(same[0])] = tuple(file for run in same for file in run)
                 runs = [run for run in runs if run not in same[1:]]
         return runs

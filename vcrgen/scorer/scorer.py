@@ -21,8 +21,7 @@ LONGEST_OUTPUT = 100_000
 MOST_PREPARED = 1 << 15  # spans whose tokens are kept: about 20 MB
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScoredOutput:
+class ScoredOutput(NamedTuple):
     """What became of one output."""
 
     matches: tuple[SpanMatch, ...]  # one for each span

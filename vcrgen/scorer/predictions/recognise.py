@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -71,7 +71,7 @@ class PredictionFile:
         form = FORMATS[self.format]
         for prediction in form.read(self.path):
             if form.failures and (prediction.output or "").lstrip().startswith(form.failures):
-                prediction = replace(prediction, flaws=(*prediction.flaws, "failed"))
+                prediction = prediction._replace(flaws=(*prediction.flaws, "failed"))
             yield self._with_task(prediction) if self.task.mode else prediction
 
     @property
@@ -86,7 +86,7 @@ class PredictionFile:
                 f"{self.path}, {prediction.place}: its output is of {view} and {mode}, and the file's name says "
                 f"{self.task.view} and {self.task.mode}; mend the one that is wrong."
             )
-        return replace(prediction, view=view, mode=mode)
+        return prediction._replace(view=view, mode=mode)
 
 
 def open_predictions(file: Path, *, name: str | None = None) -> PredictionFile:
