@@ -93,6 +93,8 @@ def test_the_readme_has_what_is_tested() -> None:
     assert len(rest) == 2 and "python3 scripts/run_tests.py" in rest[1]
     ci = (ROOT / ".ci" / "run").read_text("utf-8")
     assert "python3 scripts/run_tests.py" in ci and "grep -m1 '^python3 -m venv' README.md" in ci
+    named = re.findall(r"\btests/[\w/.]+", "\n".join(line for line in ci.splitlines() if not line.startswith("#")))
+    assert len(named) >= 4 and [path for path in named if not (ROOT / path).exists()] == []
 
 
 @pytest.mark.parametrize("line", COMMANDS)
