@@ -6,7 +6,7 @@ import hashlib
 import os
 import sys
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
@@ -222,6 +222,7 @@ class FontChain:
         size: Font size in pixels.
         line_height: Pixels between two baselines: 1.1 times the size.
         baseline: Pixels from the top of a line to its baseline.
+        glyph: From a character to its glyph, or None if no face has it.
 
     Raises:
         FontError: A file cannot be used.
@@ -236,19 +237,13 @@ class FontChain:
         # 0.88 and 0.91 of the size. Other faces' ascents go from 0.75 (Carlito) to 1.16 (Noto CJK).
         ascent = self.faces[0].font.getmetrics()[0]
         self.baseline = min(max(ascent, -(-7 * size // 8)), -(-11 * size // 12))
-        self._glyphs: dict[str, Glyph | None] = {}
+        self.glyph: Callable[[str], Glyph | None] = cache(self._draw)
 
     @property
     def digest(self) -> str:
         """Twelve hex digits that stand for the bytes of all faces, in order."""
         faces = (f"{face.sha256}#{face.index}" if face.index else face.sha256 for face in self.faces)
         return hashlib.sha256("".join(faces).encode()).hexdigest()[:12]
-
-    def glyph(self, character: str) -> Glyph | None:
-        """A character's glyph, or None if no face has it."""
-        if character not in self._glyphs:
-            self._glyphs[character] = self._draw(character)
-        return self._glyphs[character]
 
     def _draw(self, character: str) -> Glyph | None:
         for index, face in enumerate(self.faces):
