@@ -97,7 +97,7 @@ def failing(tree: Path, first: str) -> str:
             os.chdir(tree)
             sys.path.insert(0, str(tree))
             sys.dont_write_bytecode = True
-            words = ["-x", "-q", "-p", "no:cacheprovider", "tests/golden"]
+            words = ["-x", "-q", "-p", "no:cacheprovider", "tests/golden/test_golden.py"]
             code = int(pytest.main(words, plugins=[Likely(tuple(first.split()))]))
         finally:
             os._exit(code)
