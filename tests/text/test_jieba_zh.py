@@ -41,7 +41,7 @@ def words(oracle: Any) -> list[str]:
         "鿖鿕\U00020000〇々㐀",
         "Ａ１é中文",
         "abc 123 c++ c# 100%",
-        "穿T恤的人在A座买A股，做B超",  # words whose first letter is none by itself
+        "大S和阿Q在办公枱品嚐保溼",  # words that end in a character which is no word by itself
     ],
 )
 def test_words_are_jiebas(oracle: Any, text: str) -> None:
