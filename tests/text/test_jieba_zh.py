@@ -1,0 +1,67 @@
+"""Our way through jieba's dictionary gives jieba's own words, character for character."""
+
+from pathlib import Path
+from typing import Any
+
+import jieba
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vcrgen.text.jieba_zh import LONGEST_REMEMBERED, load_jieba
+
+WIKI = Path(__file__).resolve().parents[3] / "shared" / "data" / "wiki"
+
+
+@pytest.fixture(scope="module")
+def oracle() -> Any:
+    """jieba's tokenizer with its packaged dictionary, without its cache in the temporary folder."""
+    tokenizer = jieba.Tokenizer()
+    tokenizer.FREQ, tokenizer.total = tokenizer.gen_pfdict(tokenizer.get_dict_file())
+    tokenizer.initialized = True
+    return tokenizer
+
+
+@pytest.fixture(scope="module")
+def words(oracle: Any) -> list[str]:
+    """Words and beginnings of words of the dictionary, every hundredth."""
+    return sorted(oracle.FREQ)[::100]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "他来到了网易杭研大厦",
+        "结婚的和尚未结婚的",
+        "南京市长江大桥",
+        "小明硕士毕业于中国科学院计算所,后在日本京都大学深造",
+        "在3.14%和abc-def之间\r\n,\t 第2行",
+        "龘" * (LONGEST_REMEMBERED + 3),
+        "鿖鿕\U00020000〇々㐀",
+        "Ａ１é中文",
+        "abc 123 c++ c# 100%",
+        "大S和阿Q在办公枱品嚐保溼",  # words that end in a character which is no word by itself
+    ],
+)
+def test_words_are_jiebas(oracle: Any, text: str) -> None:
+    assert list(load_jieba().cut(text)) == list(oracle.cut(text))
+
+
+@given(data=st.data())
+def test_words_of_any_text_are_jiebas(oracle: Any, words: list[str], data: st.DataObject) -> None:
+    part = st.one_of(
+        st.sampled_from(words),
+        st.characters(min_codepoint=0x4E00, max_codepoint=0x9FFF),
+        st.sampled_from(list("的一是在不了有和人这 \n\r，。a1.-%#é")),
+    )
+    text = "".join(data.draw(st.lists(part, max_size=40)))
+    assert list(load_jieba().cut(text)) == list(oracle.cut(text))
+
+
+def test_words_of_captions_are_jiebas(oracle: Any) -> None:
+    pq = pytest.importorskip("pyarrow.parquet")
+    if not (WIKI / "pairs_zh.parquet").exists():
+        pytest.skip("needs ../shared/data/wiki/pairs_zh.parquet")
+    captions = pq.read_table(WIKI / "pairs_zh.parquet", columns=["caption"])["caption"].to_pylist()
+    assert [list(load_jieba().cut(text)) for text in captions] == [list(oracle.cut(text)) for text in captions]
