@@ -5,7 +5,8 @@ The first eight columns have VCR-WIKI's names, so that loaders written for it wo
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from vcrgen.dataset.reader import Dataset
 from vcrgen.dataset.schema import FLOAT, IMAGE, INT, STRING, DatasetKind
@@ -15,52 +16,35 @@ from vcrgen.records import Mode
 from vcrgen.text.languages import LANGUAGES, CoverTarget
 
 _BOX = {"x0": INT, "y0": INT, "x1": INT, "y1": INT}
-_SPAN = {
-    "start": INT,
-    "end": INT,
-    "text": STRING,
-    "tokens": [STRING],
-    "boxes": [_BOX],
-    "visible_ink": FLOAT,
-    "rows_above": INT,
-    "rows_below": INT,
-}
-VCR = DatasetKind(
-    features={
-        "question_id": STRING,
-        "image": IMAGE,
-        "caption": STRING,
-        "stacked_image": IMAGE,
-        "only_it_image": IMAGE,
-        "only_it_image_small": IMAGE,
-        "crossed_text": [STRING],
-        "question": STRING,
-        "language": STRING,
-        "mode": STRING,
-        "spans": [_SPAN],
-        "strip_height": INT,
-        "strip_y": INT,
-        "only_it_strip_y": INT,
-        "source_id": STRING,
-    },
-    notes={
-        "question_id": "hash of the source image's bytes and the caption; the same pair has the same id in every build",
-        "image": "VI, resized to the width",
-        "caption": "the text shown in the strip",
-        "stacked_image": "VI+TEI: VI with the covered strip below it",
-        "only_it_image": "TEI only: the covered strip on white, same size as `stacked_image`",
-        "only_it_image_small": "the covered strip",
-        "crossed_text": "texts of the spans, in reading order: the answers",
-        "question": "ST, the question put to the model",
-        "language": "language code",
-        "mode": "`easy` or `hard`",
-        "spans": "per span: offsets into `caption`, text, tokens, boxes of the cover in the strip (px), share of the "
+_SPAN = {"start": INT, "end": INT, "text": STRING, "tokens": [STRING], "boxes": [_BOX], "visible_ink": FLOAT}
+_SPAN |= {"rows_above": INT, "rows_below": INT}
+# Column to its type and what it holds.
+_COLUMNS = {
+    "question_id": (
+        STRING, "hash of the source image's bytes and the caption; the same pair has the same id in every build"
+    ),
+    "image": (IMAGE, "VI, resized to the width"),
+    "caption": (STRING, "the text shown in the strip"),
+    "stacked_image": (IMAGE, "VI+TEI: VI with the covered strip below it"),
+    "only_it_image": (IMAGE, "TEI only: the covered strip on white, same size as `stacked_image`"),
+    "only_it_image_small": (IMAGE, "the covered strip"),
+    "crossed_text": ([STRING], "texts of the spans, in reading order: the answers"),
+    "question": (STRING, "ST, the question put to the model"),
+    "language": (STRING, "language code"),
+    "mode": (STRING, "`easy` or `hard`"),
+    "spans": (
+        [_SPAN],
+        "per span: offsets into `caption`, text, tokens, boxes of the cover in the strip (px), share of the "
         "ink that stays visible, rows of ink visible above and below the cover",
-        "strip_height": "height of the strip (px)",
-        "strip_y": "top row of the strip in `stacked_image` (px)",
-        "only_it_strip_y": "top row of the strip in `only_it_image` (px)",
-        "source_id": "id of the pair in the source",
-    },
+    ),
+    "strip_height": (INT, "height of the strip (px)"),
+    "strip_y": (INT, "top row of the strip in `stacked_image` (px)"),
+    "only_it_strip_y": (INT, "top row of the strip in `only_it_image` (px)"),
+    "source_id": (STRING, "id of the pair in the source"),
+}  # fmt: skip
+VCR = DatasetKind(
+    features={name: feature for name, (feature, _) in _COLUMNS.items()},
+    notes={name: note for name, (_, note) in _COLUMNS.items()},
     identifier="question_id",
     answers="crossed_text",
     repeated=("question", "language", "mode"),
@@ -81,20 +65,13 @@ class SplitStatistics:
     outside: int  # spans whose visible ink is outside of the band around the mode's target
 
 
-@dataclass(slots=True)
-class _Figures:
+class _Figures(NamedTuple):
     """The figures of some rows: one each, but for the visible ink, of which a row has as many as spans."""
 
-    heights: list[int] = field(default_factory=list)
-    lengths: list[int] = field(default_factory=list)
-    counts: list[int] = field(default_factory=list)
-    ink: list[float] = field(default_factory=list)
-
-    def add(self, more: _Figures) -> None:
-        self.heights += more.heights
-        self.lengths += more.lengths
-        self.counts += more.counts
-        self.ink += more.ink
+    heights: list[int]
+    lengths: list[int]
+    counts: list[int]
+    ink: list[float]
 
 
 def vcr_statistics(dataset: Dataset) -> dict[tuple[str, str], SplitStatistics]:
@@ -105,7 +82,10 @@ def vcr_statistics(dataset: Dataset) -> dict[tuple[str, str], SplitStatistics]:
     """
     figures: dict[tuple[str, str], _Figures] = {}
     for file, found in zip(dataset.files, dataset.each_file(_read_figures), strict=True):
-        figures.setdefault((str(file.mode), str(file.split)), _Figures()).add(found)
+        known = figures.setdefault((str(file.mode), str(file.split)), found)
+        if known is not found:
+            for values, more in zip(known, found, strict=True):
+                values.extend(more)
     try:
         covers = LANGUAGES[dataset.built.config["lang"]].covers
         return {(mode, split): _summarise(found, covers[Mode(mode)]) for (mode, split), found in figures.items()}
@@ -114,7 +94,7 @@ def vcr_statistics(dataset: Dataset) -> dict[tuple[str, str], SplitStatistics]:
 
 
 def _read_figures(part: Dataset) -> _Figures:
-    figures = _Figures()
+    figures = _Figures([], [], [], [])
     for place, row in part.rows(("strip_y", "strip_height", "caption", "spans.visible_ink")):
         try:
             figures.heights.append(row["strip_y"] + row["strip_height"])

@@ -42,8 +42,8 @@ class LanguageRow:
     code: str  # ISO 639-1 code
     name: str  # English name
     script: str
-    direction: Literal["ltr", "rtl"]  # where lines begin: ``"ltr"`` at the left, ``"rtl"`` at the right
-    shaper: str  # what places the glyphs of a line; ``"basic"`` gives each character one, from left to right
+    direction: Literal["ltr", "rtl"] = "ltr"  # where lines begin: ``"ltr"`` at the left, ``"rtl"`` at the right
+    shaper: str = "basic"  # what places the glyphs of a line; this one gives each character one, from left to right
     joiner: str  # what stands between two units of a line and between two lines
     break_unit: Literal["word", "character"]  # where lines break: between words or between any two characters
     word_boundaries: bool
@@ -72,8 +72,6 @@ _ROWS = (
         code="en",
         name="English",
         script="LATIN",
-        direction="ltr",
-        shaper="basic",
         joiner=" ",
         break_unit="word",
         word_boundaries=True,
@@ -93,8 +91,6 @@ _ROWS = (
         code="zh",
         name="Chinese",
         script="CJK",
-        direction="ltr",
-        shaper="basic",
         joiner="",
         break_unit="character",
         word_boundaries=False,
@@ -114,8 +110,6 @@ _ROWS = (
         code="fr",
         name="French",
         script="LATIN",
-        direction="ltr",
-        shaper="basic",
         joiner=" ",
         break_unit="word",
         word_boundaries=True,

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from vcrgen.errors import PipelineError
 from vcrgen.text.languages import LANGUAGES
+from vcrgen.text.pipelines import load_trained, segmenter_version
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -144,22 +145,6 @@ def _blank(code: str) -> Segmenter:
 
 
 def _trained(lang: str, name: str) -> Segmenter:
-    import spacy
-
-    from vcrgen.text.pipelines import segmenter_version
-
-    try:
-        nlp = spacy.load(name)
-    except OSError:
-        raise PipelineError(
-            f"The segmenter {name!r} is not installed; install it with `python -m spacy download {name}`."
-        ) from None
-    except (ValueError, KeyError, TypeError, ImportError) as error:
-        first_line = (str(error).strip() or type(error).__name__).splitlines()[0]
-        raise PipelineError(f"The segmenter {name!r} cannot be loaded: {first_line}") from None
-    if nlp.lang != lang:
-        raise PipelineError(f"The segmenter {name!r} is for {nlp.lang!r}, not for {lang!r}; name another.")
-    meta = nlp.meta
-    full_name = f"{segmenter_version(nlp)}@{meta['lang']}_{meta['name']}-{meta['version']}"
-    tokenizer, own = nlp.tokenizer, load_segmenter(lang)
-    return Segmenter(full_name, lambda text: _texts_and_starts(tokenizer(text)), own.boundary, own.long_run)
+    nlp, full_name = load_trained(name, lang, called="segmenter")
+    name, own = f"{segmenter_version(nlp)}@{full_name}", load_segmenter(lang)
+    return Segmenter(name, lambda text: _texts_and_starts(nlp.tokenizer(text)), own.boundary, own.long_run)
