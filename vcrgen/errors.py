@@ -4,8 +4,6 @@ Every message is one sentence (or two) that says what was wrong, where, and what
 prints it without a traceback and exits with code 2; a library caller catches :class:`VcrgenError`.
 """
 
-from __future__ import annotations
-
 from vcrgen.records import Reason
 
 

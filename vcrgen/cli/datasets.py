@@ -1,7 +1,5 @@
 """``vcrgen inspect``, ``vcrgen preview`` and ``vcrgen export``: what is done with a finished dataset."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict
 from pathlib import Path

@@ -4,8 +4,6 @@ A field of such a model is an option of the command: its description is the help
 checked when the model is made. So an option is added in one place, the model.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Collection
 from pathlib import Path

@@ -1,7 +1,5 @@
 """How a long job tells a person that it goes on: a bar on a terminal, a line now and then elsewhere."""
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 from types import TracebackType

@@ -8,8 +8,6 @@ The public part names a commitment: the SHA-256 of the key's description, which 
 random nonce. So the maintainer can prove later that the key was not changed, and nobody can try answers against it.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterator, Mapping

@@ -4,8 +4,6 @@ All three give the same: rows in order, of the columns that are asked for, a few
 passed over. What a file says is not trusted: types are checked, and every fault is one sentence that names the file.
 """
 
-from __future__ import annotations
-
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence

@@ -5,8 +5,6 @@ Here the pairs are chosen and checked and put into the page as JSON; the script 
 and nothing else. What the page may load is said in :mod:`vcrgen.report.pages`.
 """
 
-from __future__ import annotations
-
 import base64
 import io
 import warnings

@@ -4,8 +4,6 @@ A table is a CSV with the columns of :data:`COLUMNS`, scores in percent. The pub
 package; ``scripts/quote_papers.py`` wrote them.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import re

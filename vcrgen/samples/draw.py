@@ -1,7 +1,5 @@
 """A small drawing kit on Pillow: an antialiased canvas, and colour arithmetic."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from functools import cache

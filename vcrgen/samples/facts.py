@@ -11,8 +11,6 @@ depend on those before it:
         gulls: int = sampled(lambda rng, f: 0 if f.daytime == "night" else rng.randint(0, 4))
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cache

@@ -4,8 +4,6 @@ What stands somewhere is drawn at a place of its own, `picture.at(x, y, size)`: 
 or wide where that is said.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from itertools import pairwise

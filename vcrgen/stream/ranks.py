@@ -1,7 +1,5 @@
 """Which part of the work is this process's: ranks of a distributed training, workers of a data loader."""
 
-from __future__ import annotations
-
 import os
 import sys
 from typing import Any

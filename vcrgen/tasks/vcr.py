@@ -3,8 +3,6 @@
 The first eight columns have VCR-WIKI's names, so that loaders written for it work unchanged.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -80,12 +78,9 @@ def vcr_statistics(dataset: Dataset) -> dict[tuple[str, str], SplitStatistics]:
     Raises:
         DatasetError: A data file is missing or damaged, or of a mode or language that vcrgen does not build.
     """
-    figures: dict[tuple[str, str], _Figures] = {}
+    figures: dict[tuple[str, str], list[_Figures]] = {}
     for file, found in zip(dataset.files, dataset.each_file(_read_figures), strict=True):
-        known = figures.setdefault((str(file.mode), str(file.split)), found)
-        if known is not found:
-            for values, more in zip(known, found, strict=True):
-                values.extend(more)
+        figures.setdefault((str(file.mode), str(file.split)), []).append(found)
     try:
         covers = LANGUAGES[dataset.built.config["lang"]].covers
         return {(mode, split): _summarise(found, covers[Mode(mode)]) for (mode, split), found in figures.items()}
@@ -100,19 +95,20 @@ def _read_figures(part: Dataset) -> _Figures:
             figures.heights.append(row["strip_y"] + row["strip_height"])
             figures.lengths.append(len(row["caption"]))
             figures.counts.append(len(row["spans"]))
-            figures.ink += [float(span["visible_ink"]) for span in row["spans"]]
+            figures.ink.extend(float(span["visible_ink"]) for span in row["spans"])
         except TypeError:
             raise DatasetError(f"{place} has values that no build writes; copy or build the dataset again.") from None
     return figures
 
 
-def _summarise(figures: _Figures, cover: CoverTarget) -> SplitStatistics:
+def _summarise(parts: list[_Figures], cover: CoverTarget) -> SplitStatistics:
+    ink = [share for part in parts for share in part.ink]
     return SplitStatistics(
-        rows=len(figures.heights),
-        spans=len(figures.ink),
-        height=Summary.of(figures.heights),
-        spans_per_image=Summary.of(figures.counts),
-        caption_length=Summary.of(figures.lengths),
-        visible_ink=Summary.of(figures.ink),
-        outside=sum(not cover.holds(share) for share in figures.ink),
+        rows=sum(len(part.heights) for part in parts),
+        spans=len(ink),
+        height=Summary.of(height for part in parts for height in part.heights),
+        spans_per_image=Summary.of(count for part in parts for count in part.counts),
+        caption_length=Summary.of(length for part in parts for length in part.lengths),
+        visible_ink=Summary.of(ink),
+        outside=sum(not cover.holds(share) for share in ink),
     )

@@ -9,8 +9,6 @@ line, and words that others add to jieba's global dictionary do not change the d
 flags for words of no dictionary, which the rules in ``name_rules_zh`` judge by their characters.
 """
 
-from __future__ import annotations
-
 import functools
 import unicodedata
 import warnings

@@ -1,7 +1,5 @@
 """The Chinese word lists under ``vcrgen/text/zh/lexicons``, each with its source and meaning in its header."""
 
-from __future__ import annotations
-
 import functools
 
 from vcrgen.text.lexicons import WordLists, read_lexicon

@@ -3,8 +3,6 @@
 A pass reads the words, jieba's flags and the labels so far, and adds labels. All are linear in the tokens.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -11,8 +11,6 @@ The rules are passes over the tokens, run in the order of ``PASSES``; each marks
 trained pipelines. The passes know no language: what belongs to one is in its folder, ``vcrgen/text/CODE/lexicons``.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Callable, Sequence
 from itertools import groupby, pairwise

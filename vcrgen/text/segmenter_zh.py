@@ -1,7 +1,5 @@
 """Chinese tokens: the words of spaCy's Chinese tokenizer with jieba, by the same rule, without spaCy."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from importlib.metadata import version

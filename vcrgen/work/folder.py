@@ -1,7 +1,5 @@
 """Folders that appear whole: made at once beside their place, or step by step in a work folder that can be resumed."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """A dataset in the formats of other tools. A new format is a module with one function and a row in :data:`FORMATS`."""
 
-from __future__ import annotations
-
 import difflib
 import os
 from collections.abc import Mapping

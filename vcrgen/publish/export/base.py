@@ -1,7 +1,5 @@
 """What every format shares: the parts to write, and rows that were looked at."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Image files in folders, with a ``metadata.jsonl`` a split, as ``datasets`` reads them (``imagefolder``)."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -11,8 +11,6 @@ Facts about lmms-eval (checked with 0.7.3) that decide the tasks here:
   is ``False`` and they fail, for there is no tokenizer.
 """
 
-from __future__ import annotations
-
 import itertools
 from pathlib import Path
 

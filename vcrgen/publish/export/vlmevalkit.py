@@ -10,8 +10,6 @@ Facts about VLMEvalKit (``vlmeval/dataset``) that decide the names here:
   datasets may never share a name.
 """
 
-from __future__ import annotations
-
 import base64
 import contextlib
 import csv

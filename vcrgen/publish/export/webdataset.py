@@ -1,7 +1,5 @@
 """WebDataset: uncompressed tar shards in which the files of one pair stand together and share a key."""
 
-from __future__ import annotations
-
 import io
 import tarfile
 from pathlib import Path
