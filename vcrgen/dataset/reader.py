@@ -216,7 +216,7 @@ def open_dataset(place: str | Path | Folder, kind: DatasetKind) -> Dataset:
         elif MANIFEST in there:
             return built_dataset(folder, read_manifest(folder), kind)
         elif {_SPLITS, _SAVED} & there:
-            files = tuple(_saved_files(folder, there))
+            files = tuple(saved_files(folder))
         else:
             files = _table_files(folder.glob("**/*.parquet"))
     except StorageError as error:
@@ -254,9 +254,13 @@ def _table_files(names: Sequence[str]) -> tuple[TableFile, ...]:
     return tuple(replace(_table_file(str(path)), mode=path.parent.name if known else None) for path in paths)
 
 
-def _saved_files(folder: Folder, there: set[str]) -> Iterator[TableFile]:
-    """The files of a saved dataset, or of all splits of a saved dictionary of them."""
-    if _SPLITS not in there:
+def saved_files(folder: Folder) -> Iterator[TableFile]:
+    """The files that ``save_to_disk`` of `datasets` wrote: of one dataset, or of all splits of a dictionary of them.
+
+    Raises:
+        DatasetError: What lists them is missing or damaged, or names something outside of the folder.
+    """
+    if folder.size(_SPLITS) is None:
         yield from (TableFile(path=name) for name in _saved_names(folder))
         return
     for split in _texts(folder, _SPLITS, _read_index(folder, _SPLITS).get("splits")):

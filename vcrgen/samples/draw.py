@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from functools import cache
+from itertools import pairwise
 from random import Random
 from typing import Self, TypeAlias
 
@@ -55,6 +56,14 @@ def numbers(text: str) -> tuple[tuple[float, ...], ...]:
 def outline(points: Points) -> Iterable[Point]:
     """Return points that may be given as a text."""
     return ((x, y) for x, y in numbers(points)) if isinstance(points, str) else points
+
+
+def height_at(line: list[Point], x: float) -> float:
+    """Return the height of a skyline at x."""
+    for (x0, y0), (x1, y1) in pairwise(line):
+        if x <= x1:
+            return y0 + (y1 - y0) * (x - x0) / (x1 - x0)
+    return line[-1][1]
 
 
 @cache

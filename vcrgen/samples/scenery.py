@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from itertools import pairwise
 from typing import Any
 
 from vcrgen.samples.draw import RGB, WHITE, Canvas, Ink, Point, clear, colours, darker, lighter, mix, numbers
@@ -47,14 +46,6 @@ LIGHTS: dict[Daytime, Light] = {
     "night": Light(colours("0c1232 1c2a5c 3e548c"), (250, 246, 224), (18, 28, 72), 0.45, dark=True),
 }
 OVERCAST = Light(colours("8496a8 b0beca d8e0e4"), (255, 255, 250), (150, 164, 178), 0.16)
-
-
-def height_at(line: list[Point], x: float) -> float:
-    """Return the height of a skyline at x."""
-    for (x0, y0), (x1, y1) in pairwise(line):
-        if x <= x1:
-            return y0 + (y1 - y0) * (x - x0) / (x1 - x0)
-    return line[-1][1]
 
 
 _INKS = {"wood": WOOD, "snow": SNOW, "brass": BRASS, "lit": WINDOW_LIGHT, "white": WHITE}

@@ -14,6 +14,9 @@ class Lexicons(WordLists):
         kinds = {word for word in self.org_suffixes | self.place_suffixes if len(word) == 1}
         self.name_chars = (self.transliteration | self.surnames | self.regions | kinds) - self.function
         self.simplified = {ord(pair[0]): pair[1] for pair in self.traditional}  # as `str.translate` takes them
+        # Of words that are in several of these lists, the last one counts.
+        lists = {"ORG": self.bodies, "PERSON": self.persons, "GPE": self.places, "NORP": self.norp, "DATE": self.eras}
+        self.label_of = {word: label for label, words in lists.items() for word in words}
         self.label_of_unit: dict[str, str] = {}
         label = ""
         for line in read_lexicon("zh", "units"):

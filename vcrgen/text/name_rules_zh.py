@@ -87,16 +87,10 @@ def mark_flags(marks: Marks) -> None:
 
 
 def _label_of_word(word: str, flag: str, lex: Lexicons) -> str:
-    if word in lex.eras:
-        return "DATE"
-    if word in lex.norp or _is_people(word, lex):
+    if listed := lex.label_of.get(word):
+        return listed
+    if _is_people(word, lex):
         return "NORP"
-    if word in lex.places:
-        return "GPE"
-    if word in lex.persons:
-        return "PERSON"
-    if word in lex.bodies:
-        return "ORG"
     # A region's character is too often another word (很 美); mark_regions decides by its neighbours.
     if word in lex.common or word in lex.function or word in lex.regions or _is_article(word):
         return ""
@@ -109,7 +103,9 @@ def _label_of_word(word: str, flag: str, lex: Lexicons) -> str:
         return quantity
     if flag == "n" and len(word) > 2 and word[-1] in PLACE_ENDINGS:
         return "GPE"  # 保定市, 猎户座: common nouns to the dictionary
-    if _is_titled(word, lex) or _is_familiar(word, flag, lex):
+    titled = word[1:] in lex.titles and (word[0] in lex.surnames or word[0] in lex.surnames_common)
+    familiar = len(word) == 2 and word[0] in FAMILIAR and word[1] in lex.surnames and flag != "i"
+    if titled or familiar:  # 江主席; 老许
         return "PERSON"
     if flag in LABEL_OF_FLAG:
         return LABEL_OF_FLAG[flag]
@@ -124,19 +120,7 @@ def _label_of_word(word: str, flag: str, lex: Lexicons) -> str:
 def _is_people(word: str, lex: Lexicons) -> bool:
     """Whether a word is a place with 人, 语, 军 ... after it: common nouns to the dictionary."""
     place, kind = word[:-1], word[-1]
-    if word in lex.common or kind not in lex.peoples:
-        return False
-    return place in lex.places or place in lex.regions
-
-
-def _is_titled(word: str, lex: Lexicons) -> bool:
-    """Whether a word is a surname with a title in one: 江主席, 马厂长."""
-    return word[1:] in lex.titles and (word[0] in lex.surnames or word[0] in lex.surnames_common)
-
-
-def _is_familiar(word: str, flag: str, lex: Lexicons) -> bool:
-    """Whether a word is what friends say for a surname: 老许, 小王."""
-    return len(word) == 2 and word[0] in FAMILIAR and word[1] in lex.surnames and flag != "i"
+    return word not in lex.common and kind in lex.peoples and (place in lex.places or place in lex.regions)
 
 
 def _begins_with_place(word: str, lex: Lexicons) -> bool:

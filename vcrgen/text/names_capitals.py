@@ -72,7 +72,7 @@ class Marked:
         """Start without labels; what the passes ask of tokens is read once, spaCy's attributes being slow."""
         self.words: Sequence[str] = [token.text for token in doc]
         self.lower: Sequence[str] = [word.lower() for word in self.words]
-        self.capital = [_has_capital(word) for word in self.words]
+        self.capital = [any(char.isupper() or char.istitle() for char in word) for word in self.words]
         self.numeric = [token.like_num or any(map(str.isdigit, token.text)) for token in doc]
         self.spaced = [bool(token.whitespace_) for token in doc]
         self.opening = _sentence_openings(doc)
@@ -98,10 +98,6 @@ def _sentence_openings(doc: Doc) -> list[bool]:
         openings.append(waiting and is_word)
         waiting = waiting and not is_word
     return openings
-
-
-def _has_capital(word: str) -> bool:
-    return any(char.isupper() or char.istitle() for char in word)
 
 
 def _in_script(word: str, script: str) -> bool:

@@ -88,9 +88,5 @@ def load_trained(name: str, lang: str, *, called: str, instead: str = "") -> tup
 def segmenter_version(nlp: Language) -> str:
     """Name and version of a pipeline's tokenizer, as signatures give it."""
     segmenter = getattr(nlp.tokenizer, "segmenter", None)
-    base = f"spacy-{version('spacy')}-{nlp.lang}"
-    if segmenter is None:
-        return base
-    if str(segmenter) == "jieba":
-        return f"{base}-jieba-{version('jieba')}"
-    return f"{base}-{segmenter}"
+    name = f"spacy-{version('spacy')}-{nlp.lang}" + (f"-{segmenter}" if segmenter is not None else "")
+    return f"{name}-{version('jieba')}" if str(segmenter) == "jieba" else name

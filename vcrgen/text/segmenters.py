@@ -48,14 +48,10 @@ class Tokens:
 
 @dataclass(frozen=True, slots=True)
 class Segmenter:
-    """A tokenizer, and what a signature calls it.
-
-    Attributes:
-        tokenize: A short text's tokens and their offsets; white space may be among them.
-    """
+    """A tokenizer, and what a signature calls it."""
 
     name: str  # the tokenizer and its version, as datasets' signatures give it
-    tokenize: Callable[[str], tuple[list[str], list[int]]]
+    tokenize: Callable[[str], tuple[list[str], list[int]]]  # of a short text: tokens, maybe of white space, and offsets
     boundary: re.Pattern[str]  # matches where a text can be cut without changing its tokens
     long_run: re.Pattern[str]  # matches a run of characters that has to be cut although its tokens may change
 

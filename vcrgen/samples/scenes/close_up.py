@@ -2,9 +2,9 @@
 
 import math
 
-from vcrgen.samples.draw import RGB, WHITE, Point, clear, colours, darker, lighter, mix
+from vcrgen.samples.draw import RGB, WHITE, Point, clear, colours, darker, height_at, lighter, mix
 from vcrgen.samples.facts import Birds, Branch, Chart, Library, StillLife, WindowCat
-from vcrgen.samples.scenery import BRASS, FUR, LEAF, LIGHTS, OVERCAST, PAINT, SNOW, WOOD, SceneCanvas, height_at
+from vcrgen.samples.scenery import BRASS, FUR, LEAF, LIGHTS, OVERCAST, PAINT, SNOW, WOOD, SceneCanvas
 
 
 def _casement(c: SceneCanvas, x: float, y: float, w: float, h: float, frame: RGB) -> None:

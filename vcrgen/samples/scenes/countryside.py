@@ -2,21 +2,9 @@
 
 import math
 
-from vcrgen.samples.draw import RGB, WHITE, Point, clear, colours, darker, lighter, mix
+from vcrgen.samples.draw import RGB, WHITE, Point, clear, colours, darker, height_at, lighter, mix
 from vcrgen.samples.facts import SEASONS, Balloons, Castle, Season, Sunflowers, Viaduct, WindFarm
-from vcrgen.samples.scenery import (
-    AUTUMN,
-    LEAF,
-    LIGHTS,
-    OVERCAST,
-    PAINT,
-    SNOW,
-    STONE,
-    WINDOW_LIGHT,
-    WOOD,
-    SceneCanvas,
-    height_at,
-)
+from vcrgen.samples.scenery import AUTUMN, LEAF, LIGHTS, OVERCAST, PAINT, SNOW, STONE, WINDOW_LIGHT, WOOD, SceneCanvas
 
 _GROUND: dict[Season, RGB] = dict(zip(SEASONS, colours("84ba60 74ac5c bea65c f0f5fc"), strict=True))
 _BLOSSOM = (242, 176, 196)

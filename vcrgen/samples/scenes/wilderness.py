@@ -1,8 +1,8 @@
 """Scenes in snow, sand and forest."""
 
-from vcrgen.samples.draw import WHITE, Point, darker, lighter, mix, numbers
+from vcrgen.samples.draw import WHITE, Point, darker, height_at, lighter, mix, numbers
 from vcrgen.samples.facts import Campsite, Desert, SnowyVillage
-from vcrgen.samples.scenery import LIGHTS, PAINT, SNOW, WOOD, SceneCanvas, height_at
+from vcrgen.samples.scenery import LIGHTS, PAINT, SNOW, WOOD, SceneCanvas
 
 
 def snowy_village(c: SceneCanvas, f: SnowyVillage) -> None:
