@@ -85,7 +85,8 @@ def test_same_bytes_again(dataset: Path, tmp_path: Path) -> None:
     out = tmp_path / "preview.html"
     write_preview([dataset], out)
     first = out.read_bytes()
-    write_preview([dataset], out, overwrite=True)
+    out.unlink()
+    write_preview([dataset], out)
     assert out.read_bytes() == first
 
 
@@ -248,7 +249,7 @@ def test_what_the_user_can_mend(dataset: Path, tmp_path: Path) -> None:
     with pytest.raises(DatasetError, match="not a dataset"):
         write_preview([tmp_path], out)
     with pytest.raises(OutputError, match="exists"):
-        write_preview([dataset], tmp_path, overwrite=True)
+        write_preview([dataset], tmp_path)
     out.write_text("mine")
     with pytest.raises(OutputError, match="exists"):
         write_preview([dataset], out)

@@ -13,8 +13,6 @@ Four things are datasets here:
         ...
 """
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json
@@ -22,7 +20,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path, PurePosixPath
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import pyarrow as pa
 
@@ -93,7 +91,7 @@ class Dataset:
                 digest.update(handle.read(_TAIL_BYTES))
         return digest.hexdigest()
 
-    def select(self, *, mode: str | None = None, split: str | None = None) -> Dataset:
+    def select(self, *, mode: str | None = None, split: str | None = None) -> Self:
         """The part of one mode, one split, or both; a ConfigError if there is nothing of it."""
         of_mode = (file for file in self.files if mode in (None, file.mode))
         files = tuple(file for file in of_mode if split in (None, file.split, PurePosixPath(file.path).stem))
@@ -168,7 +166,7 @@ class Dataset:
         for _ in self.folder.each(look, self.files):
             pass
 
-    def each_file(self, function: Callable[[Dataset], T]) -> Iterator[T]:
+    def each_file(self, function: Callable[[Self], T]) -> Iterator[T]:
         """What a function gives for the part that each file is, in order; in a store, several are read at once."""
         return self.folder.each(function, [replace(self, files=(file,)) for file in self.files])
 

@@ -37,14 +37,13 @@ MAX_BOXES = 1 << 12
 Json = dict[str, Any]
 
 
-def write_preview(datasets: Sequence[Path], out: Path, *, limit: int = 48, overwrite: bool = False) -> int:
+def write_preview(datasets: Sequence[Path], out: Path, *, limit: int = 48) -> int:
     """Write a page that shows pairs of some datasets, in both modes.
 
     Args:
         datasets: Folders of finished datasets.
-        out: The HTML file.
+        out: A new HTML file.
         limit: Pairs of each dataset, at most; they are spread evenly over it.
-        overwrite: Whether ``out`` may be there already.
 
     Returns:
         Pairs on the page. A pair whose images are neither PNG nor WebP, or whose geometry does not fit them, is left
@@ -55,8 +54,8 @@ def write_preview(datasets: Sequence[Path], out: Path, *, limit: int = 48, overw
     """
     if limit < 1:
         raise ConfigError(f"The limit of the preview is {limit}; it has to be 1 or more.")
-    if out.is_dir() or (out.exists() and not overwrite):
-        raise OutputError(f"{out} exists; choose another file{'' if out.is_dir() else ' or allow to overwrite it'}.")
+    if out.exists():
+        raise OutputError(f"{out} exists; choose another file, or remove that one.")
     shown = [_describe(dataset, limit) for dataset in datasets]
     with output_errors(out):
         out.parent.mkdir(parents=True, exist_ok=True)

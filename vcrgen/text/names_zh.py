@@ -65,10 +65,8 @@ def chinese_pipeline(language: LanguageRow) -> Language:
     from spacy.language import Language
 
     if not Language.has_factory(COMPONENT):
-
-        @Language.factory(COMPONENT, assigns=["token.tag", "token.pos", "doc.ents"])
-        def create(nlp: Language, name: str) -> Callable[[Doc], Doc]:
-            return _name_marker()
+        assigns = ["token.tag", "token.pos", "doc.ents"]
+        Language.factory(COMPONENT, assigns=assigns, func=lambda nlp, name: _name_marker())
 
     nlp = spacy.blank(language.code)
     # Set after building: spaCy would start jieba's global tokenizer, with its cache in the temporary folder.

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -152,13 +153,18 @@ class FileNames:
         return name
 
 
-def readme(job: ExportJob, title: str, *sections: str, head: str = "") -> str:
-    """Markdown for the README: what this is, how to use it, where it comes from."""
+def template(name: str, **values: object) -> str:
+    """A text file of ``vcrgen/publish/templates`` with values in the place of the names in braces."""
+    return (files("vcrgen.publish") / "templates" / name).read_text(encoding="utf-8").format(**values)
+
+
+def readme(job: ExportJob, *texts: str) -> str:
+    """Markdown for the README: what this is and how to use it, followed by where it comes from."""
     manifest = job.dataset.built
     licence = one_line(str(manifest.config.get("source_license") or "not stated"))
     signature = " ".join(str(manifest.signature).replace("`", "").split())
     origin = (
         f"Exported by vcrgen from a dataset built of: {one_line(str(manifest.source))}. "
-        f"Licence of the source: {licence}.\n\nSignature: `{signature}`"
+        f"Licence of the source: {licence}.\n\nSignature: `{signature}`\n"
     )
-    return head + "\n\n".join([f"# {title}", *sections, origin]) + "\n"
+    return "\n".join([*texts, origin])

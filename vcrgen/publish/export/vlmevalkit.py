@@ -17,7 +17,7 @@ import re
 from pathlib import Path
 
 from vcrgen.dataset.views import View
-from vcrgen.publish.export.base import ExportJob, Part, readme
+from vcrgen.publish.export.base import ExportJob, Part, readme, template
 
 COLUMNS = ("index", "image", "question", "answer", "question_id", "view", "mode")
 KINDS = {"": View.STACKED, "TEI_": View.TEI}
@@ -36,21 +36,7 @@ def write_vlmevalkit(job: ExportJob, folder: Path) -> str:
     """Write the files; see the module."""
     for part in job.parts:
         _write_part(job, part, folder)
-    example = dataset_name(job, job.example, "")
-    return readme(
-        job,
-        "VCR data for VLMEvalKit",
-        "`index` counts the rows of a file from 0 and `question_id` is the dataset's; `image` is VI+TEI or, in files "
-        "with `TEI` in their name, TEI only; `answer` is a Python list literal of the hidden texts; `view` and `mode`, "
-        "which VLMEvalKit keeps in its tables, tell `vcrgen score` what was shown.",
-        "Copy the TSV files into VLMEvalKit's data folder (`$LMUData`, or `~/LMUData`), then let a model answer, and "
-        "score the table it writes with `vcrgen score`:",
-        f"```sh\npython run.py --data {example} --model MODEL --mode infer\n```",
-        "VLMEvalKit's own scorer knows only the published names. To use it on the same table:",
-        "```python\nfrom vlmeval.dataset import VCRDataset\n\n"
-        f'name = "{example}"\nVCRDataset.DATASET_URL[name], VCRDataset.DATASET_MD5[name] = f"{{name}}.tsv", None\n'
-        'VCRDataset(name).evaluate("TABLE.xlsx")\n```',
-    )
+    return readme(job, template("vlmevalkit.md", example=dataset_name(job, job.example, "")))
 
 
 def _write_part(job: ExportJob, part: Part, folder: Path) -> None:
