@@ -164,7 +164,7 @@ MUTATIONS: tuple[Mutation, ...] = (
     M("manifest", "pairs counted once a mode", "if file.mode == self.files[0].mode)", "if file.mode)", "card rejects"),
     M("card", "figures of the card", "{height.mean:.2f} ({height.sd:.2f})", "{height.mean:.1f} ({height.sd:.2f})", "card"),
     M("card", "a sample's deviation", "sd=float(array.std())", "sd=float(array.std(ddof=1))", "card"),
-    M("card", "drops in another order", "key=lambda item: (-item[1], item[0]))\n    rows", "key=lambda item: item[0])\n    rows", "card rejects"),
+    M("card", "drops in another order", "key=lambda item: (-item[1], item[0]))\n    lines", "key=lambda item: item[0])\n    lines", "card rejects"),
     M("config", "another default",
       "n: int = option(5,", "n: int = option(4,", "config"),
     M("config", "another published field", 'BY_CONTENT = {"source", "font", "censor_list", "spacy_model"}',

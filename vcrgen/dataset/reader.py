@@ -55,7 +55,11 @@ class Dataset:
 
     @property
     def built(self) -> Manifest:
-        """The manifest; a DatasetError if there is none."""
+        """The manifest of the build.
+
+        Raises:
+            DatasetError: There is none, as the dataset is not one that vcrgen finished.
+        """
         if self.manifest is None:
             raise DatasetError(f"{self} is not a dataset that vcrgen finished (it has no {MANIFEST}).")
         return self.manifest
@@ -92,7 +96,18 @@ class Dataset:
         return digest.hexdigest()
 
     def select(self, *, mode: str | None = None, split: str | None = None) -> Self:
-        """The part of one mode, one split, or both; a ConfigError if there is nothing of it."""
+        """The part of one mode, one split, or both.
+
+        Args:
+            mode: ``"easy"`` or ``"hard"``; all modes if None.
+            split: Name of a split, or of a file without its ending; all of them if None.
+
+        Returns:
+            A dataset of those files only; nothing is read.
+
+        Raises:
+            ConfigError: The dataset has no such mode or split; the message names what it has.
+        """
         of_mode = (file for file in self.files if mode in (None, file.mode))
         files = tuple(file for file in of_mode if split in (None, file.split, PurePosixPath(file.path).stem))
         if not files:
@@ -143,7 +158,11 @@ class Dataset:
                 start = stop
 
     def count(self, most: int | None = None) -> int:
-        """How many rows there are; ``most`` where there are more."""
+        """How many rows there are, or ``most`` where there are more.
+
+        Raises:
+            DatasetError: A file is missing or damaged.
+        """
         found = 0
         for file in self.files:
             if most is not None and found >= most:
@@ -156,7 +175,14 @@ class Dataset:
         return found if most is None else min(found, most)
 
     def check(self, columns: Sequence[str] | None = None) -> None:
-        """Raise a DatasetError if the size, footer or (given) columns of a file are wrong; no row is read."""
+        """See that every file is there, whole and of the right columns, without reading a row.
+
+        Args:
+            columns: Columns that have to be there; all columns of the kind if None.
+
+        Raises:
+            DatasetError: A file is missing, has another size or number of rows, is damaged, or lacks a column.
+        """
         names = tuple(self.kind.features) if columns is None else columns
 
         def look(file: TableFile) -> None:

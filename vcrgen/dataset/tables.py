@@ -76,7 +76,15 @@ class StoredRows(ABC):
 
 @contextmanager
 def open_table(folder: Folder, file: TableFile) -> Iterator[StoredRows]:
-    """Open a file of the right size and number of rows; a DatasetError if it is damaged, on opening or later."""
+    """Open a file of rows, and close it at the end of the block.
+
+    Args:
+        folder: Where it is.
+        file: Its name, and the size in bytes and number of rows that it has to have, if they are known.
+
+    Raises:
+        DatasetError: It is missing, of another size or number of rows, or damaged; found on opening or in the block.
+    """
     try:
         size = folder.size(file.path)
         if size is None:

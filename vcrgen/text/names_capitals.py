@@ -47,11 +47,8 @@ class NameLists(WordLists):
         self.inflected = [tuple(f"{line} ".split(" ")[:2]) for line in read_lexicon(language.code, "inflections")]
         self.percent_signs = self.percent | PERCENT
         self.endings = tuple(self.verb_endings)
-        self.label_of = {
-            **dict.fromkeys(self.first_names, "PERSON"),
-            **dict.fromkeys(self.places, "GPE"),
-            **dict.fromkeys(self.demonyms, "NORP"),
-        }
+        lists = {"PERSON": self.first_names, "GPE": self.places, "NORP": self.demonyms}
+        self.label_of = {word: label for label, words in lists.items() for word in words}
 
     def is_common(self, word: str) -> bool:
         """Whether the lower-case word is a listed common word or an inflected form of one."""

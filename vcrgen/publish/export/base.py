@@ -100,7 +100,11 @@ class ExportJob:
     language: LanguageRow  # the dataset's language
 
     def rows(self, part: Part, *, columns: Sequence[str] | None = None) -> Iterator[ExportRow]:
-        """Stream the rows of a part; a DatasetError if a file is missing or damaged."""
+        """Stream the rows of a part, with all columns or some.
+
+        Raises:
+            DatasetError: A file is missing or damaged, or lacks a column.
+        """
         rows = self.dataset.select(mode=part.mode, split=part.split).rows(columns)
         for number, (place, values) in enumerate(rows):
             yield ExportRow(values, number=number, where=place)
@@ -116,7 +120,12 @@ Format = Callable[[ExportJob, Path], str]
 
 
 def plan_job(dataset: Dataset, *, mode: str | None, split: str | None) -> ExportJob:
-    """Choose the parts of a dataset; a ConfigError if it has no such mode or split, a DatasetError for odd names."""
+    """Choose the parts of a dataset.
+
+    Raises:
+        ConfigError: The dataset has no such mode or split, or not both together.
+        DatasetError: It was not built by vcrgen, or its manifest has names that no build writes.
+    """
     manifest = dataset.built
     lang = manifest.config.get("lang") if isinstance(manifest.config, Mapping) else None
     # These names become names of files, and the manifest is a file that may come from anywhere.
