@@ -50,11 +50,12 @@ def statistics_table(statistics: Statistics) -> str:
         "|---|---|---|---|---|---|---|---|---|---|",
     ]
     for (mode, split), row in statistics.items():
-        height, spans = row.height, row.spans_per_image
+        height, spans, ink = row.height, row.spans_per_image, row.visible_ink
+        assert ink is not None  # a build records it
         lines.append(
             f"| {mode} | {split} | {row.rows} | {row.spans} | {height.mean:.2f} ({height.sd:.2f}) "
             f"| {height.p05:.0f}-{height.p95:.0f} | {spans.mean:.2f} ({spans.sd:.2f}) "
-            f"| {spans.p05:.0f}-{spans.p95:.0f} | {row.visible_ink.mean:.2f} | {row.outside} |"
+            f"| {spans.p05:.0f}-{spans.p95:.0f} | {ink.mean:.2f} | {row.outside} |"
         )
     return "\n".join(lines)
 

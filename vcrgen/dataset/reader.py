@@ -140,20 +140,21 @@ class Dataset:
         """
         names = tuple(self.kind.features) if columns is None else columns
         wanted = None if positions is None else sorted(set(positions))[:limit]
-        start = given = 0
+        start = told = 0
         for file in self.files:
-            if given == limit or (wanted is not None and given == len(wanted)):
+            if told == limit or (wanted is not None and told == len(wanted)):
                 return
             with open_table(self.folder, file) as table:
                 chosen = self._columns(table, file, names, optional)
                 stop = start + (0 if wanted is None else table.count())
                 here = None if wanted is None else {row - start for row in wanted if start <= row < stop}
+                given = {name: value for name, value in file.given.items() if name in names and name not in chosen}
                 for number, row in table.rows(chosen, here) if here != set() else ():
                     if isinstance(row.get(self.kind.identifier), int):
                         row[self.kind.identifier] = str(row[self.kind.identifier])
-                    yield f"{self.folder}/{file.path}, {table.place(number)}", row
-                    given += 1
-                    if given == limit:
+                    yield f"{self.folder}/{file.path}, {table.place(number)}", row | given
+                    told += 1
+                    if told == limit:
                         return
                 start = stop
 
@@ -206,6 +207,7 @@ class Dataset:
             numbered = column == self.kind.identifier and found is not None and pa.types.is_integer(found)
             return found is not None and (numbered or fits(found, narrowed(schema.field(column).type, fields)))
 
+        names = [name for name in names if there(name) or name not in file.given]
         for name in names:
             if not there(name) and self.manifest is not None:
                 raise Damaged(f"lacks the column {name!r} as vcrgen writes it")

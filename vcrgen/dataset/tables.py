@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -43,6 +43,7 @@ class TableFile:
     split: str | None = None  # the split of its rows, where the dataset says so
     rows: int | None = None  # how many there have to be, or None where nobody says
     bytes: int | None = None  # the size it has to have, or None where nobody says
+    given: Mapping[str, Any] = field(default_factory=dict)  # values of all rows in columns that the file may lack
 
 
 class Damaged(Exception):

@@ -26,8 +26,9 @@ KINDS = {"": View.STACKED, "TEI_": View.TEI}
 
 def dataset_name(job: ExportJob, part: Part, kind: str) -> str:
     """Name of a TSV without its extension, which is also the name VLMEvalKit knows the data by."""
-    # Eight hex digits of the fingerprint: two datasets do not get the same name.
-    tag = re.sub(r"[^0-9a-f]", "", str(job.dataset.built.fingerprint))[:8]
+    # Eight hex digits of what the dataset is made of, so that two datasets do not get the same name.
+    manifest = job.dataset.manifest
+    tag = re.sub(r"[^0-9a-f]", "", str(manifest.fingerprint) if manifest else job.dataset.identity)[:8]
     # The split in small letters: `OPEN` has an `EN`.
     return f"VCR_{job.language.code.upper()}_{part.mode.upper()}_{kind}{part.split.lower()}_{tag}_openended"
 
