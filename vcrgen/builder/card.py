@@ -22,22 +22,19 @@ Statistics = Mapping[tuple[str, str], SplitStatistics]  # by mode and split
 
 def dataset_card(manifest: Manifest, statistics: Statistics) -> str:
     """Markdown with a YAML head."""
-    text = (
-        (files("vcrgen.builder") / "card.md")
-        .read_text(encoding="utf-8")
-        .format(
-            language=LANGUAGES[manifest.config["lang"]].name,
-            modes=" and ".join(manifest.modes),
-            source=one_line(manifest.source),
-            licence=one_line(manifest.config["source_license"] or "not stated"),
-            mode=manifest.modes[-1],
-            choice=" or ".join(manifest.modes),
-            statistics=statistics_table(statistics),
-            band=BAND,
-            manifest=manifest,
-            drops=drops_table(manifest.drops),
-            columns="\n".join(f"| `{name}` | {note} |" for name, note in VCR.notes.items()),
-        )
+    template = (files("vcrgen.builder") / "card.md").read_text(encoding="utf-8")
+    text = template.format(
+        language=LANGUAGES[manifest.config["lang"]].name,
+        modes=" and ".join(manifest.modes),
+        source=one_line(manifest.source),
+        licence=one_line(manifest.config["source_license"] or "not stated"),
+        mode=manifest.modes[-1],
+        choice=" or ".join(manifest.modes),
+        statistics=statistics_table(statistics),
+        band=BAND,
+        manifest=manifest,
+        drops=drops_table(manifest.drops),
+        columns="\n".join(f"| `{name}` | {note} |" for name, note in VCR.notes.items()),
     )
     return f"---\n{_head(manifest)}---\n\n{text}"
 

@@ -78,7 +78,8 @@ class SceneCanvas(Canvas):
             getattr(self, method)(shapes, self._ink(ink, inks), *in_units)
 
     def _ink(self, text: str, inks: Mapping[str, RGB]) -> Ink:
-        base = re.match(r"[\w,]+", text)[0]  # type: ignore[index]
+        """The ink that a text such as ``paint-.3~`` describes, as `things.txt` explains it."""
+        base = re.findall(r"[\w,]+", text)[0]
         colour: Any = inks.get(base) or _INKS.get(base) or tuple(map(int, base.split(",")))
         for step, share in re.findall(r"([-+@~!])([\d.]*)", text):
             light = {"~": self.on, "!": self.glass}.get(step)
