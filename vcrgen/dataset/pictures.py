@@ -9,8 +9,6 @@ For example:
 What is in a picture is not looked at here: it may be no image at all.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
