@@ -12,6 +12,7 @@ from vcrgen.signature import Signature
 
 if TYPE_CHECKING:
     from vcrgen.stats.arrays import Floats, Records
+    from vcrgen.stats.bootstrap import Resampled
 
 SCHEMA = "vcrgen-scores-1"
 
@@ -64,7 +65,7 @@ class Difference:
 class Resamples:
     """What a comparison with another run needs of a cell: not written to files."""
 
-    means: Mapping[str, Floats]  # for each metric its means over resamples of images
+    means: Mapping[str, Resampled]  # for each metric its mean, with those over resamples of images
     means_of_spans: Mapping[str, Floats]  # for each metric its means over resamples of spans
     scores: Records  # the scores of each span, by metric: `scores["exact"]`
 

@@ -26,6 +26,7 @@ from vcrgen.scorer.statistics import summarise, view_differences
 from vcrgen.scorer.tally import Tally, unanswered
 from vcrgen.signature import Signature
 from vcrgen.stats.bootstrap import RESAMPLES
+from vcrgen.stats.intervals import METHOD
 
 Options = ScoreOptions
 Run = tuple[PredictionFile, ...]
@@ -100,7 +101,8 @@ class Session:
         from importlib.metadata import version
 
         facts = {"vcrgen": version("vcrgen"), **self.scorer.facts, "missing": "wrong"}
-        return Signature({**facts, "boot": f"{RESAMPLES}", "seed": str(self.options.seed), **self.key.facts})
+        facts |= {"boot": f"{RESAMPLES}", "interval": METHOD, "seed": str(self.options.seed)}
+        return Signature({**facts, **self.key.facts})
 
     def runs(self, files: Sequence[Path]) -> list[Run]:
         """Which files are scored together: those of one model that have no mode and view in common.

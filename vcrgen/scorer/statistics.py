@@ -10,9 +10,9 @@ from vcrgen.scorer.groups import NO_LABEL, Property
 from vcrgen.scorer.records import METRICS
 from vcrgen.scorer.results import CellResult, Difference, Estimate, GroupResult, Resamples
 from vcrgen.scorer.tally import OUTCOMES, Cell, Tally
-from vcrgen.stats.bootstrap import means_of, resampled_means
-from vcrgen.stats.intervals import spreads
-from vcrgen.stats.paired import paired_spread
+from vcrgen.stats.bootstrap import Resampled, means_of, resampled_means
+from vcrgen.stats.intervals import deviation, spreads
+from vcrgen.stats.paired import paired
 
 if TYPE_CHECKING:
     from vcrgen.stats.arrays import Floats
@@ -43,9 +43,13 @@ def summarise(tally: Tally, *, seed: int) -> tuple[list[CellResult], dict[CellNa
     span_means = resampled_means(spans, seed=seed, unit="span")
     image_means = resampled_means(images, seed=seed, unit="image")
     by_span = dict(zip(spans.columns, span_means.T, strict=True))
-    by_image = dict(zip(images.columns, image_means.T, strict=True))
-    sd_spans = {column: spread.sd for column, spread in zip(spans.columns, spreads(span_means), strict=True)}
-    known = zip(images.columns, means_of(images).tolist(), spreads(image_means), strict=True)
+    sd_spans = dict(zip(spans.columns, deviation(span_means).tolist(), strict=True))
+    means, of_images = means_of(images)
+    by_image = {
+        column: Resampled(len(images), float(mean), resampled)
+        for column, mean, resampled in zip(images.columns, means, image_means.T, strict=True)
+    }
+    known = zip(images.columns, means.tolist(), spreads(means, image_means, of_images), strict=True)
     estimates = {
         column: Estimate(value=value, sd_spans=sd_spans.get(column), sd_images=sd, low=low, high=high)
         for column, value, (sd, low, high) in known
@@ -87,22 +91,21 @@ def summarise(tally: Tally, *, seed: int) -> tuple[list[CellResult], dict[CellNa
 
 def view_differences(cells: Sequence[CellResult], resamples: Mapping[CellName, Resamples]) -> tuple[Difference, ...]:
     """VI+TEI minus TEI for every mode that has both; paired, because both were resampled alike."""
-    by_name = {(cell.mode, cell.view): cell for cell in cells}
+    names = {(cell.mode, cell.view) for cell in cells}
     pairs = [((mode, View.STACKED), (mode, View.TEI)) for mode in dict.fromkeys(cell.mode for cell in cells)]
     return tuple(
-        Difference(mode=a[0], metrics=difference_of_means(by_name[a], by_name[b], resamples[a], resamples[b]))
+        Difference(mode=a[0], metrics=differences(resamples[a], resamples[b]))
         for a, b in pairs
-        if a in by_name and b in by_name
+        if a in names and b in names
     )
 
 
-def difference_of_means(a: CellResult, b: CellResult, of_a: Resamples, of_b: Resamples) -> dict[str, Estimate]:
-    """The difference of two cells on the same questions, metric by metric."""
+def differences(a: Resamples, b: Resamples) -> dict[str, Estimate]:
+    """The differences of two cells on the same questions, metric by metric."""
     estimates = {}
     for metric in METRICS:
-        sd, low, high = paired_spread(of_a.means[metric], of_b.means[metric])
-        sd_spans = paired_spread(of_a.means_of_spans[metric], of_b.means_of_spans[metric]).sd
-        value = a.metrics[metric].value - b.metrics[metric].value
+        value, sd, low, high, _ = paired(a.means[metric], b.means[metric])
+        sd_spans = float(deviation(a.means_of_spans[metric] - b.means_of_spans[metric]))
         estimates[metric] = Estimate(value=value, sd_spans=sd_spans, sd_images=sd, low=low, high=high)
     return estimates
 

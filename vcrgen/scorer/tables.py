@@ -24,13 +24,16 @@ METRIC_LABELS = {
 }  # fmt: skip
 MAIN_METRICS = ("exact", "jaccard")
 SIDE_METRICS = tuple(name for name in METRIC_LABELS if name not in MAIN_METRICS)
+SMALLEST_P = 0.001  # that people read; files for programs have all digits
+SCORES = "Scores, in percent"
 DIFFERENCE = f"VI+TEI {MINUS} TEI"
 FORMATS = ("text", "md", "csv", "latex", "json", "html")
 CSV_COLUMNS = (
     "run", "model", "mode", "view", "group", "value", "metric", "percent", "sd_spans", "sd_images", "low", "high",
-    "spans", "images", "only_a", "only_b", "p_mcnemar", "signature",
+    "spans", "images", "only_a", "only_b", "p_mcnemar", "p_images", "p_holm", "signature",
 )  # fmt: skip
 Row: TypeAlias = tuple[TableCell, ...]
+_NO_TESTS: Row = (None,) * 5
 
 
 def render(results: Sequence[RunResult], form: str, comparisons: Sequence[Comparison] = ()) -> str:
@@ -62,10 +65,11 @@ def comparison_table(comparisons: Sequence[Comparison]) -> Table:
     """Differences between runs with their tests."""
     rows: list[Row] = []
     for item in comparisons:
-        tests = (item.only_a, item.only_b, f"{item.p_mcnemar:.3g}")
-        rows.append((item.a, item.b, item.mode, item.view.label, *_main(item.metrics, sign=True), *tests))
+        names = (item.a, item.b, item.mode, item.view.label)
+        p_values = map(_p_value, (item.p_mcnemar, item.p_images, item.p_holm))
+        rows.append((*names, *_main(item.metrics, sign=True), item.only_a, item.only_b, *p_values))
     differences = (f"A {MINUS} B, exact", "95 % interval", f"A {MINUS} B, Jaccard", "95 % interval")
-    heads = ("A", "B", "Mode", "View", *differences, "Only A", "Only B", "McNemar p")
+    heads = ("A", "B", "Mode", "View", *differences, "Only A", "Only B", "McNemar p", "Bootstrap p", "Holm p")
     return Table(title="Comparison", heads=heads, labels=4, rows=rows)
 
 
@@ -88,7 +92,7 @@ def _scores(results: Sequence[RunResult]) -> Table:
         for each in result.differences:
             rows.append((result.title, each.mode, DIFFERENCE, "", *_main(each.metrics, sign=True, deviations=True)))
     heads = ("Model", "Mode", "View", "Spans", *_main_heads("sd spans", "sd images"))
-    return Table(title="Scores, in percent", heads=heads, labels=3, rows=rows)
+    return Table(title=SCORES, heads=heads, labels=3, rows=rows)
 
 
 def _side(results: Sequence[RunResult]) -> Table:
@@ -131,6 +135,10 @@ def _main(metrics: Mapping[str, Estimate], *, sign: bool = False, deviations: bo
             yield Percent(estimate.sd_spans)
             yield Percent(estimate.sd_images)
         yield Interval(estimate.low, estimate.high, sign=sign)
+
+
+def _p_value(p: float) -> str:
+    return f"{p:.3f}" if p >= SMALLEST_P else f"<{SMALLEST_P}"
 
 
 def _main_heads(*deviations: str) -> Iterator[str]:
@@ -179,7 +187,7 @@ def _sentences(results: Sequence[RunResult], comparisons: Sequence[Comparison]) 
 def _rows_of_runs(results: Sequence[RunResult]) -> Iterator[Row]:
     """A line for each metric of each mode and view, of each group of spans, and of each difference between views."""
     for result in results:
-        run, end = (result.name, result.model or ""), (None, None, None, str(result.signature))
+        run, end = (result.name, result.model or ""), (*_NO_TESTS, str(result.signature))
         for cell in result.cells:
             head = (*run, cell.mode, cell.view.value)
             for name, estimate in cell.metrics.items():
@@ -198,7 +206,9 @@ def _rows_of_comparisons(results: Sequence[RunResult], comparisons: Sequence[Com
     for item in comparisons:
         head = (f"{item.a} - {item.b}", "", item.mode, item.view.value)
         for name, estimate in item.metrics.items():
-            tests = (item.only_a, item.only_b, Number(item.p_mcnemar)) if name == "exact" else (None, None, None)
+            tests: Row = _NO_TESTS
+            if name == "exact":
+                tests = (item.only_a, item.only_b, *map(Number, (item.p_mcnemar, item.p_images, item.p_holm)))
             signature = str(results[0].signature)
             yield (*head, "", "", name, *_numbers(estimate), *_size(results), *tests, signature)
 
