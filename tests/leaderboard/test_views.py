@@ -11,7 +11,7 @@ from vcrgen.dataset.views import View
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.commands import quote
 from vcrgen.leaderboard.facts import ModelFacts
-from vcrgen.leaderboard.records import Figure, ModelPage, RankedModel, Submission, Track, Versus
+from vcrgen.leaderboard.records import ModelPage, RankedModel, Submission, Track, Versus
 from vcrgen.leaderboard.store.log import record
 from vcrgen.leaderboard.views import EVENTS, Views
 from vcrgen.scorer.answer_key import AnswerKey

@@ -90,7 +90,7 @@ def test_every_format(run: Run, dataset: Path, outputs: dict[str, Path], tmp_pat
     out = tmp_path / f"report.{form}"
     run("score", *outputs.values(), "--data", dataset, "--compare", "--format", form, "--out", out)
     text = out.read_text("utf-8")
-    assert "paper-v1" in text and "perfect" in text
+    assert "paper-v2" in text and "perfect" in text
     if form == "html":
         assert (
             text.count("<img") >= 3 and "<script" not in text and "http:" not in text.replace("http://www.w3.org", "")
@@ -143,7 +143,7 @@ GOLDEN = """\
 def test_golden_markdown(run: Run, key: Path, perfect: Path) -> None:
     text = run("score", perfect, "--data", key, "--format", "md")
     assert text.startswith(GOLDEN)
-    assert "protocol:paper-v1|lang:en" in text
+    assert "protocol:paper-v2|lang:en" in text
 
 
 def test_nothing_from_a_file_is_markup(run: Run, write_lines: Any, tmp_path: Path) -> None:

@@ -97,7 +97,7 @@ def test_many_comparisons_are_corrected(noisy: tuple[Path, Path], write_lines: A
 
 def test_other_signatures_are_refused(noisy: tuple[Path, Path]) -> None:
     a, b = (score(noisy[0], data=noisy[1], protocol=protocol) for protocol in ("paper", "vlmevalkit"))
-    with pytest.raises(ScoreError, match="protocol is paper-v1 and vlmevalkit-v1"):
+    with pytest.raises(ScoreError, match="protocol is paper-v2 and vlmevalkit-v2"):
         require_one_signature([a, b])
     with pytest.raises(ScoreError, match="cannot stand in one table"):
         compare([a, b])

@@ -21,9 +21,9 @@ from vcrgen.scorer.predictions import PredictionFile, open_predictions
 from vcrgen.scorer.predictions.output import MODES
 from vcrgen.scorer.records import UNSTATED, Outcome, SpanMatch
 from vcrgen.scorer.results import CellResult, RunResult
-from vcrgen.scorer.scorer import LONGEST_OUTPUT, Scorer, make_scorer
+from vcrgen.scorer.scorer import LONGEST_OUTPUT, Scorer, make_scorer, unanswered
 from vcrgen.scorer.statistics import summarise, view_differences
-from vcrgen.scorer.tally import Tally, unanswered
+from vcrgen.scorer.tally import Tally
 from vcrgen.signature import Signature
 from vcrgen.stats.bootstrap import RESAMPLES
 from vcrgen.stats.intervals import METHOD
@@ -192,7 +192,7 @@ class Session:
                 output = joined.prediction.output
                 matches = unanswered(question.answers, Outcome.NULL)
                 if output is not None:
-                    matches = self.scorer(question.answers, output).matches
+                    matches = self.scorer(question.answers, output, failed=joined.prediction.failed).matches
                 mode, view = joined.cell
                 yield Found(question_id=question.question_id, mode=mode, view=view, output=output, matches=matches)
 

@@ -105,7 +105,7 @@ def _side(results: Sequence[RunResult]) -> Table:
 
 
 def _outputs(results: Sequence[RunResult]) -> Table:
-    kinds = ("answered", "refused", "empty", "null", "missing", "thinking", "cut")
+    kinds = ("answered", "refused", "empty", "null", "failed", "missing", "thinking", "cut")
     rows: list[Row] = []
     for result, cell in _cells(results):
         counts = (cell.counts.get(kind, 0) for kind in kinds)

@@ -2,7 +2,7 @@
 
 jieba's own start-up reads ``jieba.cache`` in the temporary folder when there is such a file: anybody who can
 write there decides how our text is cut, and with ``marshal`` more than that. It also writes that file and
-logs to stderr. So we read the packaged dictionary ourselves, into a tokenizer of our own: no cache, no log
+logs to stderr. So we read the packaged dictionary ourselves and cut by it (``words_zh.py``): no cache, no log
 line, and words that others add to jieba's global dictionary do not change the data. About 1 s.
 
 ``jieba.posseg`` stays out: it cuts differently from ``jieba.cut``, and it costs 2 ms a caption to guess
@@ -14,9 +14,9 @@ from __future__ import annotations
 import functools
 import unicodedata
 import warnings
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+
+from vcrgen.text.words_zh import WordCutter
 
 UNKNOWN_TAG = "x"
 LATIN_TAG = "eng"
@@ -27,13 +27,12 @@ NUMBER_TAG = "m"
 class Jieba:
     """jieba's tokenizer and its dictionary of part-of-speech flags."""
 
-    tokenizer: Any  # a ``jieba.Tokenizer``; ``cut`` gives what ``jieba.cut`` gives without a user's dictionary
+    cutter: WordCutter  # gives the words that ``jieba.cut`` gives without a user's dictionary
     flags: dict[str, str]  # word -> flag, for each word of the dictionary
 
-    def cut(self, text: str, cut_all: bool = False) -> Iterator[str]:
+    def cut(self, text: str, cut_all: bool = False) -> list[str]:
         """Cut a text into words; spaCy's ChineseTokenizer calls this as if we were the module."""
-        words: Iterator[str] = self.tokenizer.cut(text, cut_all=cut_all)
-        return words
+        return self.cutter.cut(text)[0]
 
     def flag(self, word: str) -> str:
         """Return a word's flag; what is not in the dictionary is ``eng``, ``m`` or ``x``, as in jieba."""
@@ -52,7 +51,7 @@ def load_jieba() -> Jieba:
     """Read jieba's packaged dictionary, once a process.
 
     Returns:
-        The tokenizer and the flags. Nothing is read from or written to the temporary folder.
+        The words and the flags. Nothing is read from or written to the temporary folder.
     """
     with warnings.catch_warnings():
         # jieba 0.42.1 has unescaped backslashes in patterns (SyntaxWarning from Python 3.12 on) and asks
@@ -60,14 +59,12 @@ def load_jieba() -> Jieba:
         warnings.filterwarnings("ignore", category=SyntaxWarning)
         warnings.filterwarnings("ignore", category=DeprecationWarning)
         warnings.filterwarnings("ignore", message=".*pkg_resources.*", category=UserWarning)
-        import jieba  # type: ignore[import-untyped, unused-ignore]
+        from jieba import Tokenizer  # type: ignore[import-untyped, unused-ignore]
+        from jieba.finalseg.prob_emit import P as EMITS  # type: ignore[import-untyped, unused-ignore]
+        from jieba.finalseg.prob_start import P as START  # type: ignore[import-untyped, unused-ignore]
+        from jieba.finalseg.prob_trans import P as MOVES  # type: ignore[import-untyped, unused-ignore]
 
-    tokenizer = jieba.Tokenizer()
-    tokenizer.FREQ, tokenizer.total = tokenizer.gen_pfdict(tokenizer.get_dict_file())
-    tokenizer.initialized = True
-    flags = {}
-    with tokenizer.get_dict_file() as lines:
-        for line in lines:
-            word, _, flag = line.decode("utf-8").split()
-            flags[word] = flag
-    return Jieba(tokenizer, flags)
+    with Tokenizer().get_dict_file() as lines:
+        rows = [line.decode("utf-8").split() for line in lines]
+    cutter = WordCutter(((word, int(frequency)) for word, frequency, _ in rows), START, MOVES, EMITS)
+    return Jieba(cutter, {word: flag for word, _, flag in rows})

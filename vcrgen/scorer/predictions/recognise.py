@@ -35,7 +35,7 @@ class _Format:
 
 
 _LMMS_EVAL = (read_lmms_eval_name, ("[LMMS_EVAL_REQUEST_FAILED", "[LMMS_EVAL_BUDGET_EXCEEDED]"))
-_VLMEVALKIT = (read_vlmevalkit_name, ("Failed to obtain answer via API.",))
+_VLMEVALKIT = (read_vlmevalkit_name, ("Failed to obtain answer via API",))
 FORMATS = {
     "vcrgen-jsonl": _Format(read_canonical, view=View.STACKED),  # as docs/scoring.md says
     "lmms-eval-jsonl": _Format(read_lmms_eval, *_LMMS_EVAL),
