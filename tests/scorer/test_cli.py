@@ -14,13 +14,14 @@ from typer.testing import CliRunner
 
 from vcrgen import build
 from vcrgen.cli import console
-from vcrgen.cli.score import score, validate
+from vcrgen.cli.score import compare_saved, score, validate
 from vcrgen.errors import VcrgenError
 from vcrgen.scorer import load_answers
 
 app = typer.Typer()
 app.command()(score)
 app.command()(validate)
+app.command("compare")(compare_saved)
 Run = Callable[..., str]
 
 
@@ -146,6 +147,64 @@ def test_golden_markdown(run: Run, key: Path, perfect: Path) -> None:
     assert "protocol:paper-v2|lang:en" in text
 
 
+def test_nothing_is_written_over_what_is_read(run: Run, dataset: Path, outputs: dict[str, Path]) -> None:
+    """Without a question the predictions were gone, or a part of the dataset."""
+    file = outputs["noisy"]
+    before = file.read_bytes()
+    manifest = next(dataset.rglob("*.parquet"))
+    held = manifest.read_bytes()
+    link = file.with_name("link.md")
+    link.symlink_to(file)
+    evidence = file.rename(file.with_name("in.jsonl"))
+    for words in (("--out", evidence), ("--out", link), ("--spans", evidence), ("--out", manifest)):
+        link.unlink(missing_ok=True)
+        link.symlink_to(evidence)
+        with pytest.raises(VcrgenError, match="is read here, so nothing is written over it"):
+            run("score", evidence, "--data", dataset, "--format", "md", *words)
+    assert evidence.read_bytes() == before and manifest.read_bytes() == held
+    both = file.with_name("both.jsonl")
+    with pytest.raises(VcrgenError, match="Two things would be written to"):
+        run("score", evidence, "--data", dataset, "--spans", both, "--out", both)
+    with pytest.raises(VcrgenError, match="Two things would be written to"):
+        run("score", evidence, "--data", dataset, "--format", "json", "--out", file.with_name("in.scores.json"))
+
+
+def test_other_scores_of_a_file_do_not_take_the_place_of_the_first(run: Run, key: Path, perfect: Path) -> None:
+    run("score", perfect, "--data", key)
+    first = perfect.with_name("perfect.scores.json")
+    before = first.read_bytes()
+    text = run("score", perfect, "--data", key, "--protocol", "vlmevalkit")
+    (second,) = set(perfect.parent.glob("*.scores.json")) - {first}
+    assert first.read_bytes() == before and second.name in text.replace("\n", "")
+    facts = json.loads(second.read_text("utf-8"))["signature"]
+    assert facts["protocol"] == "vlmevalkit-v2" and second.name == f"perfect.{facts['short']}.scores.json"
+    run("score", perfect, "--data", key)
+    assert first.read_bytes() == before and len(list(perfect.parent.glob("*.scores.json"))) == 2
+
+
+def test_no_json(run: Run, key: Path, perfect: Path) -> None:
+    assert "Written" not in run("score", perfect, "--data", key, "--no-json")
+    assert not list(perfect.parent.glob("*.scores.json"))
+
+
+def test_saved_scores_are_compared(run: Run, dataset: Path, outputs: dict[str, Path], tmp_path: Path) -> None:
+    files = [outputs["perfect"], outputs["noisy"]]
+    with_outputs = run("score", *files, "--data", dataset, "--compare", "--format", "md")
+    saved = [file.with_name(f"{file.stem}.scores.json") for file in files]
+    assert run("compare", *saved, "--format", "md") == with_outputs
+    text = run("compare", *saved)
+    assert "A = perfect, B = noisy" in text and "Holm p" in text
+    out = tmp_path / "table.tex"
+    run("compare", *saved, "--format", "latex", "--out", out)
+    assert out.read_text("utf-8").count("tabular") > 2
+    with pytest.raises(VcrgenError, match="Unknown format 'html'; known: text, md, csv, latex, json"):
+        run("compare", *saved, "--format", "html")
+    with pytest.raises(VcrgenError, match="is read here"):
+        run("compare", *saved, "--out", saved[0])
+    with pytest.raises(VcrgenError, match="two runs or more"):
+        run("compare", saved[0])
+
+
 def test_nothing_from_a_file_is_markup(run: Run, write_lines: Any, tmp_path: Path) -> None:
     evil = "<script>alert(1)</script><img src=x onerror=a>[bold]&amp;|\x1b[31m"
     key = write_lines("k.jsonl", [{"question_id": evil, "crossed_text": [evil]}])
@@ -182,7 +241,7 @@ def test_refusals_are_sentences(run: Run, key: Path, perfect: Path, tmp_path: Pa
         (("--format", "html"), "name it with --out"),
         (("--format", "pdf"), "Unknown format 'pdf'"),
         (("--spans", tmp_path / "s.txt"), r"\.parquet or \.jsonl"),
-        (("--compare",), "two files of outputs or more"),
+        (("--compare",), "two runs or more"),
         (("--subset", "first7"), "Unknown subset 'first7'"),
         (("--out", tmp_path / "no" / "such" / "r.md", "--format", "md"), "cannot be written"),
     ):

@@ -38,7 +38,7 @@ class Comparison:
 def compare(results: Sequence[RunResult]) -> list[Comparison]:
     """Compare every pair of two or more runs of one signature in every mode and view that both have."""
     if len(results) < 2:
-        raise ScoreError("A comparison needs two files of outputs or more.")
+        raise ScoreError("A comparison needs two runs or more; name another file.")
     require_one_signature(results)
     comparisons = []
     for a, b in combinations(results, 2):

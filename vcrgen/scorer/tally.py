@@ -16,7 +16,7 @@ from vcrgen.scorer.records import METRICS, Outcome, SpanMatch
 from vcrgen.scorer.scorer import Scorer, unanswered
 
 if TYPE_CHECKING:
-    from vcrgen.stats.arrays import Codes, Floats, Ints, Records
+    from vcrgen.stats.arrays import Codes, Ints, Records
 
 OUTCOMES = tuple(Outcome)
 _CODE = {outcome: code for code, outcome in enumerate(OUTCOMES)}
@@ -43,13 +43,6 @@ class Cell:
         import numpy as np
 
         return np.frombuffer(self._scores, np.dtype([(metric, np.float64) for metric in METRICS]))
-
-    @property
-    def matrix(self) -> Floats:
-        """The same as numbers: spans x metrics."""
-        import numpy as np
-
-        return np.frombuffer(self._scores).reshape(-1, len(METRICS))
 
     @property
     def outcomes(self) -> Codes:
