@@ -13,6 +13,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from vcrgen import build
+from vcrgen.cli import app as whole
 from vcrgen.cli import console
 from vcrgen.cli.score import compare_saved, score, validate
 from vcrgen.errors import VcrgenError
@@ -258,3 +259,18 @@ def test_importing_the_scorer_needs_no_image_library() -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
     code = "import sys, vcrgen.scorer, vcrgen.cli.score; assert not {'spacy', 'numpy', 'rapidfuzz'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize(("command", "said"), [("score", "begins anew next time"), ("build", "again to go on")])
+def test_an_interruption_says_whether_work_goes_on(command: str, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It said of every command that it would go on."""
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(
+        "vcrgen.cli.score.checked" if command == "score" else "vcrgen.config.load_build_config", interrupted
+    )
+    words = ["score", "x", "--data", "y"] if command == "score" else ["build", "samples:2", "--out", "z"]
+    result = CliRunner().invoke(whole, words)
+    assert result.exit_code == 130 and said in result.output

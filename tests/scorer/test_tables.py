@@ -2,6 +2,9 @@
 
 import csv
 import io
+import os
+import shutil
+import subprocess
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -104,3 +107,24 @@ def test_tables_that_are_empty_are_left_out(compared: tuple[list[RunResult], lis
 
 def test_every_form_has_a_name() -> None:
     assert FORMATS == ("text", "md", "csv", "latex", "json", "html")
+
+
+@pytest.mark.parametrize("page", ["twocolumn", "onecolumn"])
+def test_latex_compiles_and_fits(page: str, compared: tuple[list[RunResult], list[Comparison]], tmp_path: Path) -> None:
+    """In a column and on a page, with a name that is hostile; tables were twelve columns wide."""
+    latex = shutil.which("pdflatex")
+    if latex is None:
+        if os.environ.get("VCRGEN_CI"):
+            pytest.fail("CI has to install LaTeX (apt-get install texlive-latex-recommended)")
+        pytest.skip("needs pdflatex (apt-get install texlive-latex-recommended)")
+    results, comparisons = compared
+    evil = replace(results[0], label=r"a_b & 50% \input{x} $#{}~^ <|> [1em]*")
+    (tmp_path / "tables.tex").write_text(render([evil, *results[1:]], "latex", comparisons), "utf-8")
+    head = rf"\documentclass[{page}]{{article}}\usepackage{{booktabs,graphicx}}\begin{{document}}"
+    (tmp_path / "page.tex").write_text(head + "\n\\input{tables}\n\\end{document}\n", "utf-8")
+    command = [latex, "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", "page.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-2000:]
+    assert "Overfull" not in done.stdout and "Output written on page.pdf" in done.stdout
+    rows = [line for line in (tmp_path / "tables.tex").read_text("utf-8").splitlines() if line.endswith("\\\\")]
+    assert max(line.count(" & ") for line in rows) <= 8, "what is scaled stays large enough to read"

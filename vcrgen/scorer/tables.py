@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from vcrgen.errors import ScoreError
 from vcrgen.report.escape import escape_markdown, one_line
-from vcrgen.report.forms import as_csv, as_latex, as_markdown
+from vcrgen.report.forms import as_csv, as_markdown, as_narrow_latex
 from vcrgen.report.table import MINUS, Interval, Number, Percent, Table, TableCell
 from vcrgen.scorer.comparison import Comparison
 from vcrgen.scorer.join import PROBLEMS
@@ -41,8 +41,9 @@ def render(results: Sequence[RunResult], form: str, comparisons: Sequence[Compar
 
     Args:
         results: The runs.
-        form: ``md`` (tables of GitHub's Markdown), ``latex`` (a ``tabular`` for each table, for the package booktabs),
-            ``csv`` (a line for each number, in percent, not rounded) or ``json`` (everything, as shares, not rounded).
+        form: ``md`` (tables of GitHub's Markdown), ``latex`` (for the packages booktabs and graphicx, in parts that fit
+            a column), ``csv`` (a line for each number, in percent, not rounded) or ``json`` (everything, as shares, not
+            rounded).
         comparisons: Of these results.
 
     Raises:
@@ -70,7 +71,7 @@ def comparison_table(comparisons: Sequence[Comparison]) -> Table:
         rows.append((*names, *_main(item.metrics, sign=True), item.only_a, item.only_b, *p_values))
     differences = (f"A {MINUS} B, exact", "95 % interval", f"A {MINUS} B, Jaccard", "95 % interval")
     heads = ("A", "B", "Mode", "View", *differences, "Only A", "Only B", "McNemar p", "Bootstrap p", "Holm p")
-    return Table(title="Comparison", heads=heads, labels=4, rows=rows)
+    return Table(title="Comparison", heads=heads, labels=4, rows=rows, breaks=(8,))
 
 
 def remarks(results: Sequence[RunResult]) -> Iterator[str]:
@@ -92,7 +93,7 @@ def _scores(results: Sequence[RunResult]) -> Table:
         for each in result.differences:
             rows.append((result.title, each.mode, DIFFERENCE, "", *_main(each.metrics, sign=True, deviations=True)))
     heads = ("Model", "Mode", "View", "Spans", *_main_heads("sd spans", "sd images"))
-    return Table(title=SCORES, heads=heads, labels=3, rows=rows)
+    return Table(title=SCORES, heads=heads, labels=3, rows=rows, breaks=(8,))
 
 
 def _side(results: Sequence[RunResult]) -> Table:
@@ -111,7 +112,7 @@ def _outputs(results: Sequence[RunResult]) -> Table:
         counts = (cell.counts.get(kind, 0) for kind in kinds)
         rows.append((*_head(result, cell), *counts, cell.outcomes["short"], Number(cell.length_ratio)))
     heads = ("Model", "Mode", "View", *(kind.capitalize() for kind in kinds), "No n-gram", "Length ratio")
-    return Table(title="Outputs", heads=heads, labels=3, rows=rows)
+    return Table(title="Outputs", heads=heads, labels=3, rows=rows, breaks=(9,))
 
 
 def _groups(results: Sequence[RunResult]) -> Iterator[Table]:
@@ -124,7 +125,7 @@ def _groups(results: Sequence[RunResult]) -> Iterator[Table]:
             if group.by == by
         ]
         heads = ("Model", "Mode", "View", by.capitalize(), "Spans", *_main_heads())
-        yield Table(title=f"By {by}, in percent", heads=heads, labels=4, rows=rows)
+        yield Table(title=f"By {by}, in percent", heads=heads, labels=4, rows=rows, breaks=(7,))
 
 
 def _main(metrics: Mapping[str, Estimate], *, sign: bool = False, deviations: bool = False) -> Iterator[TableCell]:
@@ -163,8 +164,8 @@ def _markdown(results: Sequence[RunResult], comparisons: Sequence[Comparison]) -
 
 
 def _latex(results: Sequence[RunResult], comparisons: Sequence[Comparison]) -> str:
-    parts = ["% needs \\usepackage{booktabs}", f"% {one_line(str(results[0].signature))}"]
-    parts += [f"\n% {one_line(table.title)}\n{as_latex(table)}" for table in report_tables(results, comparisons)]
+    parts = ["% needs \\usepackage{booktabs,graphicx}", f"% {one_line(str(results[0].signature))}"]
+    parts += [f"\n% {one_line(table.title)}\n{as_narrow_latex(table)}" for table in report_tables(results, comparisons)]
     return "\n".join([*parts, *(f"% {one_line(text)}" for text in _sentences(results, comparisons))]) + "\n"
 
 
