@@ -100,7 +100,7 @@ _ROWS = (
         word_boundaries=False,
         # ； too: what stands on its two sides is as independent as what stands around a full stop.
         sentence_enders=("。", "！", "？", "!", "?", "；"),
-        segmenter="vcrgen.text.segmenter_zh:jieba",
+        segmenter="vcrgen.text.jieba_zh:jieba",
         pipeline="vcrgen.text.names_zh:chinese_pipeline",
         eligibility="builtin-zh-2",
         trained_pipeline="zh_core_web_sm",
