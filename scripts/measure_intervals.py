@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vcrgen.stats.bootstrap import Sums, means_of, resampled_means
-from vcrgen.stats.intervals import deviation, difference_interval, mean_interval
+from vcrgen.stats.intervals import deviation, mean_interval, paired_interval
 
 Floats: TypeAlias = NDArray[np.float64]
 SPANS, SHARES = (1, 2, 3, 4), (0.40, 0.43, 0.14, 0.03)  # of the 500 pairs in shared/data/wiki
@@ -91,7 +91,7 @@ def differ(seed: int, images: int, correlation: float, mean: float, alike: float
     means, _ = means_of(groups)
     resampled = resampled_means(groups, seed=seed, unit="image")
     sd = deviation(resampled[:, :TOGETHER] - resampled[:, TOGETHER:])
-    low, high = difference_interval(means[:TOGETHER] - means[TOGETHER:], sd, images)
+    low, high = paired_interval(means[:TOGETHER] - means[TOGETHER:], sd, images)
     return float(((low > 0) | (high < 0)).mean())
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from vcrgen.stats import intervals
 from vcrgen.stats.bootstrap import Sums, means_of, resampled_means
-from vcrgen.stats.intervals import difference_interval, difference_p, mean_interval, spreads
+from vcrgen.stats.intervals import mean_interval, paired_interval, paired_p, spreads
 
 SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "measure_intervals.py"
 
@@ -23,7 +23,7 @@ def one_mean(mean: float, sd: float, groups: int) -> tuple[float, float]:
 
 
 def one_difference(difference: float, sd: float, groups: int) -> tuple[float, float]:
-    low, high = difference_interval(np.array(difference), np.array(sd), groups)
+    low, high = paired_interval(np.array(difference), np.array(sd), groups)
     return float(low), float(high)
 
 
@@ -72,7 +72,7 @@ def test_an_interval_holds_its_mean_and_stays_on_the_scale(mean: float, sd: floa
 def test_p_says_what_the_interval_says(difference: float, sd: float, groups: int) -> None:
     low, high = one_difference(difference, sd, groups)
     assert -1 <= low <= difference <= high <= 1 and low < high
-    p = difference_p(difference, sd, groups)
+    p = paired_p(difference, sd, groups)
     assert 0 <= p <= 1
     if abs(p - 0.05) > 1e-9 and min(abs(low), abs(high)) > 1e-12:
         assert (p < 0.05) == (low > 0 or high < 0)
@@ -80,12 +80,12 @@ def test_p_says_what_the_interval_says(difference: float, sd: float, groups: int
 
 def test_the_p_of_many_groups_is_the_normals() -> None:
     p = 2 * statistics.NormalDist().cdf(-3)
-    assert difference_p(0.03, 0.01, 10**6) == pytest.approx(p, rel=0.01)
+    assert paired_p(0.03, 0.01, 10**6) == pytest.approx(p, rel=0.01)
 
 
 def test_one_group_tells_no_difference() -> None:
     assert one_difference(0.5, 0.0, 1) == (-1.0, 1.0)
-    assert difference_p(0.5, 0.0, 1) == 1.0
+    assert paired_p(0.5, 0.0, 1) == 1.0
 
 
 def test_what_the_simulation_measures() -> None:

@@ -66,7 +66,7 @@ def mean_interval(means: Floats, sd: Floats, groups: Ints) -> tuple[Floats, Floa
     return np.where(groups < 2, 0.0, low), np.where(groups < 2, 1.0, high)
 
 
-def difference_interval(differences: Floats, sd: Floats, groups: int) -> tuple[Floats, Floats]:
+def paired_interval(differences: Floats, sd: Floats, groups: int) -> tuple[Floats, Floats]:
     """The ends of the intervals of differences of means of the same groups; of a single group, -1 and 1."""
     import numpy as np
 
@@ -78,8 +78,8 @@ def difference_interval(differences: Floats, sd: Floats, groups: int) -> tuple[F
     return np.maximum(low, -1.0), np.minimum(high, 1.0)
 
 
-def difference_p(difference: float, sd: float, groups: int) -> float:
-    """The two-sided p-value of a difference: below 0.05 where 0 is outside of :func:`difference_interval`."""
+def paired_p(difference: float, sd: float, groups: int) -> float:
+    """The two-sided p-value of a difference: below 0.05 where 0 is outside of :func:`paired_interval`."""
     import numpy as np
 
     if groups < 2:

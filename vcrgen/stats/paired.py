@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from vcrgen.stats.bootstrap import Resampled
-from vcrgen.stats.intervals import deviation, difference_interval, difference_p
+from vcrgen.stats.intervals import deviation, paired_interval, paired_p
 
 if TYPE_CHECKING:
     from vcrgen.stats.arrays import Bits
@@ -33,8 +33,8 @@ def paired(ours: Resampled, theirs: Resampled) -> Paired:
 
     value = ours.mean - theirs.mean
     sd = float(deviation(ours.means - theirs.means))
-    low, high = difference_interval(np.array(value), np.array(sd), ours.groups)
-    return Paired(value, sd, float(low), float(high), difference_p(value, sd, ours.groups))
+    low, high = paired_interval(np.array(value), np.array(sd), ours.groups)
+    return Paired(value, sd, float(low), float(high), paired_p(value, sd, ours.groups))
 
 
 def discordant(ours: Bits, theirs: Bits) -> tuple[int, int]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from vcrgen.stats.bootstrap import Resampled
-from vcrgen.stats.intervals import deviation, difference_interval
+from vcrgen.stats.intervals import deviation, paired_interval
 
 
 def better_and_worse(one: Resampled, others: Sequence[Resampled]) -> tuple[list[int], list[int]]:
@@ -22,7 +22,7 @@ def better_and_worse(one: Resampled, others: Sequence[Resampled]) -> tuple[list[
     import numpy as np
 
     sd = deviation((np.array([other.means for other in others]) - one.means).T)
-    low, high = difference_interval(np.array([other.mean for other in others]) - one.mean, sd, one.groups)
+    low, high = paired_interval(np.array([other.mean for other in others]) - one.mean, sd, one.groups)
     return np.flatnonzero(low > 0).tolist(), np.flatnonzero(high < 0).tolist()
 
 
