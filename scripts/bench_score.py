@@ -135,8 +135,8 @@ def against_yardstick(lang: str, answers: list[tuple[str, ...]], count: int) -> 
 def report(head: str, seconds: list[float], spans: float) -> None:
     loop, paper, published = seconds
     print(
-        f"{head}: difflib loop {loop * 1e6 / spans:.0f} us/span; paper-v1 {paper * 1e6 / spans:.0f}, "
-        f"{loop / paper:.1f} times as fast; vlmevalkit-v1 {published * 1e6 / spans:.0f}, {loop / published:.1f} times"
+        f"{head}: difflib loop {loop * 1e6 / spans:.0f} us/span; paper-v2 {paper * 1e6 / spans:.0f}, "
+        f"{loop / paper:.1f} times as fast; vlmevalkit-v2 {published * 1e6 / spans:.0f}, {loop / published:.1f} times"
     )
 
 

@@ -99,7 +99,7 @@ def track(**values: Any) -> Track:
 
 
 def board(*rows: RankedModel, quoted: Sequence[Quoted] = (), **values: Any) -> BoardTable:
-    ranking = Ranking(signature="protocol:paper-v1|lang:en", short="0a1b2c3d", rows=rows)
+    ranking = Ranking(signature="protocol:paper-v2|lang:en", short="0a1b2c3d", rows=rows)
     return BoardTable(track=track(**values), rankings=(ranking,) if rows else (), quoted=tuple(quoted))
 
 
@@ -222,7 +222,7 @@ def test_csv_gives_back_what_is_stored() -> None:
         "language": "en",
         "mode": "easy",
         "view": "stacked",
-        "signature": "protocol:paper-v1|lang:en",
+        "signature": "protocol:paper-v2|lang:en",
         "rank": "2",
         "rank_lowest": "4",
         "model": "Seer",
@@ -408,7 +408,7 @@ In percent, over 1,234 hidden texts in 500 images.
 | 1 (1–2) | 书生\|50% | R&amp;D\_1 | closed | – | 62.50 | 60.50 to 64.50 | 75.00 | 25.00 | 23.00 to 27.00 | 37.50 | +37.50 | +7.50 to +67.50 | 2026-01-31 |
 | 3 | Low | Lab | open | 7B | 12.50 | 10.50 to 14.50 | 25.00 | – | – | – | – | – | 2026-01-31 |
 
-Signature 0a1b2c3d: protocol:paper-v1\|lang:en
+Signature 0a1b2c3d: protocol:paper-v2\|lang:en
 
 **Quoted, not ranked**
 
@@ -424,7 +424,7 @@ Signature 0a1b2c3d: protocol:paper-v1\|lang:en
 LATEX = r"""% needs \usepackage{booktabs} and, under pdfLaTeX, \usepackage[T1]{fontenc};
 % names that are not in Latin script need XeLaTeX or LuaLaTeX, and a font that has them
 
-% signature protocol:paper-v1|lang:en
+% signature protocol:paper-v2|lang:en
 \begin{table}
 \centering
 \caption{wiki-en: en, easy, VI+TEI. Signature 0a1b2c3d. In percent, over 1,234 hidden texts in 500 images.}

@@ -63,3 +63,16 @@ def test_the_best_cells_are_those_that_look_best() -> None:
     assert Table(rows=rows, best=[0], **heads).best_cells() == {(0, 0), (1, 0)}
     assert Table(rows=rows, **heads).best_cells() == set()
     assert Table(rows=rows[2:], best=[0], **heads).best_cells() == set(), "nothing to be better than"
+
+
+def test_a_broken_table_keeps_its_labels_and_loses_no_column() -> None:
+    rows = [("m", "easy", 1, 2, 3, 4), ("n", "hard", 5, 6, 7, 8)]
+    table = Table(
+        title="T", heads=("A", "B", "c", "d", "e", "f"), labels=2, rows=rows, best=(4,), breaks=(4,), notes=[("x", "")]
+    )
+    first, last = table.broken()
+    assert (first.heads, last.heads) == (["A", "B", "c", "d"], ["A", "B", "e", "f"])
+    assert (first.rows[1], last.rows[1]) == (["n", "hard", 5, 6], ["n", "hard", 7, 8])
+    assert (first.best, last.best, first.notes, last.notes) == ([], [2], (), [("x", "")])
+    (whole,) = Table(title="T", heads=("A", "b"), labels=1, rows=[("m", 1)]).broken()
+    assert whole.texts() == [["m", "1"]]

@@ -13,14 +13,16 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from vcrgen import build
+from vcrgen.cli import app as whole
 from vcrgen.cli import console
-from vcrgen.cli.score import score, validate
+from vcrgen.cli.score import compare_saved, score, validate
 from vcrgen.errors import VcrgenError
 from vcrgen.scorer import load_answers
 
 app = typer.Typer()
 app.command()(score)
 app.command()(validate)
+app.command("compare")(compare_saved)
 Run = Callable[..., str]
 
 
@@ -90,7 +92,7 @@ def test_every_format(run: Run, dataset: Path, outputs: dict[str, Path], tmp_pat
     out = tmp_path / f"report.{form}"
     run("score", *outputs.values(), "--data", dataset, "--compare", "--format", form, "--out", out)
     text = out.read_text("utf-8")
-    assert "paper-v1" in text and "perfect" in text
+    assert "paper-v2" in text and "perfect" in text
     if form == "html":
         assert (
             text.count("<img") >= 3 and "<script" not in text and "http:" not in text.replace("http://www.w3.org", "")
@@ -136,14 +138,72 @@ GOLDEN = """\
 | Model | Mode | View | Spans | Exact match | sd spans | sd images | 95 % interval | Jaccard | sd spans | sd images |\
  95 % interval |
 | --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
-| perfect | - | VI+TEI | 4 | 100.00 | 0.00 | 0.00 | 100.00 to 100.00 | 100.00 | 0.00 | 0.00 | 100.00 to 100.00 |
+| perfect | - | VI+TEI | 4 | 100.00 | 0.00 | 0.00 | 13.03 to 100.00 | 100.00 | 0.00 | 0.00 | 13.03 to 100.00 |
 """
 
 
 def test_golden_markdown(run: Run, key: Path, perfect: Path) -> None:
     text = run("score", perfect, "--data", key, "--format", "md")
     assert text.startswith(GOLDEN)
-    assert "protocol:paper-v1|lang:en" in text
+    assert "protocol:paper-v2|lang:en" in text
+
+
+def test_nothing_is_written_over_what_is_read(run: Run, dataset: Path, outputs: dict[str, Path]) -> None:
+    """Without a question the predictions were gone, or a part of the dataset."""
+    file = outputs["noisy"]
+    before = file.read_bytes()
+    manifest = next(dataset.rglob("*.parquet"))
+    held = manifest.read_bytes()
+    link = file.with_name("link.md")
+    link.symlink_to(file)
+    evidence = file.rename(file.with_name("in.jsonl"))
+    for words in (("--out", evidence), ("--out", link), ("--spans", evidence), ("--out", manifest)):
+        link.unlink(missing_ok=True)
+        link.symlink_to(evidence)
+        with pytest.raises(VcrgenError, match="is read here, so nothing is written over it"):
+            run("score", evidence, "--data", dataset, "--format", "md", *words)
+    assert evidence.read_bytes() == before and manifest.read_bytes() == held
+    both = file.with_name("both.jsonl")
+    with pytest.raises(VcrgenError, match="Two things would be written to"):
+        run("score", evidence, "--data", dataset, "--spans", both, "--out", both)
+    with pytest.raises(VcrgenError, match="Two things would be written to"):
+        run("score", evidence, "--data", dataset, "--format", "json", "--out", file.with_name("in.scores.json"))
+
+
+def test_other_scores_of_a_file_do_not_take_the_place_of_the_first(run: Run, key: Path, perfect: Path) -> None:
+    run("score", perfect, "--data", key)
+    first = perfect.with_name("perfect.scores.json")
+    before = first.read_bytes()
+    text = run("score", perfect, "--data", key, "--protocol", "vlmevalkit")
+    (second,) = set(perfect.parent.glob("*.scores.json")) - {first}
+    assert first.read_bytes() == before and second.name in text.replace("\n", "")
+    facts = json.loads(second.read_text("utf-8"))["signature"]
+    assert facts["protocol"] == "vlmevalkit-v2" and second.name == f"perfect.{facts['short']}.scores.json"
+    run("score", perfect, "--data", key)
+    assert first.read_bytes() == before and len(list(perfect.parent.glob("*.scores.json"))) == 2
+
+
+def test_no_json(run: Run, key: Path, perfect: Path) -> None:
+    assert "Written" not in run("score", perfect, "--data", key, "--no-json")
+    assert not list(perfect.parent.glob("*.scores.json"))
+
+
+def test_saved_scores_are_compared(run: Run, dataset: Path, outputs: dict[str, Path], tmp_path: Path) -> None:
+    files = [outputs["perfect"], outputs["noisy"]]
+    with_outputs = run("score", *files, "--data", dataset, "--compare", "--format", "md")
+    saved = [file.with_name(f"{file.stem}.scores.json") for file in files]
+    assert run("compare", *saved, "--format", "md") == with_outputs
+    text = run("compare", *saved)
+    assert "A = perfect, B = noisy" in text and "Holm p" in text
+    out = tmp_path / "table.tex"
+    run("compare", *saved, "--format", "latex", "--out", out)
+    assert out.read_text("utf-8").count("tabular") > 2
+    with pytest.raises(VcrgenError, match="Unknown format 'html'; known: text, md, csv, latex, json"):
+        run("compare", *saved, "--format", "html")
+    with pytest.raises(VcrgenError, match="is read here"):
+        run("compare", *saved, "--out", saved[0])
+    with pytest.raises(VcrgenError, match="two runs or more"):
+        run("compare", saved[0])
 
 
 def test_nothing_from_a_file_is_markup(run: Run, write_lines: Any, tmp_path: Path) -> None:
@@ -182,7 +242,7 @@ def test_refusals_are_sentences(run: Run, key: Path, perfect: Path, tmp_path: Pa
         (("--format", "html"), "name it with --out"),
         (("--format", "pdf"), "Unknown format 'pdf'"),
         (("--spans", tmp_path / "s.txt"), r"\.parquet or \.jsonl"),
-        (("--compare",), "two files of outputs or more"),
+        (("--compare",), "two runs or more"),
         (("--subset", "first7"), "Unknown subset 'first7'"),
         (("--out", tmp_path / "no" / "such" / "r.md", "--format", "md"), "cannot be written"),
     ):
@@ -199,3 +259,18 @@ def test_importing_the_scorer_needs_no_image_library() -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
     code = "import sys, vcrgen.scorer, vcrgen.cli.score; assert not {'spacy', 'numpy', 'rapidfuzz'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize(("command", "said"), [("score", "begins anew next time"), ("build", "again to go on")])
+def test_an_interruption_says_whether_work_goes_on(command: str, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It said of every command that it would go on."""
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(
+        "vcrgen.cli.score.checked" if command == "score" else "vcrgen.config.load_build_config", interrupted
+    )
+    words = ["score", "x", "--data", "y"] if command == "score" else ["build", "samples:2", "--out", "z"]
+    result = CliRunner().invoke(whole, words)
+    assert result.exit_code == 130 and said in result.output

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 import pytest
 
@@ -39,6 +40,7 @@ def by_value(values: Sequence[object], key: Callable[[object], object] = lambda 
 
 
 def by_quartile(values: Sequence[float | None]) -> list[list[int]]:
+    values = [None if value is None else round(value, 2) for value in values]
     known = sorted(value for value in values if value is not None)
     if len(known) < 4 or known[0] == known[-1]:
         return []
@@ -52,6 +54,19 @@ def members(part: Property) -> list[list[int]]:
     codes = part.codes.tolist()
     assert set(codes) <= {*range(len(part.labels)), NO_LABEL}
     return [[n for n, code in enumerate(codes) if code == label] for label in range(len(part.labels))]
+
+
+def test_labels_of_ink_do_not_overlap() -> None:
+    """ "0.46" stood beside "0.46-0.47", as values were compared with all their digits and shown with two."""
+    questions, rng = Questions(), random.Random(0)
+    for number in range(200):
+        span = AnswerSpan(text="a b", ink={"hard": round(rng.uniform(0.45, 0.49), 4)})
+        questions.add(Question(question_id=str(number), spans=(span,)))
+    questions.close()
+    key = AnswerKey(name="k", lang="en", questions=questions, modes=("hard",))
+    (ink,) = (part for part in SpanProperties(key, make_scorer("en")).of_mode("hard") if part.by == "visible ink")
+    ends = [[float(end) for end in label.split("-")] for label in ink.labels]
+    assert len(ends) > 2 and all(before[-1] < after[0] for before, after in pairwise(ends))
 
 
 @pytest.mark.parametrize("seed", range(60))

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from vcrgen.errors import DatasetError, PredictionError
-from vcrgen.scorer import Options, RunResult, Session, score
+from vcrgen.scorer import Options, Outcome, RunResult, Session, score
 from vcrgen.scorer.predictions import open_predictions
 
 ANSWERS = {
@@ -190,6 +190,14 @@ def test_a_call_that_failed_is_no_answer(tmp_path: Path, key: Path, write_lines:
     assert not found.fit and found.problems["failed"] == (1, ("row 1" if tool == "vlmevalkit" else "line 1",))
     with pytest.raises(PredictionError, match="1 outputs that say that the call to the model failed"):
         score(file, data=key, view="stacked", strict=True)
+    result = score(file, data=key, view="stacked")
+    assert result.cell().outcomes["failed"] == 2 and result.cell().counts["failed"] == 1
+    assert result.cell().outcomes["wrong"] == 0, "a failed call is no wrong answer"
+    (found_a,) = Session(key, Options(view="stacked")).find(file, {"a"})
+    assert {(match.outcome, match.ngram) for match in found_a.matches} == {(Outcome.FAILED, "")}
+    # The published programs score the text; it is told apart all the same.
+    published = score(file, data=key, view="stacked", protocol="vlmevalkit").cell()
+    assert published.outcomes["failed"] == 2
     # Where a model itself may have said so, it is an answer.
     assert counts(score(write_lines("p.jsonl", [{"question_id": "a", "output": texts[0]}]), data=key)) == {"missing": 2}
 

@@ -1,5 +1,6 @@
 """Means, intervals and comparisons."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +56,9 @@ def test_views_are_paired(noisy: tuple[Path, Path]) -> None:
 def test_a_run_does_not_differ_from_itself(noisy: tuple[Path, Path]) -> None:
     result = score(noisy[0], data=noisy[1])
     for item in compare(with_own_titles([result, result])):
-        assert (item.metrics["exact"].low, item.metrics["exact"].high, item.p_mcnemar) == (0.0, 0.0, 1.0)
+        exact = item.metrics["exact"]
+        assert exact.value == 0 and -0.1 < exact.low == -exact.high < 0
+        assert (item.p_mcnemar, item.p_images, item.p_holm) == (1.0, 1.0, 1.0)
         assert "exactly the same spans" in item.conclusion
 
 
@@ -64,12 +67,37 @@ def test_a_clear_difference_is_said(noisy: tuple[Path, Path], write_lines: Any) 
     empty = write_lines("empty.jsonl", [{"question_id": str(i), "output": ""} for i in range(60)])
     (item,) = compare(with_own_titles([score(file, data=key), score(empty, data=key)]))
     assert item.conclusion.startswith("-, VI+TEI: noisy restores more than empty")
-    assert item.only_b == 0 and item.p_mcnemar < 1e-6
+    assert item.only_b == 0 and item.p_mcnemar < 1e-6 and item.p_images == item.p_holm < 1e-6
+
+
+def test_all_right_has_an_interval_with_width(noisy: tuple[Path, Path], write_lines: Any) -> None:
+    key = {row["question_id"]: row["crossed_text"] for row in map(json.loads, noisy[1].read_text().splitlines())}
+    rows = [{"question_id": i, "output": "\n".join(texts)} for i, texts in key.items()]
+    cell = score(write_lines("right.jsonl", rows), data=noisy[1]).cell()
+    exact = cell.metrics["exact"]
+    assert (exact.value, exact.high) == (1.0, 1.0) and 0.9 < exact.low < 0.96
+    third = [group for group in cell.groups if group.by == "position"][-1]
+    assert third.spans == 20 and third.metrics["exact"].low < 0.87, "fewer images tell less"
+
+
+def test_many_comparisons_are_corrected(noisy: tuple[Path, Path], write_lines: Any) -> None:
+    """Five models, of which one is right a little less often than the others: of ten pairs chance gives as much."""
+    file, key = noisy
+    rows = [json.loads(line) for line in file.read_text().splitlines() if '"stacked"' in line]
+    lucky = [row | {"output": "no idea of this" if number < 10 else row["output"]} for number, row in enumerate(rows)]
+    others = score(file, data=key, view="stacked")
+    results = with_own_titles([score(write_lines("l.jsonl", lucky), data=key), *[others] * 4])
+    assert len(others.cells) == 1
+    (alone,) = compare(results[:2])
+    assert alone.p_holm == alone.p_images < 0.05 and "Holm" not in alone.conclusion
+    first = compare(results)[0]
+    assert first.p_holm == pytest.approx(10 * first.p_images) and first.p_holm > 0.05
+    assert "Among 10 comparisons chance may give as much (Holm's correction: p = 0." in first.conclusion
 
 
 def test_other_signatures_are_refused(noisy: tuple[Path, Path]) -> None:
     a, b = (score(noisy[0], data=noisy[1], protocol=protocol) for protocol in ("paper", "vlmevalkit"))
-    with pytest.raises(ScoreError, match="protocol is paper-v1 and vlmevalkit-v1"):
+    with pytest.raises(ScoreError, match="protocol is paper-v2 and vlmevalkit-v2"):
         require_one_signature([a, b])
     with pytest.raises(ScoreError, match="cannot stand in one table"):
         compare([a, b])

@@ -2,6 +2,9 @@
 
 import csv
 import io
+import os
+import shutil
+import subprocess
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -57,7 +60,8 @@ def test_csv_says_of_comparisons_what_the_table_says(compared: tuple[list[RunRes
             values = [float(row[name]) for name in ("percent", "low", "high")]
             assert values == [shown.value, 100 * interval.low, 100 * interval.high]
         assert [exact[name] for name in ("only_a", "only_b")] == [str(cell) for cell in line[8:10]]
-        assert f"{float(exact['p_mcnemar']):.3g}" == line[10]
+        p_values = [float(exact[name]) for name in ("p_mcnemar", "p_images", "p_holm")]
+        assert ["<0.001" if p < 0.001 else f"{p:.3f}" for p in p_values] == list(line[10:])
         assert (jaccard["only_a"], jaccard["p_mcnemar"]) == ("", ""), "the tests are about exact match"
     assert {(row["spans"], row["images"], row["signature"]) for row in rows} == {("4", "3", str(results[0].signature))}
     assert [item.only_a for item in comparisons] == [1, 1]
@@ -103,3 +107,24 @@ def test_tables_that_are_empty_are_left_out(compared: tuple[list[RunResult], lis
 
 def test_every_form_has_a_name() -> None:
     assert FORMATS == ("text", "md", "csv", "latex", "json", "html")
+
+
+@pytest.mark.parametrize("page", ["twocolumn", "onecolumn"])
+def test_latex_compiles_and_fits(page: str, compared: tuple[list[RunResult], list[Comparison]], tmp_path: Path) -> None:
+    """In a column and on a page, with a name that is hostile; tables were twelve columns wide."""
+    latex = shutil.which("pdflatex")
+    if latex is None:
+        if os.environ.get("VCRGEN_CI"):
+            pytest.fail("CI has to install LaTeX (apt-get install texlive-latex-recommended)")
+        pytest.skip("needs pdflatex (apt-get install texlive-latex-recommended)")
+    results, comparisons = compared
+    evil = replace(results[0], label=r"a_b & 50% \input{x} $#{}~^ <|> [1em]*")
+    (tmp_path / "tables.tex").write_text(render([evil, *results[1:]], "latex", comparisons), "utf-8")
+    head = rf"\documentclass[{page}]{{article}}\usepackage{{booktabs,graphicx}}\begin{{document}}"
+    (tmp_path / "page.tex").write_text(head + "\n\\input{tables}\n\\end{document}\n", "utf-8")
+    command = [latex, "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", "page.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-2000:]
+    assert "Overfull" not in done.stdout and "Output written on page.pdf" in done.stdout
+    rows = [line for line in (tmp_path / "tables.tex").read_text("utf-8").splitlines() if line.endswith("\\\\")]
+    assert max(line.count(" & ") for line in rows) <= 8, "what is scaled stays large enough to read"

@@ -1,4 +1,4 @@
-"""``vlmevalkit-v1``, ``lmms-eval-v1``: every rule of the published code, with values derived by hand from its text."""
+"""``vlmevalkit-v2``, ``lmms-eval-v2``: every rule of the published code, with values derived by hand from its text."""
 
 import pytest
 
@@ -42,9 +42,9 @@ def test_all_other_rules_are_the_same(span: str, output: str) -> None:
 
 
 def test_lmms_eval_has_a_name_of_its_own() -> None:
-    for name in ("lmms-eval", "lmms-eval-v1"):
-        assert make_scorer("en", protocol=name).facts["protocol"] == "lmms-eval-v1"
-    with pytest.raises(ScoreError, match=r"Protocol lmms-eval-v1 cuts zh with zh_core_web_sm"):
+    for name in ("lmms-eval", "lmms-eval-v2"):
+        assert make_scorer("en", protocol=name).facts["protocol"] == "lmms-eval-v2"
+    with pytest.raises(ScoreError, match=r"Protocol lmms-eval-v2 cuts zh with zh_core_web_sm"):
         make_scorer("zh", protocol="lmms-eval")
 
 
@@ -61,7 +61,7 @@ def test_other_spellings_are_no_refusal(word: str) -> None:
 
 def test_only_ngrams_that_share_a_token_are_candidates() -> None:
     assert match("abcd efgh", "abcx efgx").outcome.value == "short"  # near, but no token in common
-    assert match_span("abcd efgh", "abcx efgx").distance == 2  # paper-v1 takes it
+    assert match_span("abcd efgh", "abcx efgx").distance == 2  # paper-v2 takes it
 
 
 def test_the_ratio_is_difflibs_and_the_first_of_equals_wins() -> None:
@@ -109,7 +109,7 @@ def test_chinese_needs_its_pipeline_or_a_named_segmenter() -> None:
     with pytest.raises(ScoreError, match=r"zh_core_web_sm.*--segmenter builtin"):
         make_scorer("zh", protocol="vlmevalkit")
     scorer = make_scorer("zh", protocol="vlmevalkit", segmenter="builtin")
-    assert "jieba" in scorer.facts["seg"] and scorer.facts["protocol"] == "vlmevalkit-v1"
+    assert "jieba" in scorer.facts["seg"] and scorer.facts["protocol"] == "vlmevalkit-v2"
     assert scorer(("位于上海市",), "位于上海市").matches[0].exact
 
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vcrgen.stats.bootstrap import Sums, resampled_means
-from vcrgen.stats.paired import discordant, mcnemar, paired_spread
+from vcrgen.stats.bootstrap import Resampled, Sums, resampled_means
+from vcrgen.stats.paired import discordant, holm, mcnemar, paired
 
 
 def test_discordant_items() -> None:
@@ -18,18 +18,31 @@ def test_discordant_items() -> None:
     assert discordant(ours, ours) == (0, 0)
 
 
-def test_a_system_does_not_differ_from_itself() -> None:
-    means = np.linspace(0.2, 0.4, 50)
-    assert paired_spread(means, means) == (0.0, 0.0, 0.0)
+def test_a_system_and_itself() -> None:
+    """Nothing tells them apart; that two systems did the same on 100 groups does not say that they always do."""
+    one = Resampled(100, 0.3, np.linspace(0.2, 0.4, 50))
+    value, sd, low, high, p = paired(one, one)
+    assert (value, sd, p) == (0.0, 0.0, 1.0)
+    assert -0.03 < low == -high < -0.01
+    larger = one._replace(groups=1000)
+    assert paired(larger, larger).high < 0.003
 
 
 def test_what_two_systems_share_does_not_widen_their_difference() -> None:
     hard = np.random.default_rng(1).random(400)  # what makes an item hard for both
     scores = np.stack([hard < 0.6, hard < 0.5], axis=1).astype(float)
     means = resampled_means(Sums(scores, np.ones((400, 1)), [0, 0]), seed=0, unit="item")
-    sd, low, high = paired_spread(means[:, 0], means[:, 1])
-    assert low < scores[:, 0].mean() - scores[:, 1].mean() < high
+    ours, theirs = (Resampled(400, scores[:, n].mean(), means[:, n]) for n in range(2))
+    value, sd, low, high, p = paired(ours, theirs)
+    assert low < value < high and p < 0.05
     assert sd < 0.7 * math.hypot(means[:, 0].std(), means[:, 1].std())
+    assert paired(theirs, ours) == (-value, sd, -high, -low, p)
+
+
+def test_holm() -> None:
+    assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
+    assert holm([0.5, 0.9, 0.8]) == [1.0, 1.0, 1.0]
+    assert holm([0.02]) == [0.02] and holm([]) == []
 
 
 @given(st.integers(0, 60), st.integers(0, 60))

@@ -10,6 +10,8 @@ from typer.core import TyperGroup
 from vcrgen.cli import console
 from vcrgen.errors import VcrgenError
 
+GOES_ON = ("build", "hidden", "baseline")  # commands that take up what an interruption left
+
 
 class Commands(TyperGroup):
     """Ends a command that failed: what a user can mend is one sentence and exit code 2, never a traceback."""
@@ -22,8 +24,11 @@ class Commands(TyperGroup):
             console.err.print(f"[bold red]Error:[/] {escape(str(error))}", soft_wrap=True)
             sys.exit(2)
         except KeyboardInterrupt:
-            told = "Interrupted. What was finished is kept; run the same command again to go on."
-            console.err.print(told, soft_wrap=True)
+            goes_on = "What was finished is kept; run the same command again to go on."
+            nothing = "Nothing is half written; the command begins anew next time."
+            console.err.print(
+                f"Interrupted. {goes_on if ctx.invoked_subcommand in GOES_ON else nothing}", soft_wrap=True
+            )
             sys.exit(130)
         except BrokenPipeError:
             sys.stderr.close()  # the reader of our output went away (`| head`)

@@ -1,4 +1,4 @@
-"""``vcrgen score`` and ``vcrgen validate``: files of outputs in, reports out."""
+"""``vcrgen score``, ``vcrgen compare`` and ``vcrgen validate``: files of outputs or of scores in, reports out."""
 
 from __future__ import annotations
 
@@ -19,10 +19,14 @@ from vcrgen.files import output_errors, write_json, write_text
 
 if TYPE_CHECKING:
     from vcrgen.scorer.comparison import Comparison
+    from vcrgen.scorer.predictions import PredictionFile
     from vcrgen.scorer.results import RunResult
-    from vcrgen.scorer.run import Run, Session
+    from vcrgen.scorer.run import Session
+    from vcrgen.signature import Signature
 
-Files = Annotated[list[Path], typer.Argument(help="Files of model outputs; the format is recognised.")]
+Files = Annotated[
+    list[Path], typer.Argument(help="Files of model outputs; the format is recognised. - is standard input.")
+]
 Data = Annotated[
     Path,
     typer.Option(
@@ -31,6 +35,8 @@ Data = Annotated[
         help="A dataset (vcrgen's, VCR-WIKI's Parquet, save_to_disk; or its URL), or a key (of a hidden set; JSONL).",
     ),
 ]
+Out = Annotated[Path | None, typer.Option("--out", "-o", help="Write the report to this file.")]
+Groups = Annotated[bool, typer.Option("--groups", help="text: show scores by length, place, ink, …, too.")]
 TEXT_WIDTH = 120  # characters of a report that is written to a file
 
 
@@ -50,21 +56,22 @@ def score(
     compare: Annotated[bool, typer.Option("--compare", help="Compare the files pair by pair.")] = False,
     spans: Annotated[Path | None, typer.Option(help="Write per-span evidence: FILE.parquet or FILE.jsonl.")] = None,
     form: Annotated[str, typer.Option("--format", "-f", help="text, md, csv, latex, json or html.")] = "text",
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the report to this file.")] = None,
-    groups: Annotated[bool, typer.Option("--groups", help="text: show scores by length, place, ink, …, too.")] = False,
+    out: Out = None,
+    no_json: Annotated[bool, typer.Option("--no-json", help="Write no preds.scores.json.")] = False,
+    groups: Groups = False,
     explain: Annotated[str | None, typer.Option(metavar="ID", help="Show one question with its matches.")] = None,
     **options: Any,
 ) -> None:
     """Score model outputs: exact match and Jaccard of the nearest n-gram, with honest intervals.
 
     Files of one model that hold different modes or views are scored as one. The result is written as JSON beside
-    the file of outputs (preds.scores.json).
+    the file of outputs (preds.scores.json), for vcrgen compare.
     """
-    from vcrgen.cli.terminal import plain, print_parts, show_scores
     from vcrgen.scorer.comparison import compare as compare_runs
     from vcrgen.scorer.evidence import write_evidence
     from vcrgen.scorer.results import with_own_titles
     from vcrgen.scorer.run import Session
+    from vcrgen.scorer.saved import as_saved
     from vcrgen.scorer.tables import FORMATS
 
     if form not in FORMATS:
@@ -75,27 +82,55 @@ def score(
     if explain is not None:
         _explain(Session(data, chosen), predictions, explain)
         return
-    _check_names(predictions)
+    _check_targets([out, spans], [*predictions, data])
     session = Session(data, chosen)
+    runs = session.runs(predictions)
+    results_to = [None if no_json else _result_file(run[0], session.signature) for run in runs]
+    _check_targets([*results_to, out, spans], [*predictions, data])
     with write_evidence(spans) as evidence:
-        runs = session.runs(predictions)
         results = with_own_titles([session.score(run, evidence) for run in runs])
     comparisons = compare_runs(results) if compare else []
-    written = [_result_file(run[0].path) for run in runs]
-    for target, result in zip(written, results, strict=True):
-        with output_errors(target):
-            write_json(target, result.as_json())
-    if form == "text" and out is None:
-        print_parts(console.out, show_scores(results, comparisons, groups=groups))
-        print_parts(console.out, [plain(f"Written: {', '.join(str(file) for file in written)}", "dim")])
-        return
-    text = _report(form, session, runs, results, comparisons)
-    if out is None:
-        console.out.file.write(text)
-        return
-    with output_errors(out):
-        write_text(out, text)
-    print_parts(console.out, [plain(f"Written: {', '.join(str(file) for file in (*written, out))}")])
+    for target, result in zip(results_to, results, strict=True):
+        if target is not None:
+            with output_errors(target):
+                write_json(target, as_saved(result, secret=session.key.hidden))
+    written = [target for target in results_to if target is not None]
+    if form == "html":
+        from vcrgen.scorer.page import as_html
+
+        _write(as_html(session, runs, results, comparisons), out, written)
+    else:
+        _report(form, results, comparisons, out, written, groups=groups)
+
+
+@app.command(
+    "compare",
+    epilog=examples(
+        "vcrgen compare run_a.scores.json run_b.scores.json",
+        "vcrgen compare *.scores.json --format latex --out table.tex",
+    ),
+)
+def compare_saved(
+    scores: Annotated[list[Path], typer.Argument(help="Files that vcrgen score wrote (preds.scores.json).")],
+    form: Annotated[str, typer.Option("--format", "-f", help="text, md, csv, latex or json.")] = "text",
+    out: Out = None,
+    groups: Groups = False,
+) -> None:
+    """Compare saved scores pair by pair, with the same tables and tests as vcrgen score --compare.
+
+    Neither the outputs nor the dataset are needed. Scores that were made in different ways are refused.
+    """
+    from vcrgen.scorer.comparison import compare as compare_runs
+    from vcrgen.scorer.results import with_own_titles
+    from vcrgen.scorer.saved import load_saved
+    from vcrgen.scorer.tables import FORMATS
+
+    known = [name for name in FORMATS if name != "html"]
+    if form not in known:
+        raise ScoreError(f"Unknown format {form!r}; known: {', '.join(known)}.")
+    _check_targets([out], scores)
+    results = with_own_titles([load_saved(file) for file in scores])
+    _report(form, results, compare_runs(results), out, [], groups=groups)
 
 
 @app.command(epilog=examples("vcrgen validate preds.jsonl --data data/my-vcr"))
@@ -129,32 +164,60 @@ def _explain(session: Session, predictions: Sequence[Path], question_id: str) ->
 
 def _report(
     form: str,
-    session: Session,
-    runs: Sequence[Run],
     results: Sequence[RunResult],
     comparisons: Sequence[Comparison],
-) -> str:
-    if form == "html":
-        from vcrgen.scorer.page import as_html
-
-        return as_html(session, runs, results, comparisons)
-    if form == "text":
-        from vcrgen.cli.terminal import print_parts, show_scores
-
-        page = io.StringIO()
-        print_parts(Console(file=page, width=TEXT_WIDTH), show_scores(results, comparisons, groups=True))
-        return page.getvalue()
+    out: Path | None,
+    written: Sequence[Path],
+    *,
+    groups: bool,
+) -> None:
+    """Print a report, or write it to ``out``; ``written`` are the files that were written before."""
+    from vcrgen.cli.terminal import plain, print_parts, show_scores
     from vcrgen.scorer.tables import render
 
-    return render(results, form, comparisons)
+    if form == "text" and out is None:
+        print_parts(console.out, show_scores(results, comparisons, groups=groups))
+        if written:
+            print_parts(console.out, [plain(f"Written: {', '.join(map(str, written))}", "dim")])
+        return
+    if form == "text":
+        page = io.StringIO()
+        print_parts(Console(file=page, width=TEXT_WIDTH), show_scores(results, comparisons, groups=True))
+        text = page.getvalue()
+    else:
+        text = render(results, form, comparisons)
+    _write(text, out, written)
 
 
-def _check_names(predictions: Sequence[Path]) -> None:
-    targets = [_result_file(file).absolute() for file in predictions]
-    for number, target in enumerate(targets):
-        if target in targets[:number]:
-            raise ScoreError(f"Two files would both be written up in {target}; score them one by one or rename one.")
+def _write(text: str, out: Path | None, written: Sequence[Path]) -> None:
+    from vcrgen.cli.terminal import plain, print_parts
+
+    if out is None:
+        console.out.file.write(text)
+        return
+    with output_errors(out):
+        write_text(out, text)
+    print_parts(console.out, [plain(f"Written: {', '.join(map(str, (*written, out)))}")])
 
 
-def _result_file(file: Path) -> Path:
-    return file.with_name(f"{file.stem}.scores.json")
+def _result_file(file: PredictionFile, signature: Signature) -> Path | None:
+    """Where the result of a file is written: beside it, and beside a result of other scores; None for a pipe."""
+    from vcrgen.scorer.saved import signature_of
+
+    if not file.path.is_file():
+        return None
+    target = file.path.with_name(f"{file.stem}.scores.json")
+    if target.exists() and signature_of(target) != str(signature):
+        return target.with_name(f"{file.stem}.{signature.short}.scores.json")
+    return target
+
+
+def _check_targets(targets: Sequence[Path | None], inputs: Sequence[Path]) -> None:
+    """Refuse to write over what is read, and to write two things into one file."""
+    places = [target.resolve() for target in targets if target is not None]
+    for number, place in enumerate(places):
+        for one in inputs:
+            if place == one.resolve() or (place.exists() and one.resolve() in place.parents):
+                raise ScoreError(f"{place} is read here, so nothing is written over it; name another file.")
+        if place in places[:number]:
+            raise ScoreError(f"Two things would be written to {place}; name other files, or score them one by one.")

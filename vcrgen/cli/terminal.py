@@ -15,12 +15,14 @@ from vcrgen.scorer.join import PROBLEMS
 from vcrgen.scorer.records import SpanMatch
 from vcrgen.scorer.results import RunResult, require_one_signature
 from vcrgen.scorer.run import Found, Validation
-from vcrgen.scorer.tables import DIFFERENCE, comparison_table, remarks, report_tables
+from vcrgen.scorer.tables import DIFFERENCE, SCORES, comparison_table, remarks, report_tables
 
-# Heads and labels that are longer than what stands beside them.
+# Heads and labels that are longer than what stands beside them, and a title that has to say what a short head does not.
 _SHORT = {"Exact match": "Exact", "sd spans": "sd", "Length ratio": "Length", "No n-gram": "Short", "Thinking": "Think"}
 _SHORT |= {"A \N{MINUS SIGN} B, exact": "Exact", "A \N{MINUS SIGN} B, Jaccard": "Jaccard", "McNemar p": "McNemar"}
+_SHORT |= {"Bootstrap p": "Boot p"}
 _SHORT |= {DIFFERENCE: "difference"}
+_SHORT |= {SCORES: f"{SCORES} (sd over spans, as published; intervals over images)"}
 
 
 def print_parts(console: Console, parts: Iterable[RenderableType]) -> None:
@@ -58,7 +60,10 @@ def show_scores(
                 yield draw(table, {"Model", "sd images"})
     for a, b in dict.fromkeys((item.a, item.b) for item in comparisons):
         yield plain(f"A = {a}, B = {b}", "bold")
-        yield draw(comparison_table([item for item in comparisons if (item.a, item.b) == (a, b)]), {"A", "B"})
+        yield draw(
+            comparison_table([item for item in comparisons if (item.a, item.b) == (a, b)]),
+            {"A", "B", "Only A", "Only B"},
+        )
     for sentence in remarks(results):
         yield plain(f"Note: {sentence}", "yellow")
     for comparison in comparisons:
@@ -107,7 +112,7 @@ def plain(text: str, style: str = "") -> Text:
 def draw(table: Table, left_out: set[str]) -> RenderableType:
     """A table that fits 80 columns, without the columns of some heads."""
     drawn = RichTable(
-        title=f"\n{table.title}",
+        title=f"\n{_SHORT.get(table.title, table.title)}",
         title_justify="left",
         title_style="",
         box=None,

@@ -20,7 +20,7 @@ class CellOutcome:
     view: str
     figures: Triples
     difference: Triples | None  # of VI+TEI minus TEI, at the stacked view of a mode that has both
-    exact_means: bytes  # means of exact match over the resamples of images: float64, little-endian
+    exact_means: bytes  # exact match with its means over the resamples of images: a `Resampled` as bytes
     jaccard_means: bytes  # the same of Jaccard
     hits: bytes  # a bit for each span, the first one highest: restored exactly
 

@@ -103,8 +103,8 @@ def _cells(result: RunResult) -> Iterator[CellOutcome]:
             view=cell.view.value,
             figures={metric: _triple(cell.metrics[metric]) for metric in SHOWN_METRICS},
             difference=None if paired is None else {metric: _triple(paired[metric]) for metric in SHOWN_METRICS},
-            exact_means=resamples.means["exact"].astype("<f8").tobytes(),
-            jaccard_means=resamples.means["jaccard"].astype("<f8").tobytes(),
+            exact_means=resamples.means["exact"].to_bytes(),
+            jaccard_means=resamples.means["jaccard"].to_bytes(),
             hits=np.packbits(resamples.scores["exact"] == 1).tobytes(),
         )
 

@@ -24,8 +24,8 @@ from vcrgen.leaderboard.store.submissions import as_facts
 from vcrgen.published.quoted import Quoted
 from vcrgen.scorer.comparison import conclude
 from vcrgen.scorer.records import UNSTATED
-from vcrgen.scorer.results import Estimate
-from vcrgen.stats.paired import discordant, mcnemar, paired_spread
+from vcrgen.stats.bootstrap import Resampled
+from vcrgen.stats.paired import Paired, discordant, mcnemar, paired
 from vcrgen.stats.ranking import rank_range
 
 VIEWS = list(View)
@@ -205,13 +205,13 @@ class Views:
 
         track = self._track(key.set, key.mode, key.view)
         ours, theirs = _figures(a.figures, track.step), _figures(b.figures, track.step)
-        paired = {metric: _paired(a, b, metric) for metric in SHOWN_METRICS}
-        figures = {metric: Figure(each.value, each.low, each.high) for metric, each in paired.items()}
+        apart = {metric: _paired(a, b, metric) for metric in SHOWN_METRICS}
+        figures = {metric: Figure(each.value, each.low, each.high) for metric, each in apart.items()}
         shown = partial(
             records.Versus, track=track, a=ours, b=theirs, difference=_disclosed(ours, theirs, figures, track.step)
         )
         if track.hidden:
-            return shown(conclusion=_plain_conclusion(title_a, title_b, paired["exact"]))
+            return shown(conclusion=_plain_conclusion(title_a, title_b, apart["exact"]))
         # Both runs have one signature, so their bits stand for the same spans, whatever the set holds today.
         hits_a, hits_b = (np.unpackbits(np.frombuffer(cell.hits, np.uint8)).astype(bool) for cell in (a, b))
         only_a, only_b = discordant(hits_a, hits_b)
@@ -219,7 +219,7 @@ class Views:
         # How many images were resampled is what the run says, as the set may have been changed since.
         scores = {(score["mode"], score["view"]): score for score in a.result["scores"]}
         images = int(scores[_scored_as(key)]["images"])
-        sentence = conclude(title_a, title_b, paired["exact"], only_a + only_b, p, images)
+        sentence = conclude(title_a, title_b, apart["exact"], only_a + only_b, p, images)
         return shown(p=p, only_a=only_a, only_b=only_b, conclusion=sentence)
 
     def _gap(self, public: AnyRow, secret: AnyRow) -> records.Gap:
@@ -268,17 +268,13 @@ def _group(values: Mapping[str, Any]) -> records.Group:
     return records.Group(by=values["by"], label=values["label"], spans=values["spans"], figures=figures)
 
 
-def _paired(a: AnyRow, b: AnyRow, metric: str) -> Estimate:
+def _paired(a: AnyRow, b: AnyRow, metric: str) -> Paired:
     """First minus second, over the resamples that both share."""
-    import numpy as np
-
-    column = f"{metric}_means"
-    ours, theirs = (np.frombuffer(getattr(row, column), "<f8") for row in (a, b))
-    sd, low, high = paired_spread(ours, theirs)
-    return Estimate(value=a.figures[metric][0] - b.figures[metric][0], sd_spans=None, sd_images=sd, low=low, high=high)
+    ours, theirs = (Resampled.from_bytes(getattr(row, f"{metric}_means")) for row in (a, b))
+    return paired(ours, theirs)
 
 
-def _plain_conclusion(a: str, b: str, exact: Estimate) -> str:
+def _plain_conclusion(a: str, b: str, exact: Paired) -> str:
     """What may be said of two models on a hidden set: no counts."""
     if exact.low > 0 or exact.high < 0:
         better, worse = (a, b) if exact.low > 0 else (b, a)

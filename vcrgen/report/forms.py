@@ -12,6 +12,10 @@ from collections.abc import Sequence
 from vcrgen.report.escape import escape_formula, escape_latex, escape_markdown
 from vcrgen.report.table import Number, Percent, Table, TableCell, show
 
+# Small, and scaled where it is wider than the column or the page.
+_FITTED = r"""{\footnotesize\setlength{\tabcolsep}{3pt}%
+\noindent\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"""
+
 
 def as_markdown(table: Table) -> str:
     """A table of GitHub's Markdown, with its notes below."""
@@ -40,6 +44,14 @@ def as_latex(table: Table) -> str:
     for number, note in enumerate(table.notes, 1):
         lines.append(rf"\par\footnotesize {number}. {escape_latex(' '.join(note))}")
     return "\n".join(lines)
+
+
+def as_narrow_latex(table: Table) -> str:
+    """The same in parts that are as wide as a column at most: small, broken where they may be, and scaled if need be.
+
+    Needs the package graphicx, too.
+    """
+    return "\n\\par\\smallskip\n".join(f"{_FITTED}\n{as_latex(part)}}}}}" for part in table.broken())
 
 
 def as_csv(table: Table, *, quote_texts: bool = False) -> str:

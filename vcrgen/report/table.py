@@ -7,7 +7,7 @@ A cell is a text, a whole number, a :class:`Number`, :class:`Percent` or :class:
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 MINUS = "\N{MINUS SIGN}"
@@ -74,11 +74,33 @@ class Table:
     labels: int  # how many columns, from the left, hold labels; the others hold numbers, which stand on the right
     rows: Sequence[Sequence[TableCell]]  # as many cells each as there are heads
     best: Collection[int] = ()  # numbers of the columns whose highest percentage is marked where a form can do so
+    breaks: Collection[int] = ()  # numbers of the columns before which a narrow page may break the table
     notes: Sequence[tuple[str, str]] = ()  # sentences numbered below the table, each with an address or an empty text
 
     def texts(self) -> list[list[str]]:
         """The cells as people read them."""
         return [[show(cell) for cell in row] for row in self.rows]
+
+    def broken(self) -> list[Table]:
+        """The table in parts, each with all labels and with the columns up to the next break; notes stay with the last.
+
+        Example: two labels, four numbers and a break before the third of them are two tables of four columns.
+        """
+        ends = [*sorted(self.breaks), len(self.heads)]
+        parts = []
+        for start, end in zip([self.labels, *ends], ends, strict=False):
+            kept = [*range(self.labels), *range(start, end)]
+            parts.append(
+                replace(
+                    self,
+                    heads=[self.heads[column] for column in kept],
+                    rows=[[row[column] for column in kept] for row in self.rows],
+                    best=[number for number, column in enumerate(kept) if column in self.best],
+                    breaks=(),
+                    notes=self.notes if end == len(self.heads) else (),
+                )
+            )
+        return parts
 
     def best_cells(self) -> set[tuple[int, int]]:
         """Row and column of the cells that are best; all that look the same, and none where nothing is to be beaten."""

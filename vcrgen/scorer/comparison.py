@@ -1,17 +1,17 @@
-"""Two runs on the same questions: paired bootstrap and McNemar's test, and what may be concluded from them."""
+"""Runs on the same questions, pair by pair: paired bootstrap, McNemar's test, and what may be concluded from them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 from vcrgen.dataset.views import View
 from vcrgen.errors import ScoreError
 from vcrgen.report.table import MINUS, percent
 from vcrgen.scorer.results import CellResult, Estimate, RunResult, require_one_signature
-from vcrgen.scorer.statistics import difference_of_means
-from vcrgen.stats.paired import discordant, mcnemar
+from vcrgen.scorer.statistics import differences
+from vcrgen.stats.paired import Paired, discordant, holm, mcnemar, paired
 
 ALPHA = 0.05
 
@@ -28,45 +28,60 @@ class Comparison:
     only_a: int  # spans that only A restored exactly
     only_b: int  # spans that only B restored exactly
     p_mcnemar: float  # exact two-sided p-value of McNemar's test on those; it takes spans as independent
+    p_images: (
+        float  # two-sided p-value of exact match over resampled images: below 0.05 where the interval leaves out 0
+    )
+    p_holm: float  # the same, corrected by Holm for the number of comparisons that were made at once
     conclusion: str  # a plain sentence
 
 
 def compare(results: Sequence[RunResult]) -> list[Comparison]:
     """Compare every pair of two or more runs of one signature in every mode and view that both have."""
     if len(results) < 2:
-        raise ScoreError("A comparison needs two files of outputs or more.")
+        raise ScoreError("A comparison needs two runs or more; name another file.")
     require_one_signature(results)
     comparisons = []
     for a, b in combinations(results, 2):
         cells = {(cell.mode, cell.view): cell for cell in b.cells}
-        common = [(cell, cells[cell.mode, cell.view]) for cell in a.cells if (cell.mode, cell.view) in cells]
+        common = [cell for cell in a.cells if (cell.mode, cell.view) in cells]
         if not common:
             raise ScoreError(f"{a.name} and {b.name} have no mode and view in common, so they cannot be compared.")
-        comparisons += [_compare_cells(a, b, ours, theirs) for ours, theirs in common]
-    return comparisons
+        comparisons += [_compare_cells(a, b, cell) for cell in common]
+    return _corrected(comparisons)
 
 
-def _compare_cells(a: RunResult, b: RunResult, ours: CellResult, theirs: CellResult) -> Comparison:
-    name = (ours.mode, ours.view)
-    of_a, of_b = a.resamples[name], b.resamples[name]
+def _compare_cells(a: RunResult, b: RunResult, cell: CellResult) -> Comparison:
+    of_a, of_b = (run.resamples[cell.mode, cell.view] for run in (a, b))
     only_a, only_b = discordant(of_a.scores["exact"] == 1, of_b.scores["exact"] == 1)
-    metrics = difference_of_means(ours, theirs, of_a, of_b)
+    exact = paired(of_a.means["exact"], of_b.means["exact"])
     p = mcnemar(only_a, only_b)
+    sentence = conclude(a.title, b.title, exact, only_a + only_b, p, cell.images)
     return Comparison(
         a=a.title,
         b=b.title,
-        mode=ours.mode,
-        view=ours.view,
-        metrics=metrics,
+        mode=cell.mode,
+        view=cell.view,
+        metrics=differences(of_a, of_b),
         only_a=only_a,
         only_b=only_b,
         p_mcnemar=p,
-        conclusion=f"{ours.mode}, {ours.view.label}: "
-        + conclude(a.title, b.title, metrics["exact"], only_a + only_b, p, ours.images),
+        p_images=exact.p,
+        p_holm=exact.p,
+        conclusion=f"{cell.mode}, {cell.view.label}: {sentence}",
     )
 
 
-def conclude(a: str, b: str, exact: Estimate, discordant: int, p: float, images: int) -> str:
+def _corrected(comparisons: Sequence[Comparison]) -> list[Comparison]:
+    """The comparisons with p-values for their number; says of which that number takes the conclusion away."""
+    corrected = []
+    for each, p in zip(comparisons, holm([each.p_images for each in comparisons]), strict=True):
+        doubt = f" Among {len(comparisons)} comparisons chance may give as much (Holm's correction: p = {p:.2g})."
+        lost = each.p_images < ALPHA <= p
+        corrected.append(replace(each, p_holm=p, conclusion=each.conclusion + (doubt if lost else "")))
+    return corrected
+
+
+def conclude(a: str, b: str, exact: Paired, discordant: int, p: float, images: int) -> str:
     """What may be said of two runs, ``a`` and ``b``.
 
     ``exact`` is the exact match of ``a`` minus that of ``b``, over so many resampled ``images``; ``p`` is McNemar's

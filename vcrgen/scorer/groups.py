@@ -83,7 +83,7 @@ class SpanProperties:
 
         first, last = self._of_any_mode
         ink = np.frombuffer(self._ink.get(mode, array("d")), np.float64)
-        return [*first, *_by_quartile("visible ink", ink, "{:.2f}"), *last]
+        return [*first, *_by_quartile("visible ink", ink, decimals=2), *last]
 
     @property
     def empty(self) -> tuple[int, list[str]]:
@@ -105,7 +105,7 @@ class SpanProperties:
         first = [
             *_by_value("position", positions, _position_label, LAST_POSITION),
             *_by_value("tokens", np.frombuffer(self._tokens, np.uint8), str, MOST_LENGTHS),
-            *_by_quartile("characters", np.frombuffer(self._characters, np.int32), "{:.0f}"),
+            *_by_quartile("characters", np.frombuffer(self._characters, np.int32), decimals=0),
         ]
         last = _by_label("segmenter", _AGREEMENT, self._agreement)
         for name, (labels, codes) in self._traits.items():
@@ -144,10 +144,14 @@ def _by_label(by: str, labels: Sequence[str] | dict[str, int], codes: array[int]
     return [Property(by, tuple(names[code] for code in found), order[given])]
 
 
-def _by_quartile(by: str, values: Floats | NDArray[np.int32], form: str) -> list[Property]:
-    """Four labels of about as many spans, or fewer where most values are equal; NaN has none."""
+def _by_quartile(by: str, exact: Floats | NDArray[np.int32], *, decimals: int) -> list[Property]:
+    """Four labels of about as many spans, or fewer where most values are equal; NaN has none.
+
+    Values that are shown as the same number are in one group, so that no two labels overlap.
+    """
     import numpy as np
 
+    values = np.round(exact.astype(np.float64), decimals)
     known = ~np.isnan(values)
     ordered = np.sort(values[known])
     if len(ordered) < LAST_POSITION or ordered[0] == ordered[-1]:
@@ -159,7 +163,7 @@ def _by_quartile(by: str, values: Floats | NDArray[np.int32], form: str) -> list
     codes_found = np.full(NO_LABEL + 1, NO_LABEL, np.uint16)
     for code in np.unique(codes[known]).tolist():
         inside = values[codes == code]
-        low, high = form.format(inside.min()), form.format(inside.max())
+        low, high = (f"{end:.{decimals}f}" for end in (inside.min(), inside.max()))
         codes_found[code] = len(found)
         found.append(low if low == high else f"{low}-{high}")
     return [Property(by, tuple(found), codes_found[codes])]

@@ -24,7 +24,7 @@ PROBLEMS: Mapping[str, str] = {
     "null": "null instead of an output (scored as wrong)",
     "nan": "no value (NaN) instead of an output (scored as wrong)",
     "empty": "empty outputs (scored as wrong)",
-    "failed": "outputs that say that the call to the model failed (scored as they are)",
+    "failed": "outputs that say that the call to the model failed (counted apart)",
     "listed": "outputs wrapped in a list (unwrapped)",
     "number": "outputs that are numbers (read as text)",
     "object": "objects instead of an output (read as empty)",

@@ -19,6 +19,7 @@ class Protocol:
     exact_by_tokens: bool = False  # exact match compares token lists; otherwise the joined strings
     cut_prefix: bool = False  # drop everything up to the last `Assistant: `
     refusal_is_zero: bool = False  # an output with a word of refusal scores 0 on every span
+    failure_is_text: bool = False  # what a tool writes of a failed call is scored; otherwise it is no answer
     white_space: bool = False  # tokens of white space count
     rouge_retokenises: bool = False  # ROUGE-1 is taken of the joined strings, tokenised once more
     strip_thinking: bool = True  # take out thinking blocks, unless the caller says otherwise
@@ -27,19 +28,19 @@ class Protocol:
     segmenters: Mapping[str, str] = field(default_factory=dict)
 
 
-PAPER = Protocol(name="paper-v1", matcher="levenshtein-ngram", nearest=nearest_by_levenshtein)
+PAPER = Protocol(name="paper-v2", matcher="levenshtein-ngram", nearest=nearest_by_levenshtein)
 # As of the VCR repository's evaluation_metrics.py and VLMEvalKit's vlmeval/dataset/vcr.py. en_core_web_sm 3.8.0 has the
 # rules of spaCy's blank English tokenizer, and no part of it retokenises, so the built-in segmenter gives its tokens.
 VLMEVALKIT = Protocol(
-    name="vlmevalkit-v1", matcher="difflib-shared-token", nearest=nearest_by_difflib,
-    exact_by_tokens=True, cut_prefix=True, refusal_is_zero=True, white_space=True, rouge_retokenises=True,
-    strip_thinking=False, max_tokens=None, segmenters={"zh": "zh_core_web_sm"},
+    name="vlmevalkit-v2", matcher="difflib-shared-token", nearest=nearest_by_difflib,
+    exact_by_tokens=True, cut_prefix=True, refusal_is_zero=True, failure_is_text=True, white_space=True,
+    rouge_retokenises=True, strip_thinking=False, max_tokens=None, segmenters={"zh": "zh_core_web_sm"},
 )  # fmt: skip
 # As of lmms-eval's vcr_wiki/utils.py: a copy of the same code without the line that drops what a model echoes of its
 # prompt, which so counts as output.
-LMMS_EVAL = replace(VLMEVALKIT, name="lmms-eval-v1", cut_prefix=False)
+LMMS_EVAL = replace(VLMEVALKIT, name="lmms-eval-v2", cut_prefix=False)
 _PROTOCOLS = (PAPER, VLMEVALKIT, LMMS_EVAL)
-_BY_NAME = {name: rules for rules in _PROTOCOLS for name in (rules.name.removesuffix("-v1"), rules.name)}
+_BY_NAME = {name: rules for rules in _PROTOCOLS for name in (rules.name.rpartition("-")[0], rules.name)}
 
 
 def find_protocol(name: str) -> Protocol:

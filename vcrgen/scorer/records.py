@@ -16,14 +16,16 @@ UNSTATED = "-"  # the mode of outputs of which no file says whether they were ea
 
 
 class Outcome(StrEnum):
-    """What became of one span. Four ways to have no answer are four different things."""
+    """What became of one span. Five ways to have no answer are five different things."""
 
     EXACT = "exact"
     WRONG = "wrong"
     SHORT = "short"  # fewer tokens than the span, or (vlmevalkit) no n-gram that shares a token: no candidate
+    CUT = "cut"  # not in the part of the output that is read; the rest was cut off
     REFUSED = "refused"
     EMPTY = "empty"
     NULL = "null"
+    FAILED = "failed"  # the tool that asked the model wrote that the call failed
     MISSING = "missing"
 
 
@@ -83,6 +85,11 @@ class Prediction(NamedTuple):
     model: str | None = None
     answers: tuple[str, ...] | None = None  # the answers the file itself holds, to check that it belongs to the dataset
     flaws: tuple[str, ...] = ()  # what was odd about the output, by the names of `join.PROBLEMS`
+
+    @property
+    def failed(self) -> bool:
+        """Whether the tool that asked the model wrote that the call failed."""
+        return "failed" in self.flaws
 
 
 class SpanMatch(NamedTuple):

@@ -11,9 +11,10 @@ from vcrgen.errors import ScoreError
 from vcrgen.signature import Signature
 
 if TYPE_CHECKING:
-    from vcrgen.stats.arrays import Floats, Records
+    from vcrgen.stats.arrays import Floats, Ints, Records
+    from vcrgen.stats.bootstrap import Resampled
 
-SCHEMA = "vcrgen-scores-1"
+SCHEMA = "vcrgen-scores-2"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,11 +63,12 @@ class Difference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resamples:
-    """What a comparison with another run needs of a cell: not written to files."""
+    """What a comparison with another run needs of a cell."""
 
-    means: Mapping[str, Floats]  # for each metric its means over resamples of images
+    means: Mapping[str, Resampled]  # for each metric its mean, with those over resamples of images
     means_of_spans: Mapping[str, Floats]  # for each metric its means over resamples of spans
     scores: Records  # the scores of each span, by metric: `scores["exact"]`
+    starts: Ints  # of each image, how many spans stand before it; and last, how many there are
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

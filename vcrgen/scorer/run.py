@@ -17,15 +17,16 @@ from vcrgen.scorer.answers import load_answers
 from vcrgen.scorer.evidence import EvidenceWriter, write_evidence
 from vcrgen.scorer.groups import SpanProperties
 from vcrgen.scorer.join import PROBLEMS, STRICT, Join, Joined
-from vcrgen.scorer.predictions import PredictionFile, open_predictions
+from vcrgen.scorer.predictions import PredictionFile, receive
 from vcrgen.scorer.predictions.output import MODES
 from vcrgen.scorer.records import UNSTATED, Outcome, SpanMatch
 from vcrgen.scorer.results import CellResult, RunResult
-from vcrgen.scorer.scorer import LONGEST_OUTPUT, Scorer, make_scorer
+from vcrgen.scorer.scorer import LONGEST_OUTPUT, Scorer, make_scorer, unanswered
 from vcrgen.scorer.statistics import summarise, view_differences
-from vcrgen.scorer.tally import Tally, unanswered
+from vcrgen.scorer.tally import Tally
 from vcrgen.signature import Signature
 from vcrgen.stats.bootstrap import RESAMPLES
+from vcrgen.stats.intervals import METHOD
 
 Options = ScoreOptions
 Run = tuple[PredictionFile, ...]
@@ -100,7 +101,8 @@ class Session:
         from importlib.metadata import version
 
         facts = {"vcrgen": version("vcrgen"), **self.scorer.facts, "missing": "wrong"}
-        return Signature({**facts, "boot": f"{RESAMPLES}", "seed": str(self.options.seed), **self.key.facts})
+        facts |= {"boot": f"{RESAMPLES}", "interval": METHOD, "seed": str(self.options.seed)}
+        return Signature({**facts, **self.key.facts})
 
     def runs(self, files: Sequence[Path]) -> list[Run]:
         """Which files are scored together: those of one model that have no mode and view in common.
@@ -111,7 +113,7 @@ class Session:
         Raises:
             PredictionError: A file cannot be read, or fits the dataset nowhere.
         """
-        runs: list[Run] = [(open_predictions(file),) for file in files]
+        runs: list[Run] = [(receive(file),) for file in files]
         by_model: dict[str, list[Run]] = {}
         for run in runs if len(runs) > 1 else ():
             if model := _model(run):
@@ -190,7 +192,7 @@ class Session:
                 output = joined.prediction.output
                 matches = unanswered(question.answers, Outcome.NULL)
                 if output is not None:
-                    matches = self.scorer(question.answers, output).matches
+                    matches = self.scorer(question.answers, output, failed=joined.prediction.failed).matches
                 mode, view = joined.cell
                 yield Found(question_id=question.question_id, mode=mode, view=view, output=output, matches=matches)
 
@@ -263,12 +265,12 @@ def score(
     session = Session(Path(data), Options(**options))
     with write_evidence(Path(spans) if spans is not None else None) as evidence:
         files = [predictions] if isinstance(predictions, str | Path) else predictions
-        return session.score([open_predictions(Path(file)) for file in files], evidence)
+        return session.score([receive(Path(file)) for file in files], evidence)
 
 
 def _opened(outputs: Outputs) -> Run:
     if isinstance(outputs, Path):
-        return (open_predictions(outputs),)
+        return (receive(outputs),)
     return (outputs,) if isinstance(outputs, PredictionFile) else tuple(outputs)
 
 
@@ -281,7 +283,7 @@ def _name(run: Run) -> str:
     """What a run is called where no model is named: by its file, or by the tool that wrote its files."""
     if len(run) > 1 and run[0].task.model:
         return encodable(run[0].task.model)
-    return encodable(" + ".join(file.path.stem for file in run))
+    return encodable(" + ".join(file.stem for file in run))
 
 
 def _problems(join: Join) -> dict[str, tuple[int, tuple[str, ...]]]:

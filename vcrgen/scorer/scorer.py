@@ -13,7 +13,7 @@ from vcrgen.scorer.metrics import character_similarity, overlap, rouge1
 from vcrgen.scorer.protocols import Protocol, find_protocol
 from vcrgen.scorer.records import Outcome, Scores, SpanMatch
 from vcrgen.text.languages import LANGUAGES
-from vcrgen.text.segmenters import LONGEST_RUN, Segmenter, Tokens, load_segmenter
+from vcrgen.text.segmenters import Segmenter, Tokens, load_segmenter
 
 # Characters of an answer that are read, thinking taken out: fifty times what a model is asked for. Some models repeat
 # themselves for megabytes, and every token of an answer costs a hundred bytes while it is compared.
@@ -25,7 +25,8 @@ class ScoredOutput(NamedTuple):
     """What became of one output."""
 
     matches: tuple[SpanMatch, ...]  # one for each span
-    outcome: Outcome | None  # `empty`, `refused` (it holds a word of refusal), or None for an answer
+    # `failed`, `empty`, `refused` (it holds a word of refusal), or None for an answer
+    outcome: Outcome | None
     thinking: bool  # whether a thinking block was taken out
     cut: bool  # whether tokens after the limit were left out
     long: bool  # whether characters after `LONGEST_OUTPUT` were left out
@@ -39,6 +40,8 @@ class _Output(NamedTuple):
     text: str
     tokens: Tokens
     ngrams: NGrams
+    nothing: bool  # whether it scores 0 on every span, whatever is in it
+    outcome: Outcome | None  # of the spans that it does not restore, or None where they are `short` or `wrong`
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +66,7 @@ class Scorer:
             "norm": "none",
             "think": "strip" if self.strip_thinking else "keep",
             "max": str(self.max_tokens) if self.max_tokens is not None else "all",
-            "chunk": str(LONGEST_RUN),
+            "chunk": self.segmenter.longest_run,
         }
 
     def prepare(self, text: str) -> SpanTokens:
@@ -77,9 +80,14 @@ class Scorer:
             self._spans[text] = known
         return known
 
-    def __call__(self, answers: Sequence[str], output: str) -> ScoredOutput:
-        """Score an output, as the model gave it, against the texts of its image's spans."""
+    def __call__(self, answers: Sequence[str], output: str, *, failed: bool = False) -> ScoredOutput:
+        """Score an output, as the model gave it, against the texts of its image's spans.
+
+        ``failed`` says that a tool wrote it because its call to the model failed.
+        """
         protocol = self.protocol
+        if failed and not protocol.failure_is_text:
+            return ScoredOutput(unanswered(answers, Outcome.FAILED), Outcome.FAILED, False, False, False, len(output))
         cleaned = clean(output, strip_thinking=self.strip_thinking, cut_prefix=protocol.cut_prefix)
         refused = is_refusal(cleaned.text)
         text, tokens = cleaned.text[:LONGEST_OUTPUT], Tokens([], [])
@@ -87,21 +95,28 @@ class Scorer:
             tokens = self.segmenter(text, limit=self.max_tokens, spaces=protocol.white_space)
         if tokens.cut:
             text = text[: tokens.starts[-1] + len(tokens.texts[-1])]
-        prepared = _Output(cleaned, text, tokens, NGrams(tokens.texts, LANGUAGES[self.lang].joiner))
-        empty = not cleaned.text.strip()
-        outcome = Outcome.EMPTY if empty else Outcome.REFUSED if refused else None
+        empty, long = not cleaned.text.strip(), len(cleaned.text) > LONGEST_OUTPUT and not tokens.cut
+        outcome = Outcome.FAILED if failed else Outcome.EMPTY if empty else Outcome.REFUSED if refused else None
+        prepared = _Output(
+            cleaned=cleaned,
+            text=text,
+            tokens=tokens,
+            ngrams=NGrams(tokens.texts, LANGUAGES[self.lang].joiner),
+            nothing=empty or (refused and protocol.refusal_is_zero),
+            outcome=outcome or (Outcome.CUT if tokens.cut or long else None),
+        )
         return ScoredOutput(
-            matches=tuple(self._match(self.prepare(answer), prepared, outcome) for answer in answers),
+            matches=tuple(self._match(self.prepare(answer), prepared) for answer in answers),
             outcome=outcome,
             thinking=cleaned.thinking,
             cut=tokens.cut,
-            long=len(cleaned.text) > LONGEST_OUTPUT and not tokens.cut,
+            long=long,
             length=len(cleaned.text),
         )
 
-    def _match(self, span: SpanTokens, output: _Output, outcome: Outcome | None) -> SpanMatch:
-        verbatim = bool(span.text) and span.text in output.text
-        if outcome is Outcome.EMPTY or (outcome is Outcome.REFUSED and self.protocol.refusal_is_zero):
+    def _match(self, span: SpanTokens, output: _Output) -> SpanMatch:
+        verbatim, outcome = bool(span.text) and span.text in output.text, output.outcome
+        if output.nothing and outcome:
             return SpanMatch(answer=span.text, outcome=outcome, verbatim=verbatim)
         character = character_similarity(span.text, output.text)
         nearest = self.protocol.nearest(span, output.ngrams)
@@ -138,6 +153,11 @@ class Scorer:
         if f1 is not None and len(span.unique) == len(span.tokens):
             return f1
         return rouge1(span.tokens, ngram)
+
+
+def unanswered(answers: Sequence[str], outcome: Outcome) -> tuple[SpanMatch, ...]:
+    """The matches of spans that have no output."""
+    return tuple(SpanMatch(answer=answer, outcome=outcome) for answer in answers)
 
 
 def make_scorer(

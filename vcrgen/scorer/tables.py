@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from vcrgen.errors import ScoreError
 from vcrgen.report.escape import escape_markdown, one_line
-from vcrgen.report.forms import as_csv, as_latex, as_markdown
+from vcrgen.report.forms import as_csv, as_markdown, as_narrow_latex
 from vcrgen.report.table import MINUS, Interval, Number, Percent, Table, TableCell
 from vcrgen.scorer.comparison import Comparison
 from vcrgen.scorer.join import PROBLEMS
@@ -24,13 +24,16 @@ METRIC_LABELS = {
 }  # fmt: skip
 MAIN_METRICS = ("exact", "jaccard")
 SIDE_METRICS = tuple(name for name in METRIC_LABELS if name not in MAIN_METRICS)
+SMALLEST_P = 0.001  # that people read; files for programs have all digits
+SCORES = "Scores, in percent"
 DIFFERENCE = f"VI+TEI {MINUS} TEI"
 FORMATS = ("text", "md", "csv", "latex", "json", "html")
 CSV_COLUMNS = (
     "run", "model", "mode", "view", "group", "value", "metric", "percent", "sd_spans", "sd_images", "low", "high",
-    "spans", "images", "only_a", "only_b", "p_mcnemar", "signature",
+    "spans", "images", "only_a", "only_b", "p_mcnemar", "p_images", "p_holm", "signature",
 )  # fmt: skip
 Row: TypeAlias = tuple[TableCell, ...]
+_NO_TESTS: Row = (None,) * 5
 
 
 def render(results: Sequence[RunResult], form: str, comparisons: Sequence[Comparison] = ()) -> str:
@@ -38,8 +41,9 @@ def render(results: Sequence[RunResult], form: str, comparisons: Sequence[Compar
 
     Args:
         results: The runs.
-        form: ``md`` (tables of GitHub's Markdown), ``latex`` (a ``tabular`` for each table, for the package booktabs),
-            ``csv`` (a line for each number, in percent, not rounded) or ``json`` (everything, as shares, not rounded).
+        form: ``md`` (tables of GitHub's Markdown), ``latex`` (for the packages booktabs and graphicx, in parts that fit
+            a column), ``csv`` (a line for each number, in percent, not rounded) or ``json`` (everything, as shares, not
+            rounded).
         comparisons: Of these results.
 
     Raises:
@@ -62,11 +66,12 @@ def comparison_table(comparisons: Sequence[Comparison]) -> Table:
     """Differences between runs with their tests."""
     rows: list[Row] = []
     for item in comparisons:
-        tests = (item.only_a, item.only_b, f"{item.p_mcnemar:.3g}")
-        rows.append((item.a, item.b, item.mode, item.view.label, *_main(item.metrics, sign=True), *tests))
+        names = (item.a, item.b, item.mode, item.view.label)
+        p_values = map(_p_value, (item.p_mcnemar, item.p_images, item.p_holm))
+        rows.append((*names, *_main(item.metrics, sign=True), item.only_a, item.only_b, *p_values))
     differences = (f"A {MINUS} B, exact", "95 % interval", f"A {MINUS} B, Jaccard", "95 % interval")
-    heads = ("A", "B", "Mode", "View", *differences, "Only A", "Only B", "McNemar p")
-    return Table(title="Comparison", heads=heads, labels=4, rows=rows)
+    heads = ("A", "B", "Mode", "View", *differences, "Only A", "Only B", "McNemar p", "Bootstrap p", "Holm p")
+    return Table(title="Comparison", heads=heads, labels=4, rows=rows, breaks=(8,))
 
 
 def remarks(results: Sequence[RunResult]) -> Iterator[str]:
@@ -88,7 +93,7 @@ def _scores(results: Sequence[RunResult]) -> Table:
         for each in result.differences:
             rows.append((result.title, each.mode, DIFFERENCE, "", *_main(each.metrics, sign=True, deviations=True)))
     heads = ("Model", "Mode", "View", "Spans", *_main_heads("sd spans", "sd images"))
-    return Table(title="Scores, in percent", heads=heads, labels=3, rows=rows)
+    return Table(title=SCORES, heads=heads, labels=3, rows=rows, breaks=(8,))
 
 
 def _side(results: Sequence[RunResult]) -> Table:
@@ -101,13 +106,13 @@ def _side(results: Sequence[RunResult]) -> Table:
 
 
 def _outputs(results: Sequence[RunResult]) -> Table:
-    kinds = ("answered", "refused", "empty", "null", "missing", "thinking", "cut")
+    kinds = ("answered", "refused", "empty", "null", "failed", "missing", "thinking", "cut")
     rows: list[Row] = []
     for result, cell in _cells(results):
         counts = (cell.counts.get(kind, 0) for kind in kinds)
         rows.append((*_head(result, cell), *counts, cell.outcomes["short"], Number(cell.length_ratio)))
     heads = ("Model", "Mode", "View", *(kind.capitalize() for kind in kinds), "No n-gram", "Length ratio")
-    return Table(title="Outputs", heads=heads, labels=3, rows=rows)
+    return Table(title="Outputs", heads=heads, labels=3, rows=rows, breaks=(9,))
 
 
 def _groups(results: Sequence[RunResult]) -> Iterator[Table]:
@@ -120,7 +125,7 @@ def _groups(results: Sequence[RunResult]) -> Iterator[Table]:
             if group.by == by
         ]
         heads = ("Model", "Mode", "View", by.capitalize(), "Spans", *_main_heads())
-        yield Table(title=f"By {by}, in percent", heads=heads, labels=4, rows=rows)
+        yield Table(title=f"By {by}, in percent", heads=heads, labels=4, rows=rows, breaks=(7,))
 
 
 def _main(metrics: Mapping[str, Estimate], *, sign: bool = False, deviations: bool = False) -> Iterator[TableCell]:
@@ -131,6 +136,10 @@ def _main(metrics: Mapping[str, Estimate], *, sign: bool = False, deviations: bo
             yield Percent(estimate.sd_spans)
             yield Percent(estimate.sd_images)
         yield Interval(estimate.low, estimate.high, sign=sign)
+
+
+def _p_value(p: float) -> str:
+    return f"{p:.3f}" if p >= SMALLEST_P else f"<{SMALLEST_P}"
 
 
 def _main_heads(*deviations: str) -> Iterator[str]:
@@ -155,8 +164,8 @@ def _markdown(results: Sequence[RunResult], comparisons: Sequence[Comparison]) -
 
 
 def _latex(results: Sequence[RunResult], comparisons: Sequence[Comparison]) -> str:
-    parts = ["% needs \\usepackage{booktabs}", f"% {one_line(str(results[0].signature))}"]
-    parts += [f"\n% {one_line(table.title)}\n{as_latex(table)}" for table in report_tables(results, comparisons)]
+    parts = ["% needs \\usepackage{booktabs,graphicx}", f"% {one_line(str(results[0].signature))}"]
+    parts += [f"\n% {one_line(table.title)}\n{as_narrow_latex(table)}" for table in report_tables(results, comparisons)]
     return "\n".join([*parts, *(f"% {one_line(text)}" for text in _sentences(results, comparisons))]) + "\n"
 
 
@@ -179,7 +188,7 @@ def _sentences(results: Sequence[RunResult], comparisons: Sequence[Comparison]) 
 def _rows_of_runs(results: Sequence[RunResult]) -> Iterator[Row]:
     """A line for each metric of each mode and view, of each group of spans, and of each difference between views."""
     for result in results:
-        run, end = (result.name, result.model or ""), (None, None, None, str(result.signature))
+        run, end = (result.name, result.model or ""), (*_NO_TESTS, str(result.signature))
         for cell in result.cells:
             head = (*run, cell.mode, cell.view.value)
             for name, estimate in cell.metrics.items():
@@ -198,7 +207,9 @@ def _rows_of_comparisons(results: Sequence[RunResult], comparisons: Sequence[Com
     for item in comparisons:
         head = (f"{item.a} - {item.b}", "", item.mode, item.view.value)
         for name, estimate in item.metrics.items():
-            tests = (item.only_a, item.only_b, Number(item.p_mcnemar)) if name == "exact" else (None, None, None)
+            tests: Row = _NO_TESTS
+            if name == "exact":
+                tests = (item.only_a, item.only_b, *map(Number, (item.p_mcnemar, item.p_images, item.p_holm)))
             signature = str(results[0].signature)
             yield (*head, "", "", name, *_numbers(estimate), *_size(results), *tests, signature)
 

@@ -13,10 +13,10 @@ from vcrgen.scorer.answer_key import AnswerKey
 from vcrgen.scorer.groups import SpanProperties
 from vcrgen.scorer.join import Joined
 from vcrgen.scorer.records import METRICS, Outcome, SpanMatch
-from vcrgen.scorer.scorer import Scorer
+from vcrgen.scorer.scorer import Scorer, unanswered
 
 if TYPE_CHECKING:
-    from vcrgen.stats.arrays import Codes, Floats, Ints, Records
+    from vcrgen.stats.arrays import Codes, Ints, Records
 
 OUTCOMES = tuple(Outcome)
 _CODE = {outcome: code for code, outcome in enumerate(OUTCOMES)}
@@ -31,11 +31,11 @@ class Cell:
     view: View
     _scores: bytearray
     _outcomes: bytearray
-    # of outputs: `empty`, `null`, `refused`, `answered`, `missing`, `cut`, `long`, `thinking`; and of spans: `verbatim`
-    # (in the output as text, though not as tokens)
+    # of outputs: `empty`, `null`, `failed`, `refused`, `answered`, `missing`, `cut`, `long`, `thinking`; and of spans:
+    # `verbatim` (in the output as text, though not as tokens)
     counts: Counter[str] = field(default_factory=Counter)
-    output_characters: int = 0  # length of all outputs
-    answer_characters: int = 0  # length of all answers of the questions with an output
+    output_characters: int = 0  # length of all outputs but failed ones
+    answer_characters: int = 0  # length of all answers of the questions with these outputs
 
     @property
     def scores(self) -> Records:
@@ -43,13 +43,6 @@ class Cell:
         import numpy as np
 
         return np.frombuffer(self._scores, np.dtype([(metric, np.float64) for metric in METRICS]))
-
-    @property
-    def matrix(self) -> Floats:
-        """The same as numbers: spans x metrics."""
-        import numpy as np
-
-        return np.frombuffer(self._scores).reshape(-1, len(METRICS))
 
     @property
     def outcomes(self) -> Codes:
@@ -92,7 +85,7 @@ class Tally:
             cell.counts["null"] += 1
             matches = unanswered(answers, Outcome.NULL)
         else:
-            scored = self.scorer(answers, output)
+            scored = self.scorer(answers, output, failed=joined.prediction.failed)
             matches = scored.matches
             self.properties.see(joined.question, question)
             cell.counts[scored.outcome.value if scored.outcome else "answered"] += 1
@@ -101,8 +94,9 @@ class Tally:
             if scored.long:
                 cell.counts["long"] += 1
             cell.counts["verbatim"] += sum(match.verbatim and not match.exact for match in matches)
-            cell.output_characters += scored.length
-            cell.answer_characters += sum(map(len, answers))
+            if not joined.prediction.failed:
+                cell.output_characters += scored.length
+                cell.answer_characters += sum(map(len, answers))
         cell.put(int(self.starts[joined.question]), matches)
         return matches
 
@@ -116,8 +110,3 @@ class Tally:
             if len(rows):
                 cell.counts["missing"] = len(rows)
                 yield cell, rows
-
-
-def unanswered(answers: Sequence[str], outcome: Outcome) -> tuple[SpanMatch, ...]:
-    """The matches of spans that have no output."""
-    return tuple(SpanMatch(answer=answer, outcome=outcome) for answer in answers)

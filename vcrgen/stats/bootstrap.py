@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from vcrgen.rng import rng_for
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from vcrgen.stats.arrays import Floats
+    from vcrgen.stats.arrays import Floats, Ints
 
 RESAMPLES = 1000
 # Weights that are multiplied at once (32 MiB of float64), and groups whose sums are asked for at once.
@@ -27,6 +27,7 @@ _BLOCK = 1 << 22
 PART = 1 << 14
 # Weights that are kept for a block of resamples (64 MiB of uint16).
 _MOST_DRAWN = 1 << 25
+_MANY = 1 << 30
 
 
 class GroupSums(Protocol):
@@ -59,14 +60,39 @@ class Sums:
         return self.sums[start:stop], self.counts[start:stop]
 
 
-def means_of(groups: GroupSums) -> Floats:
-    """The mean of each column over all groups; 0 for a column that counts nothing."""
+class Resampled(NamedTuple):
+    """One mean over groups, and the means of its resamples: what a comparison with another system needs."""
+
+    groups: int  # how many groups there are
+    mean: float
+    means: Floats  # one a resample
+
+    def to_bytes(self) -> bytes:
+        """All numbers in this order, as float64 with the lowest byte first."""
+        import numpy as np
+
+        return np.concatenate([[self.groups, self.mean], self.means]).astype("<f8").tobytes()
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Resampled:
+        """The inverse of :meth:`to_bytes`."""
+        import numpy as np
+
+        numbers = np.frombuffer(data, "<f8")
+        if len(numbers) == RESAMPLES:  # stored before there was a head: so many groups that their number is no matter
+            return cls(_MANY, float(numbers.mean()), numbers)
+        return cls(int(numbers[0]), float(numbers[1]), numbers[2:])
+
+
+def means_of(groups: GroupSums) -> tuple[Floats, Ints]:
+    """The mean of each column over all groups (0 where it counts nothing), and how many groups it counts in."""
     import numpy as np
 
-    parts = [[values.sum(axis=0) for values in groups.part(*ends)] for ends in _parts(len(groups))]
-    sums, counts = (np.sum(column, axis=0) for column in zip(*parts, strict=True))
-    means: Floats = sums / np.maximum(counts, 1)[list(groups.column)]
-    return means
+    read = (groups.part(*ends) for ends in _parts(len(groups)))
+    parts = [(sums.sum(axis=0), counts.sum(axis=0), (counts > 0).sum(axis=0)) for sums, counts in read]
+    sums, counts, inside = (np.sum(column, axis=0) for column in zip(*parts, strict=True))
+    kinds = list(groups.column)
+    return sums / np.maximum(counts, 1)[kinds], inside[kinds]
 
 
 def resampled_means(groups: GroupSums, *, seed: int, unit: str) -> Floats:

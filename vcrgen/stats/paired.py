@@ -1,4 +1,4 @@
-"""Two systems on the same items: the difference of their resampled means, and McNemar's test.
+"""Two systems on the same items: the difference of their means, its p-value, McNemar's test, Holm's correction.
 
 Both systems have to be resampled alike, with the same seed and the same groups (:mod:`vcrgen.stats.bootstrap`): then
 the difference of two means of one resample is a difference on the same data.
@@ -7,17 +7,34 @@ the difference of two means of one resample is a difference on the same data.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
-from vcrgen.stats.intervals import Spread, spread
+from vcrgen.stats.bootstrap import Resampled
+from vcrgen.stats.intervals import deviation, paired_interval, paired_p
 
 if TYPE_CHECKING:
-    from vcrgen.stats.arrays import Bits, Floats
+    from vcrgen.stats.arrays import Bits
 
 
-def paired_spread(ours: Floats, theirs: Floats) -> Spread:
-    """How far the first mean minus the second varies, from the means of the same resamples."""
-    return spread(ours - theirs)
+class Paired(NamedTuple):
+    """The first mean minus the second."""
+
+    value: float
+    sd: float  # standard deviation of the differences of resamples
+    low: float  # lower end of the 95 % interval
+    high: float
+    p: float  # two-sided p-value over groups; below 0.05 where 0 is outside of the interval
+
+
+def paired(ours: Resampled, theirs: Resampled) -> Paired:
+    """The difference of two means of the same groups."""
+    import numpy as np
+
+    value = ours.mean - theirs.mean
+    sd = float(deviation(ours.means - theirs.means))
+    low, high = paired_interval(np.array(value), np.array(sd), ours.groups)
+    return Paired(value, sd, float(low), float(high), paired_p(value, sd, ours.groups))
 
 
 def discordant(ours: Bits, theirs: Bits) -> tuple[int, int]:
@@ -39,3 +56,15 @@ def mcnemar(only_ours: int, only_theirs: int) -> float:
         for k in range(fewer + 1)
     )
     return min(1.0, 2 * tail)
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """p-values corrected for their number (Holm, 1979): of all tests at 0.05, one in twenty families errs at all.
+
+    Example: 0.01, 0.04 and 0.03 become 0.03, 0.06 and 0.06.
+    """
+    corrected, most = [0.0] * len(p_values), 0.0
+    for done, number in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        most = max(most, min(1.0, p_values[number] * (len(p_values) - done)))
+        corrected[number] = most
+    return corrected

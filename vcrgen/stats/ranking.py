@@ -7,25 +7,22 @@ more than the number of systems that are better: those that nobody is better tha
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from vcrgen.stats.intervals import interval
-
-if TYPE_CHECKING:
-    from vcrgen.stats.arrays import Floats
+from vcrgen.stats.bootstrap import Resampled
+from vcrgen.stats.intervals import deviation, paired_interval
 
 
-def better_and_worse(means: Floats, others: Sequence[Floats]) -> tuple[list[int], list[int]]:
+def better_and_worse(one: Resampled, others: Sequence[Resampled]) -> tuple[list[int], list[int]]:
     """The positions of the systems that are better than one, and of those that are worse.
 
-    ``means`` are the means of the one system's resamples, ``others`` those of the others. Positions in neither list are
-    of systems that cannot be told apart from it.
+    Positions in neither list are of systems that cannot be told apart from it.
     """
     if not others:
         return [], []
     import numpy as np
 
-    low, high = interval((np.array(others) - means).T)
+    sd = deviation((np.array([other.means for other in others]) - one.means).T)
+    low, high = paired_interval(np.array([other.mean for other in others]) - one.mean, sd, one.groups)
     return np.flatnonzero(low > 0).tolist(), np.flatnonzero(high < 0).tolist()
 
 

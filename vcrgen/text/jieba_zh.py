@@ -2,7 +2,7 @@
 
 jieba's own start-up reads ``jieba.cache`` in the temporary folder when there is such a file: anybody who can
 write there decides how our text is cut, and with ``marshal`` more than that. It also writes that file and
-logs to stderr. So we read the packaged dictionary ourselves, into a tokenizer of our own: no cache, no log
+logs to stderr. So we read the packaged dictionary ourselves and cut by it (``words_zh.py``): no cache, no log
 line, and words that others add to jieba's global dictionary do not change the data. About 1 s.
 
 ``jieba.posseg`` stays out: it cuts differently from ``jieba.cut``, and it costs 2 ms a caption to guess
@@ -13,32 +13,31 @@ import functools
 import re
 import unicodedata
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib.metadata import version
-from typing import Any
 
-from vcrgen.text.segmenters import LONGEST_RUN, Segmenter
+from vcrgen.text.segmenters import Segmenter
+from vcrgen.text.words_zh import BLOCK, WordCutter
 
 UNKNOWN_TAG = "x"
 LATIN_TAG = "eng"
 NUMBER_TAG = "m"
-# A text can be cut without changing its tokens outside of what jieba calls a block.
-_BOUNDARY = re.compile(r"[^\u4E00-\u9FD5a-zA-Z0-9+#&._%\-]")
-_RUN = re.compile(rf"[\u4E00-\u9FD5a-zA-Z0-9+#&._%\-]{{{LONGEST_RUN + 1}}}")
+# A text can be cut without changing its tokens outside of what jieba calls a block, but not before white space: one
+# space after a word is no token, and what else there is of it is one.
+_BOUNDARY = re.compile(rf"[^{BLOCK}](?!\s)")
 
 
 @dataclass(frozen=True)
 class Jieba:
     """jieba's tokenizer and its dictionary of part-of-speech flags."""
 
-    tokenizer: Any  # a ``jieba.Tokenizer``; ``cut`` gives what ``jieba.cut`` gives without a user's dictionary
+    cutter: WordCutter  # gives the words that ``jieba.cut`` gives without a user's dictionary
     flags: dict[str, str]  # word -> flag, for each word of the dictionary
 
-    def cut(self, text: str, cut_all: bool = False) -> Iterator[str]:
+    def cut(self, text: str, cut_all: bool = False) -> list[str]:
         """Cut a text into words; spaCy's ChineseTokenizer calls this as if we were the module."""
-        words: Iterator[str] = self.tokenizer.cut(text, cut_all=cut_all)
-        return words
+        return self.cutter.cut(text)[0]
 
     def flag(self, word: str) -> str:
         """Return a word's flag; what is not in the dictionary is ``eng``, ``m`` or ``x``, as in jieba."""
@@ -57,7 +56,7 @@ def load_jieba() -> Jieba:
     """Read jieba's packaged dictionary, once a process.
 
     Returns:
-        The tokenizer and the flags. Nothing is read from or written to the temporary folder.
+        The words and the flags. Nothing is read from or written to the temporary folder.
     """
     with warnings.catch_warnings():
         # jieba 0.42.1 has unescaped backslashes in patterns (SyntaxWarning from Python 3.12 on) and asks
@@ -65,36 +64,33 @@ def load_jieba() -> Jieba:
         warnings.filterwarnings("ignore", category=SyntaxWarning)
         warnings.filterwarnings("ignore", category=DeprecationWarning)
         warnings.filterwarnings("ignore", message=".*pkg_resources.*", category=UserWarning)
-        import jieba  # type: ignore[import-untyped, unused-ignore]
+        from jieba import Tokenizer  # type: ignore[import-untyped, unused-ignore]
+        from jieba.finalseg.prob_emit import P as EMITS  # type: ignore[import-untyped, unused-ignore]
+        from jieba.finalseg.prob_start import P as START  # type: ignore[import-untyped, unused-ignore]
+        from jieba.finalseg.prob_trans import P as MOVES  # type: ignore[import-untyped, unused-ignore]
 
-    tokenizer = jieba.Tokenizer()
-    tokenizer.FREQ, tokenizer.total = tokenizer.gen_pfdict(tokenizer.get_dict_file())
-    tokenizer.initialized = True
-    flags = {}
-    with tokenizer.get_dict_file() as lines:
-        for line in lines:
-            word, _, flag = line.decode("utf-8").split()
-            flags[word] = flag
-    return Jieba(tokenizer, flags)
+    with Tokenizer().get_dict_file() as lines:
+        rows = [line.decode("utf-8").split() for line in lines]
+    cutter = WordCutter(((word, int(frequency)) for word, frequency, _ in rows), START, MOVES, EMITS)
+    return Jieba(cutter, {word: flag for word, _, flag in rows})
 
 
 def jieba() -> Segmenter:
     """Jieba with its packaged dictionary, which takes about a second to load."""
-    cut = load_jieba().cut
+    cut = load_jieba().cutter.cut
 
     def tokenize(text: str) -> tuple[list[str], list[int]]:
-        return _align([word for word in cut(text) if word and not word.isspace()], text)
+        return _with_white_space(zip(*cut(text), strict=True), text)
 
-    return Segmenter(f"spacy-{version('spacy')}-zh-jieba-{version('jieba')}", tokenize, _BOUNDARY, _RUN)
+    return Segmenter(f"spacy-{version('spacy')}-zh-jieba-{version('jieba')}", tokenize, _BOUNDARY)
 
 
-def _align(words: Sequence[str], text: str) -> tuple[list[str], list[int]]:
-    """Offsets of words; the white space between two is a token, but for one space after a word (as in spaCy)."""
+def _with_white_space(words: Iterable[tuple[str, int]], text: str) -> tuple[list[str], list[int]]:
+    """Words and offsets; the white space between two is a token, but for one space after a word (as in spaCy)."""
     texts: list[str] = []
     starts: list[int] = []
     position = 0
-    for word in words:
-        start = text.index(word, position)
+    for word, start in words:
         if start > position:
             texts.append(text[position:start])
             starts.append(position)

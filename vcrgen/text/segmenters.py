@@ -1,8 +1,9 @@
 """Tokens without a pipeline: a language's tokenizer alone, for texts of any length.
 
-A caption is short and written by people; a model's output is neither. spaCy's English tokenizer and jieba take
-quadratic time on a run of characters without a boundary ("((((…"), so such a run is cut every :data:`LONGEST_RUN`
-characters before it is tokenised. Longer texts are read in pieces, cut where the tokens cannot change.
+A caption is short and written by people; a model's output is neither. spaCy's tokenizer of words that are written apart
+takes quadratic time on a run of characters without white space ("((((…"), so such a run is cut every
+:data:`LONGEST_RUN` characters before it is tokenised. Longer texts are read in pieces, cut where the tokens cannot
+change.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from importlib.metadata import version
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from vcrgen.errors import PipelineError
 from vcrgen.text.languages import LANGUAGES
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from spacy.language import Language
     from spacy.tokens import Doc
 
-# Characters; no word, number or URL that a caption shows comes near it. Named in every score's signature.
+# Characters; no word, number or URL that a caption shows comes near it.
 LONGEST_RUN = 1000
 PIECE = 4096
 # spaCy keeps every string it has seen; beyond this many a fresh tokenizer is made, so that a stream stays flat.
@@ -53,7 +54,13 @@ class Segmenter:
     name: str  # the tokenizer and its version, as datasets' signatures give it
     tokenize: Callable[[str], tuple[list[str], list[int]]]  # of a short text: tokens, maybe of white space, and offsets
     boundary: re.Pattern[str]  # matches where a text can be cut without changing its tokens
-    long_run: re.Pattern[str]  # matches a run of characters that has to be cut although its tokens may change
+    # matches a run of characters that has to be cut although its tokens may change; None where none has to
+    long_run: re.Pattern[str] | None = None
+
+    @property
+    def longest_run(self) -> str:
+        """What a score's signature says of the cut of long runs."""
+        return str(LONGEST_RUN) if self.long_run else "whole"
 
     def __call__(self, text: str, *, limit: int | None = None, spaces: bool = False) -> Tokens:
         """The tokens of a text, in time linear in its length.
@@ -81,7 +88,7 @@ class Segmenter:
         while start < len(text):
             boundary = self.boundary.search(text, start + PIECE) if len(text) - start > PIECE else None
             end = boundary.end() if boundary else len(text)
-            while (run := self.long_run.search(text, start, end)) is not None:
+            while self.long_run and (run := self.long_run.search(text, start, end)) is not None:
                 middle = run.start() + LONGEST_RUN
                 yield start, text[start:middle]
                 start = middle
@@ -142,5 +149,10 @@ def _blank(code: str) -> Segmenter:
 
 def _trained(lang: str, name: str) -> Segmenter:
     nlp, full_name = load_trained(name, lang, called="segmenter")
-    name, own = f"{segmenter_version(nlp)}@{full_name}", load_segmenter(lang)
-    return Segmenter(name, lambda text: _texts_and_starts(nlp.tokenizer(text)), own.boundary, own.long_run)
+    tokenizer: Any = nlp.tokenizer
+    own = load_segmenter(lang)
+    rules = (own.boundary, own.long_run)
+    if str(getattr(tokenizer, "segmenter", "jieba")) != "jieba":  # pkuseg and single characters: words of white space
+        rules = (_WORD_BOUNDARY, None)
+    name = f"{segmenter_version(nlp)}@{full_name}"
+    return Segmenter(name, lambda text: _texts_and_starts(tokenizer(text)), *rules)

@@ -25,9 +25,11 @@ OUTCOME_NOTES = {
     "exact": "restored exactly",
     "wrong": "another text",
     "short": "output too short",
+    "cut": "not in the part that is read",
     "refused": "refused",
     "empty": "empty output",
     "null": "null output",
+    "failed": "failed call",
     "missing": "no output",
 }
 _MAIL = re.compile(r"[\w.+-]+@[\w-]+(\.[\w-]+)+", re.ASCII)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, and_, bindparam, insert, select, update
 
@@ -12,10 +12,8 @@ from vcrgen.leaderboard.outcome import ScoringOutcome
 from vcrgen.leaderboard.store.log import now
 from vcrgen.leaderboard.store.schema import AnyRow, cells, runs, submissions
 from vcrgen.signature import Signature
+from vcrgen.stats.bootstrap import Resampled
 from vcrgen.stats.ranking import better_and_worse
-
-if TYPE_CHECKING:
-    from vcrgen.stats.arrays import Floats
 
 
 class CellKey(NamedTuple):
@@ -109,7 +107,8 @@ def _count_in_others(connection: Connection, key: CellKey, means: bytes, by: int
     """
     same = and_(*(cells.c[name] == value for name, value in key._asdict().items()), cells.c.better.is_not(None))
     others = connection.execute(select(cells.c.run, cells.c.exact_means).where(same).order_by(cells.c.run)).all()
-    better, worse = better_and_worse(_means(means), [_means(other.exact_means) for other in others])
+    ours, theirs = Resampled.from_bytes(means), [Resampled.from_bytes(other.exact_means) for other in others]
+    better, worse = better_and_worse(ours, theirs)
     for found, column in ((better, cells.c.worse), (worse, cells.c.better)):
         if found:
             changed = update(cells).where(_cell(key, bindparam("other"))).values({column: column + by})
@@ -123,9 +122,3 @@ def _set_counts(connection: Connection, run: int, key: CellKey, better: int | No
 
 def _cell(key: CellKey, run: Any) -> ColumnElement[bool]:
     return and_(cells.c.run == run, cells.c.mode == key.mode, cells.c.view == key.view)
-
-
-def _means(stored: bytes) -> Floats:
-    import numpy as np
-
-    return np.frombuffer(stored, "<f8")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -35,7 +35,7 @@ class _Format:
 
 
 _LMMS_EVAL = (read_lmms_eval_name, ("[LMMS_EVAL_REQUEST_FAILED", "[LMMS_EVAL_BUDGET_EXCEEDED]"))
-_VLMEVALKIT = (read_vlmevalkit_name, ("Failed to obtain answer via API.",))
+_VLMEVALKIT = (read_vlmevalkit_name, ("Failed to obtain answer via API",))
 FORMATS = {
     "vcrgen-jsonl": _Format(read_canonical, view=View.STACKED),  # as docs/scoring.md says
     "lmms-eval-jsonl": _Format(read_lmms_eval, *_LMMS_EVAL),
@@ -50,9 +50,10 @@ _KNOWN = (
     "known are JSON Lines with question_id and output, the VCR repository's JSON, VLMEvalKit's tables and lmms-eval's "
     "sample logs."
 )
+SUFFIXES = (".gz", ".zst")  # of compressed files, before which the suffix of the content stands
 _REFUSED_STARTS = {
     b"PAR1": "a Parquet file",
-    b"\x1f\x8b": "compressed with gzip; unpack it first",
+    b"\x1f\x8b": "compressed with gzip; unpack it first",  # where files of strangers are read; see `received.py`
     b"\x28\xb5\x2f\xfd": "compressed with zstd; unpack it first",
     b"BZh": "compressed with bzip2; unpack it first",
     b"\xd0\xcf\x11\xe0": "an Excel table of the old kind (.xls); save it as .xlsx or CSV",
@@ -63,16 +64,29 @@ _REFUSED_STARTS = {
 class PredictionFile:
     """A file of outputs; iterating reads it anew each time, as a stream."""
 
-    path: Path
+    path: Path  # as the user names it
     format: str
     task: TaskName  # what its name says of all outputs; outputs that say nothing else have it
+    copy: Path | None = None  # where its content stands if it is no plain file
+    folder: Any = field(default=None, repr=False, compare=False)  # of the copy, which goes away with it
 
     def __iter__(self) -> Iterator[Prediction]:
+        try:
+            yield from self._read(self.copy or self.path)
+        except PredictionError as problem:
+            raise PredictionError(str(problem).replace(str(self.copy or self.path), str(self.path))) from None
+
+    def _read(self, file: Path) -> Iterator[Prediction]:
         form = FORMATS[self.format]
-        for prediction in form.read(self.path):
+        for prediction in form.read(file):
             if form.failures and (prediction.output or "").lstrip().startswith(form.failures):
                 prediction = prediction._replace(flaws=(*prediction.flaws, "failed"))
             yield self._with_task(prediction) if self.task.mode else prediction
+
+    @property
+    def stem(self) -> str:
+        """What it is called: the last part of the path without its suffix."""
+        return (self.path.with_suffix("") if self.path.suffix in SUFFIXES else self.path).stem
 
     @property
     def view(self) -> View | None:

@@ -1,0 +1,110 @@
+"""Scores in files: read back they compare as the outputs did, and nothing in them is trusted."""
+
+import base64
+import json
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from vcrgen.errors import ScoreError
+from vcrgen.files import write_json
+from vcrgen.scorer import RunResult, compare, render, score
+from vcrgen.scorer.results import with_own_titles
+from vcrgen.scorer.saved import as_saved, load_saved
+
+Change = Callable[[dict[str, Any]], object]
+
+
+@pytest.fixture
+def results(key: Path, perfect: Path, write_lines: Any) -> list[RunResult]:
+    rows = [
+        {"question_id": "a", "output": "the quick brown fox", "model": "Half"},
+        {"question_id": "b", "output": "is a town in the", "model": "Half"},
+        {"question_id": "b", "output": "is a town", "view": "tei", "model": "Half"},
+    ]
+    return [score(perfect, data=key, seed=3), score(write_lines("half.jsonl", rows), data=key, seed=3)]
+
+
+@pytest.fixture
+def files(results: list[RunResult], tmp_path: Path) -> list[Path]:
+    files = [tmp_path / f"{result.name}.scores.json" for result in results]
+    for file, result in zip(files, results, strict=True):
+        write_json(file, as_saved(result, secret=False))
+    return files
+
+
+def test_saved_scores_compare_as_the_outputs_did(results: list[RunResult], files: list[Path]) -> None:
+    again = [load_saved(file) for file in files]
+    runs = with_own_titles(results), with_own_titles(again)
+    assert compare(runs[1]) == compare(runs[0])
+    assert again[1].differences == results[1].differences
+    for form in ("md", "csv", "latex"):
+        assert render(runs[1], form, compare(runs[1])) == render(runs[0], form, compare(runs[0]))
+
+
+def test_those_of_a_hidden_set_tell_nothing_of_single_spans(results: list[RunResult], tmp_path: Path) -> None:
+    file = tmp_path / "hidden.scores.json"
+    write_json(file, as_saved(results[0], secret=True))
+    assert "spans_of_images" not in file.read_text("utf-8")
+    with pytest.raises(ScoreError, match="lacks the scores of its spans, as those of a hidden set do"):
+        load_saved(file)
+
+
+def test_other_signatures_are_refused(files: list[Path], key: Path, perfect: Path) -> None:
+    write_json(files[0], as_saved(score(perfect, data=key, seed=4), secret=False))
+    with pytest.raises(ScoreError, match="seed is 4 and 3"):
+        compare([load_saved(file) for file in files])
+
+
+def packed(data: bytes) -> str:
+    return base64.b64encode(zlib.compress(data)).decode()
+
+
+DAMAGES: dict[str, tuple[Change, str]] = {
+    "another version": (lambda v: v.update(schema="vcrgen-scores-1"), "is not of the version vcrgen-scores-2"),
+    "no schema": (lambda v: v.pop("schema"), "holds no scores"),
+    "no signature": (lambda v: v["signature"].update(text="x"), "signature cannot be read"),
+    "no seed": (lambda v: v["signature"].update(text="boot:1000|interval:wilson-groups-1"), "signature cannot be read"),
+    "other resamples": (
+        lambda v: v["signature"].update(text=v["signature"]["text"].replace("boot:1000", "boot:9")), "other resamples",
+    ),
+    "no number": (lambda v: v["scores"][0]["metrics"]["exact"].update(low="x"), r"scores\.0\.metrics\.exact\.low"),
+    "not a number": (lambda v: v["scores"][0]["metrics"]["exact"].update(low=float("nan")), "no number or no text"),
+    "half a character": (lambda v: v.update(name="\ud800"), "no number or no text"),
+    "a mean raised by hand": (lambda v: v["scores"][0]["metrics"]["exact"].update(value=0.99), "means are not those"),
+    "a metric less": (lambda v: v["scores"][0]["metrics"].pop("f1"), "parts do not fit"),
+    "an outcome less": (lambda v: v["scores"][0]["outcomes"].pop("short"), "parts do not fit"),
+    "a group's metric less": (lambda v: v["scores"][0]["groups"][0]["metrics"].pop("exact"), "parts do not fit"),
+    "a problem nobody knows": (lambda v: v["problems"].update(x={"count": 1, "first": []}), "parts do not fit"),
+    "a cell twice": (lambda v: v["scores"].append(v["scores"][0]), "parts do not fit"),
+    "no cell": (lambda v: v.update(scores=[], scores_of_spans=[]), "lacks the scores of its spans"),
+    "too many spans": (lambda v: v["scores"][0].update(spans=1 << 40), "parts do not fit"),
+    "a span less": (lambda v: v["scores"][0].update(spans=3), "cannot be unpacked"),
+    "other images": (lambda v: v.update(spans_of_images=packed(bytes(24))), "do not have so many"),
+    "images that overflow": (lambda v: v.update(spans_of_images=packed(b"\xff" * 7 + b"\x7f" + bytes(16))), "so many"),
+    "shares above 1": (lambda v: v.update(scores_of_spans=[packed(b"\x40" * 256)]), "means are not those"),
+    "no base64": (lambda v: v.update(scores_of_spans=["!"]), "cannot be unpacked"),
+    "a bomb": (lambda v: v.update(scores_of_spans=[packed(bytes(64 << 20))]), "cannot be unpacked"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_damage_is_one_sentence(files: list[Path], damage: str) -> None:
+    change, sentence = DAMAGES[damage]
+    value = json.loads(files[0].read_text("utf-8"))
+    change(value)
+    files[0].write_text(json.dumps(value), "utf-8")
+    with pytest.raises(ScoreError, match=sentence) as caught:
+        load_saved(files[0])
+    assert str(caught.value).startswith(str(files[0]))
+
+
+@pytest.mark.parametrize("text", ["", "[]", "7", "{", '{"question_id": "a"}\n{"question_id": "b"}'])
+def test_other_files_are_no_scores(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "x.json"
+    file.write_text(text)
+    with pytest.raises(ScoreError, match=r"x\.json"):
+        load_saved(file)
