@@ -123,8 +123,8 @@ def test_the_hash_is_of_the_choices() -> None:
     [
         ({"items": 0}, "items: Input should be greater than or equal to 1."),
         ({"items": -3}, "items: Input should be greater than or equal to 1."),
-        ({"variants": 0}, "variants: Input should be greater than or equal to 1."),
-        ({"variants": 21}, "variants: Input should be less than or equal to 20."),
+        ({"forms": 0}, "forms: Input should be greater than or equal to 1."),
+        ({"same_pairs": 21}, "same-pairs: Input should be less than or equal to 20."),
         ({"form": 2}, "Unknown key 'form'; the nearest known key is 'fonts'."),
     ],
 )

@@ -55,7 +55,7 @@ def test_make_is_the_command_that_is_meant(run: Run, tree: Tree, small: Path, se
 
 
 def test_forms(run: Run, tree: Tree, finished_forms: Path, secret_file: Path) -> None:
-    options = ("--items", 4, "--variants", 3, "--fonts", "lato, liberation-serif ,carlito")
+    options = ("--items", 4, "--same-pairs", 3, "--fonts", "lato, liberation-serif ,carlito")
     code, out, err = run("hidden", "samples:40", *options, "--out", "set", "--secret-file", secret_file)
     assert code == 0, err
     assert tree(Path("set")) == tree(finished_forms)
@@ -173,8 +173,10 @@ def test_mistakes(run: Run, secret_file: Path, words: list[Any], message: str) -
     [
         (["samples:9", "--items", 0], "items: input should be greater than or equal to 1"),
         (["samples:9", "--items", "many"], "--items"),
-        (["samples:9", "--variants", 21], "variants: input should be less than or equal to 20"),
-        (["samples:9", "--variants", 0], "variants: input should be greater than or equal to 1"),
+        (["samples:9", "--same-pairs", 21], "same-pairs: input should be less than or equal to 20"),
+        (["samples:9", "--forms", 0], "forms: input should be greater than or equal to 1"),
+        (["samples:9", "--feedback", 1], "feedback: input should be less than 1"),
+        (["samples:9", "--forms", 2, "--same-pairs", 2], "give one of them"),
         (["samples:9", "--colour", "red"], "--colour"),
         ([], "source"),
     ],
@@ -201,8 +203,21 @@ def test_options_that_must_be_given(run: Run, secret_file: Path, missing: str, m
 @pytest.mark.parametrize(
     ("command", "named"),
     [
-        ("hidden", ("make", "verify", "--variants 5", "hidden verify hidden-2026", "score preds.jsonl")),
-        ("hidden make", ("--secret-file", "--out", "--items", "--variants", "--fonts", "--not-in", "--lang")),
+        ("hidden", ("make", "verify", "--forms 2", "hidden verify hidden-2026", "score preds.jsonl")),
+        (
+            "hidden make",
+            (
+                "--secret-file",
+                "--out",
+                "--items",
+                "--forms",
+                "--same-pairs",
+                "--feedback",
+                "--fonts",
+                "--not-in",
+                "--lang",
+            ),
+        ),
         ("hidden verify", ("--secret-file", "vcrgen hidden verify hidden-2026 --secret-file secret.key")),
     ],
 )
