@@ -363,7 +363,7 @@ def test_no_file_of_the_set_holds_the_secret(make: Make, tree: Tree, tmp_path: P
     secret_file = tmp_path / "secret.key"
     result = make(tmp_path / "out", secret=secret_file, watcher=Looking(), **SMALL)
     assert result.made_secret
-    digits = secret_file.read_text().strip()
+    digits = secret_file.read_text().splitlines()[0]
     forms = (digits.encode(), digits.upper().encode(), bytes.fromhex(digits), digits[:32].encode())
     held.append(tree(tmp_path / "out"))
     for files in held:
@@ -438,7 +438,7 @@ def write_pairs(file: Path, captions: list[str | None]) -> Path:
 
 def test_too_few_usable_pairs_are_counted_by_reason(make: Make, tmp_path: Path) -> None:
     good = sample_pair("en", 3).caption
-    captions = [good, f"{good} \U000131a0", f"水 {good}", "Two words", f"{good} It was a massacre.", f" {good} ", None]
+    captions = [good, f"\U000131a0 {good}", f"水 {good}", "Two words", f"A massacre. {good}", f" {good} ", None]
     source = write_pairs(tmp_path / "pairs.parquet", captions)
     with pytest.raises(NoPairsError, match="1 usable pairs, and 4") as caught:
         make(tmp_path / "out", source=source, items=4, fonts=("lato",))

@@ -22,7 +22,7 @@ def draw_feedback(secret: Secret, form: int, answers: Sequence[Mapping[str, Any]
     Args:
         secret: Decides.
         form: The number of the form, from 0.
-        answers: Lines of the key.
+        answers: Lines of the key, in its order.
         count: Items of the feedback part.
 
     Returns:
@@ -36,7 +36,7 @@ def draw_feedback(secret: Secret, form: int, answers: Sequence[Mapping[str, Any]
         stage = f"part/{form}/{drawing}"
         order = sorted(
             range(items),
-            key=lambda at: (answers[at]["strip"], answers[at]["font"], secret.token(stage, answers[at]["question_id"])),
+            key=lambda at: (answers[at]["strip"], answers[at]["font"], secret.token(stage, str(at))),
         )
         first = int(secret.random(stage, "first").random() * items)
         steps = [(place * count + first) // items for place in range(items + 1)]

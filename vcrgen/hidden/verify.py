@@ -84,6 +84,7 @@ def verify(folder: Path, *, secret: Secret | None = None) -> list[Check]:
         why = "no key beside it: answers cannot be looked for"
         return [*checks, Check(name="answers and commitment", ok=None, detail=why)]
     checks += [_check(name, look, public, key_folder) for name, look in _KEY_CHECKS.items()]
+    checks.append(_check("feedback part and final part", _check_parts, key_folder, secret))
     unknown = Check(name=seal, ok=None, detail="no secret file given")
     return [*checks, _check(seal, _check_seal, key_folder, secret) if secret else unknown]
 
@@ -232,12 +233,18 @@ def _check_content(public: Path, key_folder: Path) -> None:
     _fail_if(read_key(key_folder).public != content_digest(public), "a question or an image was changed")
 
 
-def _check_parts(public: Path, key_folder: Path) -> None:
-    """Every item is in one of the two parts, and in each of them are as many as the report of the key says."""
-    parts = Counter(item.get("part") for item in read_answers(key_folder))
-    _fail_if(not set(parts) <= {FEEDBACK, FINAL}, "an item of the key is in neither part")
-    told = json.loads(read_file(key_folder / REPORT))["parts"]
-    _fail_if({part: told[part]["items"] for part in told} != parts, "the parts are not as large as the report says")
+def _check_parts(key_folder: Path, secret: Secret | None) -> None:
+    """Every item is in one of the two parts, as many as the report of the key says, and those that the secret gives."""
+    answers = list(read_answers(key_folder))
+    parts = [answer.get("part") for answer in answers]
+    counts = Counter(parts)
+    _fail_if(not set(counts) <= {FEEDBACK, FINAL}, "an item of the key is in neither part")
+    report = json.loads(read_file(key_folder / REPORT))
+    told = {part: counted["items"] for part, counted in report["parts"].items()}
+    _fail_if(told != counts, "the parts are not as large as the report says")
+    if secret:
+        drawn = draw_feedback(secret, report["form"] - 1, answers, counts[FEEDBACK])
+        _fail_if(parts != drawn, "the parts were not drawn by this secret")
 
 
 def _check_texts(public: Path, key_folder: Path) -> None:
@@ -277,11 +284,6 @@ def _check_covers(public: Path, key_folder: Path) -> None:
 def _check_seal(key_folder: Path, secret: Secret) -> None:
     key = read_key(key_folder)
     _fail_if(key.seal != secret.seal(key.sealed), "the seal is not of this secret")
-    answers = list(read_answers(key_folder))
-    parts = [answer["part"] for answer in answers]
-    form = json.loads(read_file(key_folder / REPORT))["form"] - 1
-    drawn = draw_feedback(secret, form, answers, parts.count(FEEDBACK))
-    _fail_if(parts != drawn, "feedback part and final part were not drawn by this secret")
 
 
 _PUBLIC_CHECKS: dict[str, Callable[[Path], None]] = {
@@ -297,7 +299,6 @@ _KEY_CHECKS: dict[str, Callable[[Path, Path], None]] = {
     "key readable by its owner only": _check_permissions,
     "questions and images are those of the key": _check_content,
     "no answer, caption or source id in the public part": _check_texts,
-    "feedback part and final part": _check_parts,
     "every answer covered in the pixels": _check_covers,
 }
 
