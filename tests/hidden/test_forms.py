@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,13 @@ from PIL import Image
 
 from vcrgen.config import load_build_config
 from vcrgen.hidden.choices import EMS, LEAST_WIDTH, MOST_WIDTH
-from vcrgen.hidden.forms import MOST_RATIO, FormMaker
+from vcrgen.hidden.forms import LEAST_OF_A_LETTER, MOST_RATIO, Form, FormMaker, Planned
 from vcrgen.hidden.secret import Secret
-from vcrgen.records import Item, Reject
-from vcrgen.samples import sample_pair
+from vcrgen.records import Item, Reject, Span
+from vcrgen.samples import SamplePair, sample_pair
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.typeset.basic import BasicShaper
+from vcrgen.typeset.cover import span_cells
 from vcrgen.typeset.fonts import FontChain, resolve_font
 from vcrgen.typeset.layout import layout_caption
 from vcrgen.typeset.records import Layout
@@ -45,6 +47,7 @@ def uncovered(answer: dict[str, Any], lang: str) -> tuple[Pixels, Layout]:
     """The strip as it was before it was covered."""
     unit = LANGUAGES[lang].break_unit
     layout = layout_caption(answer["caption"], shaper_of(answer), width=answer["width"], max_lines=5, break_unit=unit)
+    layout = layout.uncut()
     return render_strip(layout), layout
 
 
@@ -148,9 +151,20 @@ def test_widths_and_sizes(folder: Path, name: str, answers: Answers) -> None:
         assert abs(answer["font_size"] - round(answer["width"] / EMS)) <= 2
 
 
-def maker(secret: bytes = b"s" * 32, *, variants: int = 1, **options: Any) -> FormMaker:
+def maker(secret: bytes = b"s" * 32, **options: Any) -> FormMaker:
     config = load_build_config(None, {"source": "samples", "lang": "en", **options})
-    return FormMaker(config, Secret(secret), ("lato", "carlito"), variants)
+    return FormMaker(config, Secret(secret), ("lato", "carlito"))
+
+
+def forms_of(maker: FormMaker, pair: Item, count: int, *, number: int = 0, before: int = 0) -> list[Form] | Reject:
+    """Some forms of the same pair."""
+    plans: list[Planned] = []
+    for form in range(count):
+        planned = maker.plan(pair, number, form, [span for plan in plans for span in plan.spans])
+        if isinstance(planned, Reject):
+            return planned
+        plans.append(planned)
+    return [maker.draw(planned, form, before, "00" * 32) for form, planned in enumerate(plans)]
 
 
 def item(index: int, **changes: Any) -> Item:
@@ -159,7 +173,7 @@ def item(index: int, **changes: Any) -> Item:
 
 
 def test_a_form_does_not_depend_on_the_number_of_forms() -> None:
-    one, three = (maker(variants=variants).forms(item(3), 0, [0] * variants) for variants in (1, 3))
+    one, three = (forms_of(maker(), item(3), count) for count in (1, 3))
     assert not isinstance(one, Reject) and not isinstance(three, Reject)
     assert one[0] == three[0]
 
@@ -167,11 +181,13 @@ def test_a_form_does_not_depend_on_the_number_of_forms() -> None:
 def test_ids_come_from_secret_form_and_content() -> None:
     ids = []
     for secret, index in itertools.product((b"s" * 32, b"t" * 32), (3, 4)):
-        forms = maker(secret, variants=2).forms(item(index), 0, [0, 0])
+        forms = forms_of(maker(secret), item(index), 2)
         assert not isinstance(forms, Reject)
         ids += [form.question_id for form in forms]
     assert len(set(ids)) == 8
-    again = maker().forms(item(3, source_id="other"), 5, [7])  # neither its name nor its place in the set
+    again = forms_of(
+        maker(), item(3, source_id="other"), 1, number=5, before=7
+    )  # neither its name nor its place in the set
     assert not isinstance(again, Reject) and again[0].question_id == ids[0]
 
 
@@ -179,13 +195,11 @@ def test_a_form_takes_other_texts_where_there_are_some() -> None:
     """A caption of many sentences has new texts for every form; of one that has few, a form has at least one text."""
     verbs = ("opens", "closes", "paints", "mends", "sells", "hides", "finds", "cleans")
     long = " ".join(f"Every morning somebody {verb} a wooden box behind the old stone bridge." for verb in verbs)
-    forms = maker(variants=4).forms(item(3, caption=long), 0, [0] * 4)
+    forms = forms_of(maker(), item(3, caption=long), 4)
     assert not isinstance(forms, Reject)
     for one, other in itertools.combinations(forms, 2):
         assert not set(one.answer["crossed_text"]) & set(other.answer["crossed_text"])
-    short = maker(variants=4).forms(
-        item(3, caption="The old man was reading a long book before the evening came."), 0, [0] * 4
-    )
+    short = forms_of(maker(), item(3, caption="The old man was reading a long book before the evening came."), 4)
     assert not isinstance(short, Reject)
     assert all(len(form.answer["crossed_text"]) == 1 for form in short)
 
@@ -203,7 +217,7 @@ def test_a_form_takes_other_texts_where_there_are_some() -> None:
     ],
 )
 def test_what_is_set_aside(changes: dict[str, Any], reason: str) -> None:
-    rejected = maker(variants=2).forms(item(3, **changes), 0, [0, 0])
+    rejected = forms_of(maker(), item(3, **changes), 2)
     assert isinstance(rejected, Reject) and rejected.reason == reason
 
 
@@ -212,10 +226,62 @@ def test_a_picture_too_tall_is_set_aside() -> None:
 
     buffer = io.BytesIO()
     Image.new("RGB", (40, 118), "green").save(buffer, "PNG")
-    rejected = maker().forms(item(3, image=buffer.getvalue()), 0, [0])
+    rejected = forms_of(maker(), item(3, image=buffer.getvalue()), 1)
     assert isinstance(rejected, Reject) and rejected.reason == "too_tall"
 
 
 def test_canaries_differ_between_forms_and_secrets() -> None:
     lines = {maker(secret).canary(form) for secret in (b"s" * 32, b"t" * 32) for form in (0, 1)}
     assert len(lines) == 4 and all(line.isascii() and "not for training" in line for line in lines)
+
+
+@pytest.mark.parametrize("name", ["one", "chinese"])
+def test_some_ink_of_every_letter_is_left(folder: Path, name: str, answers: Answers) -> None:
+    lang = "zh" if name == "chinese" else "en"
+    looked_at = 0
+    for answer in answers(folder):
+        whole, layout = uncovered(answer, lang)
+        top = answer["strip_y"]
+        strip = pixels(folder, "stacked_image", answer)[top : top + answer["strip_height"], :, 0]
+        for row in answer["spans"]:
+            for at in range(row["start"], row["end"]):
+                letter = answer["caption"][at]
+                if letter.isalnum():
+                    (cell,) = span_cells(Span(start=at, end=at + 1, text=letter, tokens=(letter,)), layout)
+                    before, after = (255 - image[cell.area].astype(int) for image in (whole, strip))
+                    assert after.sum() >= LEAST_OF_A_LETTER * before.sum() > 0
+                    looked_at += 1
+    assert looked_at > 20
+
+
+def test_a_span_with_a_letter_that_would_vanish_is_not_taken() -> None:
+    config = load_build_config(None, {"source": "samples", "lang": "zh"})
+    chinese = FormMaker(config, Secret(b"s" * 32), ("ar-pl-sungti-gb",))
+    pair = sample_pair("zh", 3)
+    flat = Item(source_id="x", image=pair.image, caption="\u4e00\u53ea\u732b\u548c\u4e00\u53ea\u72d7")
+    rejected = chinese.plan(flat, 0)
+    assert isinstance(rejected, Reject) and rejected.reason == "no_maskable_ngram"
+    planned = [chinese.plan(Item(source_id=p.id, image=p.image, caption=p.caption), 0) for p in zh_pairs(12)]
+    spans = [span for one in planned if isinstance(one, Planned) for span in one.spans]
+    assert len(spans) > 8 and not [span for span in spans if "\u4e00" in span.text]
+
+
+def zh_pairs(count: int) -> list[SamplePair]:
+    pairs = [sample_pair("zh", index) for index in range(count)]
+    assert sum("\u4e00" in pair.caption for pair in pairs) > 4
+    return pairs
+
+
+def test_no_letter_of_the_last_line_is_cut() -> None:
+    """Open Sans has a `g` that reaches below the line; what covers hide stands where it did."""
+    config = load_build_config(None, {"source": "samples", "lang": "en"})
+    planned = FormMaker(config, Secret(b"s" * 32), ("open-sans",)).plan(
+        item(3, caption="The old man was reading a long and boring book before evening, laughing, jumping."), 0
+    )
+    assert isinstance(planned, Planned)
+    layout = planned.prepared.layout
+    cut = replace(layout, more_rows=0)
+    assert layout.more_rows > 0
+    rows = render_strip(layout)
+    assert (rows[: cut.height] == render_strip(cut)).all()
+    assert (rows[cut.height] < 255).any() and layout.uncut() == layout
