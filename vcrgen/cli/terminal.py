@@ -19,9 +19,7 @@ from vcrgen.scorer.tables import DIFFERENCE, SCORES, comparison_table, remarks, 
 
 # Heads and labels that are longer than what stands beside them, and a title that has to say what a short head does not.
 _SHORT = {"Exact match": "Exact", "sd spans": "sd", "Length ratio": "Length", "No n-gram": "Short", "Thinking": "Think"}
-_SHORT |= {"A \N{MINUS SIGN} B, exact": "Exact", "A \N{MINUS SIGN} B, Jaccard": "Jaccard", "McNemar p": "McNemar"}
-_SHORT |= {"Bootstrap p": "Boot p"}
-_SHORT |= {DIFFERENCE: "difference"}
+_SHORT |= {"McNemar p": "McNemar", DIFFERENCE: "difference"}
 _SHORT |= {SCORES: f"{SCORES} (sd over spans, as published; intervals over images)"}
 
 

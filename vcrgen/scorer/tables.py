@@ -69,9 +69,9 @@ def comparison_table(comparisons: Sequence[Comparison]) -> Table:
         names = (item.a, item.b, item.mode, item.view.label)
         p_values = map(_p_value, (item.p_mcnemar, item.p_images, item.p_holm))
         rows.append((*names, *_main(item.metrics, sign=True), item.only_a, item.only_b, *p_values))
-    differences = (f"A {MINUS} B, exact", "95 % interval", f"A {MINUS} B, Jaccard", "95 % interval")
-    heads = ("A", "B", "Mode", "View", *differences, "Only A", "Only B", "McNemar p", "Bootstrap p", "Holm p")
-    return Table(title="Comparison", heads=heads, labels=4, rows=rows, breaks=(8,))
+    differences = ("Exact match", "95 % interval", "Jaccard", "95 % interval")
+    heads = ("A", "B", "Mode", "View", *differences, "Only A", "Only B", "McNemar p", "Boot p", "Holm p")
+    return Table(title=f"Comparison: A {MINUS} B, in percent", heads=heads, labels=4, rows=rows, breaks=(6, 8))
 
 
 def remarks(results: Sequence[RunResult]) -> Iterator[str]:
