@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -55,6 +56,10 @@ class Vault:
         if not _DIGEST.fullmatch(sha256):
             raise ValueError("not a SHA-256 in hex")
         return self._folder / sha256[:2] / sha256
+
+    def free(self) -> int:
+        """How many bytes the disk has left."""
+        return shutil.disk_usage(self._folder if self._folder.exists() else self._folder.parent).free
 
     def keep(self, stream: IO[bytes], *, most: int) -> Kept:
         """Store a file of outputs of at most so many bytes; it is on disk when this returns.

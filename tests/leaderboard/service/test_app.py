@@ -37,13 +37,13 @@ PAGES = (
     ("/board.latex", "text/plain; charset=utf-8", "no-cache"),
     ("/board.json", JSON, "no-cache"),
     ("/health", JSON, None),
-    ("/api/openapi.json", JSON, None),
 )
 NOT_FOUND = (
     "/nothing", "/nothing.html", "/board.txt", "/board.", "/board-public-easy-stacked", "/robots.txt",
     "/board-other-easy-stacked.html", "/board-public-any-strip.html", "/model-0123456789ab.html", "/model-.html",
     "/compare-000000000000-000000000001.html", "/compare-000000000001-000000000000.html", f"/submission-{UNKNOWN}.html",
     "/submission-1.html", f"/api/submissions/{UNKNOWN}", "/api/submissions/1", "/api/nothing", "/docs", "/redoc",
+    "/api/openapi.json",
 )  # fmt: skip
 WRONG_METHOD = (
     ("POST", "/"), ("POST", "/about.html"), ("PUT", "/index.html"), ("DELETE", f"/api/submissions/{UNKNOWN}"),
