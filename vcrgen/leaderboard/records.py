@@ -241,6 +241,7 @@ class Site:
     sets: tuple[TestSet, ...]
     tracks: tuple[Track, ...]  # all tables, in the order of the navigation
     models: tuple[ModelFacts, ...]  # every model on the board, by name
+    alike: frozenset[str] = frozenset()  # entries with a name that looks the same as another team's
     live: bool  # whether a service answers: only then outputs can be handed in and any two models compared
     compared: frozenset[tuple[str, str]]  # pairs of entries with a page that compares them, where it is not live
     updated: datetime | None  # when the newest thing on the board happened; None if it is new

@@ -14,6 +14,7 @@ from vcrgen.dataset.views import View
 from vcrgen.leaderboard import records
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.disclosure import disclose, disclose_difference, step_of
+from vcrgen.leaderboard.facts import lookalikes
 from vcrgen.leaderboard.records import SHOWN_METRICS, Figure, Figures, RankedModel, State, TestSet, Track
 from vcrgen.leaderboard.scoring import NO_MODE
 from vcrgen.leaderboard.store import quotes, results
@@ -54,7 +55,7 @@ class Views:
             settings=self._board.settings.model_copy(update={"database": ""}),  # which may hold a password
             sets=tuple(self.sets.values()), tracks=tuple(self.tracks()), live=live, compared=frozenset(compared),
             models=tuple(sorted(models.values(), key=lambda facts: (facts.model.casefold(), facts.team.casefold()))),
-            updated=last_event(self._connection)[1],
+            alike=lookalikes(models.values()), updated=last_event(self._connection)[1],
         )  # fmt: skip
 
     def tracks(self) -> list[Track]:

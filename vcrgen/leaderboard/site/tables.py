@@ -21,6 +21,7 @@ from vcrgen.scorer.tables import DIFFERENCE, METRIC_LABELS
 class ModelTexts(NamedTuple):
     """What a table says of a model beside its scores; what is not known is empty."""
 
+    entry: str
     name: str
     team: str
     page: str
@@ -35,7 +36,7 @@ def describe(of: ModelFacts | Quoted) -> ModelTexts:
     """A model of the board with the link to its page, or one of a publication."""
     facts = of if isinstance(of, ModelFacts) else None
     return ModelTexts(
-        name=of.model, team=facts.team if facts else "",
+        entry=facts.entry if facts else "", name=of.model, team=facts.team if facts else "",
         page=model_name(facts.entry) if facts else "", link=web_address(facts.link) if facts else "",
         access="" if of.access == Access.UNKNOWN else of.access.value,
         size=show_size(of.size), billions="" if of.size is None else f"{of.size:g}",
