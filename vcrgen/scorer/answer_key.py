@@ -55,9 +55,9 @@ class Questions(Sequence[Question]):
         line = canonical_json([question.question_id, question.answers]).encode("utf-8")
         if self._limit is None or self.total < self._limit:
             self._digest.update(line)
-        if any(span.tokens is not None or span.ink or span.traits for span in question.spans):
+        if question.part or any(span.tokens is not None or span.ink or span.traits for span in question.spans):
             spans = [(span.text, span.tokens, dict(span.ink), dict(span.traits)) for span in question.spans]
-            line = canonical_json([question.question_id, spans]).encode("utf-8")
+            line = canonical_json([question.question_id, spans, question.part]).encode("utf-8")
         self._file.write(line + b"\n")
         self._offsets.append(self._offsets[-1] + len(line) + 1)
         self._starts.append(self._starts[-1] + len(question.spans))
@@ -177,8 +177,9 @@ def _hash(question_id: str) -> int:
 
 
 def _parse(line: bytes) -> Question:
-    (question_id, spans), _ = _DECODER.raw_decode(line.decode("utf-8"))
-    return Question(question_id, tuple([AnswerSpan(span) if isinstance(span, str) else _span(*span) for span in spans]))
+    (question_id, spans, *part), _ = _DECODER.raw_decode(line.decode("utf-8"))
+    read = tuple([AnswerSpan(span) if isinstance(span, str) else _span(*span) for span in spans])
+    return Question(question_id, read, *part)
 
 
 def _span(text: str, tokens: list[str] | None, ink: dict[str, float], traits: dict[str, str]) -> AnswerSpan:
