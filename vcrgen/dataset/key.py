@@ -17,12 +17,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from vcrgen.dataset.views import View
 from vcrgen.errors import HiddenSetError
 from vcrgen.files import canonical_json, sha256_file
 from vcrgen.signature import Signature
 
 VERSION = "vcrgen-hidden-1"
 HIDDEN_MODE = "mixed"  # of every question: which of the modes it is in, only the key says
+HIDDEN_VIEWS = (View.STACKED, View.TEI)
 FEEDBACK, FINAL = PARTS = (
     "feedback",
     "final",

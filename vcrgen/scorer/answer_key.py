@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, overload
 
+from vcrgen.dataset.views import View
 from vcrgen.files import canonical_json
 from vcrgen.scorer.records import AnswerSpan, Question
 
@@ -148,6 +149,7 @@ class AnswerKey:
     lang: str
     questions: Questions  # the questions asked for (all, or a subset); it knows the ids of all
     modes: tuple[str, ...] = ()  # the modes the dataset has; empty if it does not say
+    views: tuple[View, ...] = ()  # the views the dataset has; empty if it does not say
     segmenter: str | None = None  # the segmenter in the dataset's signature, or None
     facts: Mapping[str, str] = field(default_factory=dict)  # what a score's signature says of the data
     # the dataset with the images, whose rows are those of the key in each of its modes; None for none

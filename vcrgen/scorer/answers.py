@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from vcrgen.dataset.key import HIDDEN_MODE, PARTS, is_key, read_answers, read_key
+from vcrgen.dataset.key import HIDDEN_MODE, HIDDEN_VIEWS, PARTS, is_key, read_answers, read_key
 from vcrgen.dataset.reader import Dataset, open_dataset
 from vcrgen.errors import AnswerError, ConfigError
 from vcrgen.reading import SURROGATE, as_id, as_texts, iter_json_lines
@@ -176,6 +176,7 @@ def _hidden(folder: Path, mode: str | None, split: str | None, limit: int | None
         lang=key.language,
         questions=_collect(rows, limit, secret=True),
         modes=(HIDDEN_MODE,),
+        views=HIDDEN_VIEWS,
         segmenter=facts.get("seg"),
         facts={"data": key.commitment[:8]},
         hidden=True,

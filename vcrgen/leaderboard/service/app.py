@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import asdict
 from typing import Any
 from uuid import uuid4
 
@@ -18,10 +17,11 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Scope
 
 from vcrgen.errors import LeaderboardError, VcrgenError
+from vcrgen.leaderboard.api import as_json
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.facts import check_facts
 from vcrgen.leaderboard.intake import AlreadyThere, LimitReached, accept
-from vcrgen.leaderboard.records import ModelCell, State, Submission
+from vcrgen.leaderboard.records import State, Submission
 from vcrgen.leaderboard.service.pages import LivePages
 from vcrgen.leaderboard.site import names
 from vcrgen.leaderboard.site.render import policy
@@ -145,8 +145,10 @@ class _Service:
             found = submissions.find(connection, submission_id)
             if found is None:
                 raise Refusal(404, "There is no such submission.")
-            cells = Views(self._board, connection).cells_of(found.id) if found.state is State.SCORED else ()
-        return JSONResponse(_as_json(found, cells), headers={"cache-control": "no-store"})
+            views = Views(self._board, connection)
+            cells = views.cells_of(found.id) if found.state is State.SCORED else ()
+            told = views.told(found)
+        return JSONResponse(as_json(found, cells, told), headers={"cache-control": "no-store"})
 
     async def _taken(self, *request: Any) -> Submission:
         return await to_thread.run_sync(self._take, *request, limiter=self._uploads)
@@ -224,17 +226,3 @@ class _Service:
         answer = HTMLResponse(page, status_code=status) if page else answers.plain_answer(scope, status, text, about)
         answer.headers.update({**answers.MORE_HEADERS.get(status, {}), **(headers or {})})
         return answer
-
-
-def _as_json(submission: Submission, cells: Sequence[ModelCell]) -> dict[str, Any]:
-    scores = [
-        {"mode": cell.track.mode, "view": cell.track.view.value, "rank": cell.rank}
-        | {metric: asdict(figure) for metric, figure in cell.figures.items()}
-        for cell in cells
-    ]
-    return {
-        "id": submission.id, "set": submission.set, "team": submission.facts.team, "model": submission.facts.model,
-        "state": submission.state.value, "received": submission.received.isoformat(),
-        "finished": submission.finished.isoformat() if submission.finished else None,
-        "problems": [encodable(problem) for problem in submission.problems], "scores": scores,
-    }  # fmt: skip
