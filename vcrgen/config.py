@@ -157,7 +157,7 @@ class ScoreOptions(BaseModel):
     mode: str | None = option(None, "easy or hard: only outputs of this mode.")
     view: str | None = option(None, "stacked, tei or strip: what the model saw; only outputs of this view.")
     split: str | None = option(None, "Split of the dataset, or all.", shown="test, or the only one")
-    subset: str | None = option(None, "first100 or first500: the paper's subsets.")
+    subset: str | None = option(None, "first100 or first500 (of the paper); feedback or final: of a hidden set.")
     lang: str | None = option(None, "Language, where the dataset does not say.")
     segmenter: str | None = option(None, "builtin, or a trained spaCy pipeline for its tokens.")
     strip_thinking: bool | None = option(

@@ -10,15 +10,17 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from vcrgen.dataset.key import FEEDBACK, FINAL
 from vcrgen.dataset.views import View
 from vcrgen.leaderboard import records
 from vcrgen.leaderboard.board import Board
-from vcrgen.leaderboard.disclosure import disclose, disclose_difference, step_of
+from vcrgen.leaderboard.disclosure import disclose, disclose_difference, step_on
 from vcrgen.leaderboard.facts import lookalikes
-from vcrgen.leaderboard.records import SHOWN_METRICS, Figure, Figures, RankedModel, State, TestSet, Track
+from vcrgen.leaderboard.intake import quota
+from vcrgen.leaderboard.records import SHOWN_METRICS, Figure, Figures, RankedModel, State, Submission, TestSet, Track
 from vcrgen.leaderboard.scoring import NO_MODE
-from vcrgen.leaderboard.store import quotes, results
-from vcrgen.leaderboard.store.log import last_event, read_log
+from vcrgen.leaderboard.store import quotes, results, submissions
+from vcrgen.leaderboard.store.log import last_event, now, read_log
 from vcrgen.leaderboard.store.schema import AnyRow
 from vcrgen.leaderboard.store.sets import all_sets
 from vcrgen.leaderboard.store.submissions import as_facts
@@ -50,7 +52,13 @@ class Views:
 
     def site(self, *, live: bool, compared: Collection[tuple[str, str]] = ()) -> records.Site:
         """What stands on every page."""
-        models = {row.entry: as_facts(row) for row in sorted(self._rows, key=lambda row: row.received)}
+        models = {
+            one.facts.entry: one.facts
+            for each in self.sets.values()
+            if each.phase.climbs
+            for one in submissions.public_on(self._connection, each.name)
+        }
+        models |= {row.entry: as_facts(row) for row in sorted(self._rows, key=lambda row: row.received)}
         return records.Site(
             settings=self._board.settings.model_copy(update={"database": ""}),  # which may hold a password
             sets=tuple(self.sets.values()), tracks=tuple(self.tracks()), live=live, compared=frozenset(compared),
@@ -63,7 +71,7 @@ class Views:
         tracks = []
         for one in self.sets.values():
             modes = one.modes or (NO_MODE,)
-            names = {(mode, View.STACKED.value) for mode in modes}
+            names = {(mode, one.phase.view.value) for mode in modes}
             names |= {(mode, view) for name, mode, view in self._cells if name == one.name}
             # Last the modes of scores from before the set was changed.
             order = list(dict.fromkeys([*modes, NO_MODE, *sorted(mode for mode, _ in names)]))
@@ -80,6 +88,7 @@ class Views:
         return records.BoardTable(
             track=track,
             rankings=tuple(self._ranking(track, short, by_signature[short]) for short in newest),
+            climbers=tuple(self._climbers(track.set)) if track.phase.climbs else (),
             quoted=tuple(self._quoted.get((track.language, track.mode, track.view), {}).values()),
         )
 
@@ -102,7 +111,8 @@ class Views:
 
     def model(self, entry: str) -> records.ModelPage | None:
         """Everything that was scored for a model, or None."""
-        rows = results.runs_of(self._connection, entry)
+        # What is known of a final part before its set is closed is nobody's to see.
+        rows = [row for row in results.runs_of(self._connection, entry) if not self._is_sealed(row)]
         if not rows:
             return None
         return records.ModelPage(facts=as_facts(rows[0]), runs=tuple(self._model_run(row) for row in rows))
@@ -117,6 +127,57 @@ class Views:
         common.sort(key=lambda key: (list(self.sets).index(key.set), key.mode, VIEWS.index(View(key.view))))
         parts = [self._versus(key, ours[key], theirs[key], facts[a].model, facts[b].model) for key in common]
         return records.ComparePage(a=facts[a], b=facts[b], parts=tuple(parts))
+
+    def told(self, submission: Submission) -> records.Told | None:
+        """What a team is told of a scored file on a ladder; None for other files."""
+        one = self.sets[submission.set]
+        if submission.state is not State.SCORED or not one.phase.climbs:
+            return None
+        best = submissions.best_of(self._connection, submission)
+        return records.Told(view=one.phase.view, step=step_on(one), exact=submission.best, best=best)
+
+    def team(self, name: str) -> records.TeamPage:
+        """A team's files, private ones as well, and what is left to it: for the team alone."""
+        moment, files = now(), submissions.of_team(self._connection, name)
+        counting = {one.id for each in self.sets for one in submissions.counted(self._connection, each)}
+        return records.TeamPage(
+            team=name,
+            files=tuple(
+                records.TeamFile(
+                    submission=one, counts=one.id in counting, told=self.told(one), cells=tuple(self.cells_of(one.id))
+                )
+                for one in reversed(files)
+            ),
+            quotas={
+                one.name: quota(self._connection, self._board.settings, name, one, at=moment)
+                for one in self.sets.values()
+                if not one.phase.refusal(one.name, moment)
+            },
+        )
+
+    def headline(self) -> list[records.Headline]:
+        """Models with a figure on every set of the headline, the highest mean first; none if there is no headline."""
+        names = self._board.settings.headline
+        by_model: dict[str, dict[tuple[str, str], AnyRow]] = defaultdict(dict)
+        for row in self._rows:
+            if row.set in names and row.view == self.sets[row.set].phase.view.value:
+                by_model[row.entry][row.set, row.mode] = row
+        found = []
+        for rows in by_model.values():
+            by_set = {name: self._mean(name, rows) for name in names if name in self.sets}
+            known = {name: value for name, value in by_set.items() if value is not None}
+            if len(known) == len(names):
+                facts = as_facts(max(rows.values(), key=lambda row: row.received))
+                found.append(records.Headline(facts=facts, exact=sum(known.values()) / len(known), by_set=known))
+        return sorted(found, key=lambda each: (-each.exact, each.facts.model, each.facts.team))
+
+    def _mean(self, set_name: str, rows: Mapping[tuple[str, str], AnyRow]) -> float | None:
+        """The mean over the modes of a set, from figures that may be shown; None if one is missing."""
+        one = self.sets[set_name]
+        modes = one.modes or (NO_MODE,)
+        if not all((set_name, mode) in rows for mode in modes):
+            return None
+        return sum(_figures(rows[set_name, mode].figures, step_on(one))["exact"].value for mode in modes) / len(modes)
 
     def cells_of(self, submission_id: str) -> Sequence[records.ModelCell]:
         """The ranked scores of a submission; none where a later file of the model is shown."""
@@ -152,11 +213,22 @@ class Views:
                 gaps.append(self._gap(public, secret))
         return sorted(gaps, key=lambda gap: (gap.on_hidden.value - gap.on_public.value, gap.facts.model))
 
+    def _climbers(self, set_name: str) -> list[records.Climber]:
+        """The models of a set that still takes files, by the step that each has reached."""
+        files = submissions.public_on(self._connection, set_name)
+        lowest_first = sorted(files, key=lambda one: -1.0 if one.best is None else one.best)
+        highest = {one.facts.entry: one for one in lowest_first}.values()
+        climbers = [records.Climber(facts=one.facts, received=one.received, best=one.best) for one in highest]
+        return sorted(climbers, key=lambda one: (-(one.best or -1.0), one.facts.model, one.facts.team))
+
+    def _is_sealed(self, run: AnyRow) -> bool:
+        return run.part == FINAL and self.sets[run.set].phase.climbs
+
     def _track(self, set_name: str, mode: str, view: View | str) -> Track:
         one = self.sets[set_name]
         return Track(
             set=one.name, hidden=one.hidden, language=one.language, mode=mode, view=View(view),
-            questions=one.questions, spans=one.spans, step=step_of(hidden=one.hidden, spans=one.spans),
+            questions=one.shown.questions, spans=one.shown.spans, step=step_on(one), phase=one.phase,
         )  # fmt: skip
 
     def _ranking(self, track: Track, short: str, cells: Sequence[AnyRow]) -> records.Ranking:
@@ -174,13 +246,13 @@ class Views:
 
     def _model_run(self, row: AnyRow) -> records.ModelRun:
         cells = [cell for cell in self._rows if cell.run == row.run]
-        one = self.sets[row.set]
-        step = step_of(hidden=one.hidden, spans=one.spans)
+        step = step_on(self.sets[row.set])
         paired = {cell.mode: _difference(self._views[row.run, cell.mode], step) for cell in cells}
         details = {(cell["mode"], cell["view"]): cell for cell in row.result["scores"]} if cells else {}
         return records.ModelRun(
             set=row.set, facts=as_facts(row), received=row.received, file=row.file, bytes=row.bytes,
-            signature=row.signature, current=bool(cells),
+            signature=row.signature, current=bool(cells), part=row.part or "",
+            best=row.best if row.part == FEEDBACK else None,
             removed=row.removed if row.state == State.REMOVED.value else "",
             cells=tuple(self._model_cell(cell, details) for cell in cells),
             differences={mode: figures for mode, figures in paired.items() if figures is not None},

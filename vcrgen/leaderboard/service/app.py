@@ -5,9 +5,8 @@ from __future__ import annotations
 import errno
 import os
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import asdict
 from tempfile import gettempdir
 from typing import Any
 from uuid import uuid4
@@ -22,10 +21,11 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Scope
 
 from vcrgen.errors import LeaderboardError, VcrgenError
+from vcrgen.leaderboard.api import as_json
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.facts import check_facts
 from vcrgen.leaderboard.intake import AlreadyThere, LimitReached, accept
-from vcrgen.leaderboard.records import ModelCell, State, Submission
+from vcrgen.leaderboard.records import State, Submission
 from vcrgen.leaderboard.service.pages import LivePages
 from vcrgen.leaderboard.site import names
 from vcrgen.leaderboard.site.render import policy
@@ -170,8 +170,10 @@ class _Service:
             found = submissions.find(connection, submission_id)
             if found is None:
                 raise Refusal(404, "There is no such submission.")
-            cells = Views(self._board, connection).cells_of(found.id) if found.state is State.SCORED else ()
-        return JSONResponse(_as_json(found, cells), headers={"cache-control": "no-store"})
+            views = Views(self._board, connection)
+            cells = views.cells_of(found.id) if found.state is State.SCORED else ()
+            told = views.told(found)
+        return JSONResponse(as_json(found, cells, told), headers={"cache-control": "no-store"})
 
     async def _taken(self, *facts: Any) -> Submission:
         return await to_thread.run_sync(self._take, *facts, limiter=self._uploads)
@@ -262,17 +264,3 @@ class _Service:
 def _by_token(scope: Scope) -> bool:
     """Whether a request comes with a token, in its header or in the form."""
     return scope["path"] == f"/{SENT}" or any(name == b"authorization" for name, _ in scope["headers"])
-
-
-def _as_json(submission: Submission, cells: Sequence[ModelCell]) -> dict[str, Any]:
-    scores = [
-        {"mode": cell.track.mode, "view": cell.track.view.value, "rank": cell.rank}
-        | {metric: asdict(figure) for metric, figure in cell.figures.items()}
-        for cell in cells
-    ]
-    return {
-        "id": submission.id, "set": submission.set, "team": submission.facts.team, "model": submission.facts.model,
-        "state": submission.state.value, "received": submission.received.isoformat(),
-        "finished": submission.finished.isoformat() if submission.finished else None,
-        "problems": [encodable(problem) for problem in submission.problems], "scores": scores,
-    }  # fmt: skip

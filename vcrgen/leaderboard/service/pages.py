@@ -79,8 +79,9 @@ class LivePages:
                 states = [State.QUEUED, State.SCORING]
                 waiting = submissions.count(connection, states=states, before=submission.received)
             scored = submission.state is State.SCORED
-            cells = Views(self._board, connection).cells_of(submission.id) if scored else ()
-        return Pages(self._site()).status(submission, waiting, cells)
+            views = Views(self._board, connection)
+            cells, told = views.cells_of(submission.id) if scored else (), views.told(submission)
+        return Pages(self._site()).status(submission, waiting, cells, told)
 
     def _site(self) -> Site:
         """What stands on every page; at most a second old."""

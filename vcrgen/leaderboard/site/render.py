@@ -33,7 +33,7 @@ class Pages:
             "board.html", f"{track.set}, {texts.track_name(track)}", names.INDEX, track=track,
             step=texts.points(track) if track.step else "", navigation=tables.navigation(self._site, track),
             view_notes=[note for view, note in texts.VIEW_NOTES.items() if view in table.views],
-            columns=list(tables.columns_of(table)), rankings=rankings, quoted=table.quoted,
+            columns=list(tables.columns_of(table)), rankings=rankings, climbers=table.climbers, quoted=table.quoted,
         )  # fmt: skip
 
     def empty(self) -> str:
@@ -93,12 +93,15 @@ class Pages:
             problems=problems, longest_name=MAX_NAME, longest_link=MAX_LINK, kinds=[access.value for access in Access],
         )  # fmt: skip
 
-    def status(self, submission: records.Submission, waiting: int, cells: Sequence[records.ModelCell]) -> str:
+    def status(
+        self, submission: records.Submission, waiting: int, cells: Sequence[records.ModelCell],
+        told: records.Told | None = None,
+    ) -> str:  # fmt: skip
         """Where a submission stands: how many are scored before it, or its scores once it has been scored."""
         going_on = submission.state in (State.QUEUED, State.SCORING)
         return self._render(
             "status.html", "Your submission", names.SUBMIT, submission=submission, waiting=waiting, cells=cells,
-            model=tables.describe(submission.facts), refresh=REFRESH_SECONDS if going_on else 0,
+            told=told, model=tables.describe(submission.facts), refresh=REFRESH_SECONDS if going_on else 0,
         )  # fmt: skip
 
     def message(self, title: str, text: str) -> str:

@@ -8,8 +8,10 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any, NamedTuple
 
+from vcrgen.dataset.key import FEEDBACK
 from vcrgen.dataset.views import View
-from vcrgen.leaderboard.records import SHOWN_METRICS, Figure, Figures, Group, Track, Versus
+from vcrgen.leaderboard.disclosure import INSTANT_SENTENCE
+from vcrgen.leaderboard.records import SHOWN_METRICS, Feedback, Figure, Figures, Group, ModelRun, Track, Versus
 from vcrgen.published.quoted import Quoted
 from vcrgen.report.charts import reach
 from vcrgen.report.table import DASH, DECIMALS, MINUS, percent
@@ -75,6 +77,44 @@ def by_metric(*figures: Figures) -> list[tuple[Any, ...]]:
 def reach_of(differences: Iterable[Figures]) -> float:
     """How far an axis has to go on either side of zero to hold all intervals."""
     return reach(end for figures in differences for each in figures.values() for end in (each.low, each.high))
+
+
+def phase_notes(track: Track) -> list[str]:
+    """What a reader of a hidden set's table has to know of it, sentence by sentence."""
+    phase, notes = track.phase, []
+    if phase.feedback is Feedback.INSTANT:
+        notes.append(INSTANT_SENTENCE)
+    if phase.climbs:
+        notes.append(
+            f"While the set takes files, one figure of a model is shown: exact match on {track.view.label} over a part "
+            f"of the set, and only where it beats the best of its team by {points(track)} points or more. The other "
+            "part is scored when the set is closed, of all models at once, and ranks them."
+        )
+    if phase.closed is not None:
+        notes.append(
+            f"Closed on {day(phase.closed)}. These scores are of the part that was kept for the end, one file a model."
+        )
+    elif phase.closes is not None:
+        notes.append(f"The set takes files until {minute(phase.closes)} UTC.")
+    if phase.retired is not None:
+        notes.append(f"Retired on {day(phase.retired)}: the set takes no more files.")
+    if phase.published is not None:
+        notes.append(f"Its key was published on {day(phase.published)}, so later scores on it prove nothing.")
+    return notes
+
+
+def step_shown(share: float | None, track: Track) -> str:
+    """A step of a ladder in percent, or that there is none."""
+    return "not better than the team's best" if share is None else percent(share, decimals_of(track))
+
+
+def file_state(run: ModelRun) -> str:
+    """What became of a file that is not the one which the board shows."""
+    if run.removed:
+        return f"removed: {run.removed}"
+    if run.part != FEEDBACK:
+        return "another file counts"
+    return "tried: not better than the team's best" if run.best is None else f"tried: {100 * run.best:g} %"
 
 
 def language_name(code: str) -> str:

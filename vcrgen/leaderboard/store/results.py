@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, and_, bindparam, insert, select, update
+from sqlalchemy import ColumnElement, Connection, and_, bindparam, func, insert, select, update
 
 from vcrgen.leaderboard.outcome import ScoringOutcome
 from vcrgen.leaderboard.store.log import now
@@ -27,11 +27,14 @@ class CellKey(NamedTuple):
     short: str
 
 
-def add_run(connection: Connection, submission_id: str, set_name: str, outcome: ScoringOutcome) -> None:
-    """Store the scores of a submission, not ranked yet."""
+def add_run(
+    connection: Connection, submission_id: str, set_name: str, outcome: ScoringOutcome, *, part: str = ""
+) -> None:
+    """Store the scores of a submission, not ranked yet; ``part`` is that of the key, or empty for the whole."""
     short = Signature.parse(outcome.signature).short
     values = {"submission": submission_id, "scored": now(), "short": short, "signature": outcome.signature}
-    inserted = connection.execute(insert(runs).values(**values, result=outcome.result)).inserted_primary_key
+    values |= {"result": outcome.result, "part": part or None}
+    inserted = connection.execute(insert(runs).values(**values)).inserted_primary_key
     assert inserted is not None
     for cell in outcome.cells:
         connection.execute(insert(cells).values(run=inserted[0], set=set_name, short=short, **asdict(cell)))
@@ -44,10 +47,11 @@ def ranked_run(connection: Connection, submission_id: str) -> int | None:
     return connection.execute(mine).scalar_one_or_none()
 
 
-def last_run(connection: Connection, submission_id: str) -> int:
-    """The newest run of a scored submission."""
-    mine = select(runs.c.id).where(runs.c.submission == submission_id).order_by(runs.c.id.desc()).limit(1)
-    return int(connection.execute(mine).scalar_one())
+def last_run(connection: Connection, submission_id: str, *, part: str = "") -> AnyRow | None:
+    """Number and signature of the newest run of a submission on a part of the key, or on the whole; None for none."""
+    mine = select(runs.c.id, runs.c.signature).where(runs.c.submission == submission_id)
+    mine = mine.where(func.coalesce(runs.c.part, "") == part)
+    return connection.execute(mine.order_by(runs.c.id.desc()).limit(1)).one_or_none()
 
 
 def enter(connection: Connection, run: int) -> None:
@@ -83,10 +87,11 @@ def signatures(connection: Connection) -> dict[str, tuple[str, Any]]:
 
 
 def runs_of(connection: Connection, entry: str) -> Sequence[AnyRow]:
-    """Every run of a model with its submission, the newest first."""
-    wanted = select(submissions, runs.c.id.label("run"), runs.c.signature, runs.c.result)
+    """Every run of a model with its submission, the newest first; not those of private files."""
+    wanted = select(submissions, runs.c.id.label("run"), runs.c.signature, runs.c.result, runs.c.part)
     wanted = wanted.select_from(submissions.join(runs, runs.c.submission == submissions.c.id))
-    return connection.execute(wanted.where(submissions.c.entry == entry).order_by(runs.c.id.desc())).all()
+    mine = (submissions.c.entry == entry) & submissions.c.private.is_not(True)
+    return connection.execute(wanted.where(mine).order_by(runs.c.id.desc())).all()
 
 
 def evidence(connection: Connection, run: int) -> dict[CellKey, AnyRow]:
