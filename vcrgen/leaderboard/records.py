@@ -374,13 +374,18 @@ class ComparePage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gap:
-    """A model's exact match on a public set and on a hidden set of the same language, VI+TEI."""
+    """A model's exact match on a public and on a hidden set of the same language, VI+TEI, on the same kind of covers.
+
+    In a hidden set every other region has an easy cover and the rest hard ones, so the public figure is the mean of
+    that set's easy and hard modes.
+    """
 
     facts: ModelFacts
-    public: Track
+    public: tuple[Track, ...]  # the tables of the public set that are compared: one, or easy and hard
     hidden: Track
     on_public: Figure
     on_hidden: Figure
+    difference: Figure  # hidden minus public
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
-from itertools import chain, combinations, permutations
+from itertools import combinations
 from typing import Any
 
 from sqlalchemy import Connection
 
-from vcrgen.dataset.key import FEEDBACK, FINAL
+from vcrgen.dataset.key import FEEDBACK, FINAL, HIDDEN_MODE
 from vcrgen.dataset.views import View
 from vcrgen.leaderboard import records
 from vcrgen.leaderboard.board import Board
@@ -25,13 +26,16 @@ from vcrgen.leaderboard.store.schema import AnyRow
 from vcrgen.leaderboard.store.sets import all_sets
 from vcrgen.leaderboard.store.submissions import as_facts
 from vcrgen.published.quoted import Quoted
+from vcrgen.records import Mode
 from vcrgen.scorer.comparison import conclude
 from vcrgen.scorer.records import UNSTATED
 from vcrgen.scorer.results import Estimate
+from vcrgen.stats.intervals import difference_interval, spread
 from vcrgen.stats.paired import discordant, mcnemar, paired_spread
 from vcrgen.stats.ranking import rank_range
 
 VIEWS = list(View)
+MAINTAINER = "maintainer"  # how those are called who work on the command line, before the name of their account
 EVENTS = 1000  # lines of the log that are shown; `vcrgen leaderboard log` has all
 
 
@@ -185,9 +189,10 @@ class Views:
         return [self._model_cell(cell, {}) for cell in self._rows if cell.run == run]
 
     def events(self) -> Sequence[records.Event]:
-        """The newest lines of the log."""
+        """The newest lines of the log, without the maintainers' accounts on the machine."""
         last, _ = last_event(self._connection)
-        return list(read_log(self._connection, after=last - EVENTS))
+        lines = read_log(self._connection, after=last - EVENTS)
+        return [replace(line, actor=MAINTAINER) if line.actor.startswith(MAINTAINER) else line for line in lines]
 
     def pairs(self) -> list[tuple[str, str]]:
         """Pairs of models that are in one ranking, each with its entries in order; the highest ranks first."""
@@ -202,16 +207,20 @@ class Views:
 
     def gaps(self) -> list[records.Gap]:
         """Models on a public and on a hidden set of one language, the largest loss first."""
-        stacked: dict[str, list[AnyRow]] = defaultdict(list)
+        stacked: dict[tuple[str, str], dict[str, AnyRow]] = defaultdict(dict)
         for row in self._rows:
             if row.view == View.STACKED.value:
-                stacked[row.entry].append(row)
+                stacked[row.entry, row.set][row.mode] = row
         gaps = []
-        for public, secret in chain.from_iterable(permutations(rows, 2) for rows in stacked.values()):
-            on, off = self.sets[public.set], self.sets[secret.set]
-            if off.hidden and not on.hidden and on.language == off.language:
-                gaps.append(self._gap(public, secret))
-        return sorted(gaps, key=lambda gap: (gap.on_hidden.value - gap.on_public.value, gap.facts.model))
+        for (entry, name), secrets in stacked.items():
+            off = self.sets[name]
+            for on in self.sets.values() if off.hidden else ():
+                if on.hidden or on.language != off.language:
+                    continue
+                for mode, secret in secrets.items():
+                    if alike := _alike(mode, stacked.get((entry, on.name), {})):
+                        gaps.append(self._gap(alike, secret))
+        return sorted(gaps, key=lambda gap: (gap.difference.value, gap.facts.model))
 
     def _climbers(self, set_name: str) -> list[records.Climber]:
         """The models of a set that still takes files, by the step that each has reached."""
@@ -295,12 +304,33 @@ class Views:
         sentence = conclude(title_a, title_b, paired["exact"], only_a + only_b, p, images)
         return shown(p=p, only_a=only_a, only_b=only_b, conclusion=sentence)
 
-    def _gap(self, public: AnyRow, secret: AnyRow) -> records.Gap:
-        on, off = (self._track(row.set, row.mode, row.view) for row in (public, secret))
+    def _gap(self, publics: Sequence[AnyRow], secret: AnyRow) -> records.Gap:
+        import numpy as np
+
+        tracks = tuple(self._track(row.set, row.mode, row.view) for row in publics)
+        off = self._track(secret.set, secret.mode, secret.view)
+        found = [results.evidence(self._connection, row.run) for row in publics]
+        cells = [
+            each[results.CellKey(row.set, row.mode, row.view, row.short)]
+            for each, row in zip(found, publics, strict=True)
+        ]
+        means = np.mean([np.frombuffer(cell.exact_means, "<f8") for cell in cells], axis=0)
+        _, low, high = spread(means)  # both modes are scored on the same resamples of the same images
+        public = Figure(sum(row.figures["exact"][0] for row in publics) / len(publics), low, high)
+        hidden = _figures(secret.figures, off.step)["exact"]
         return records.Gap(
-            facts=as_facts(secret), public=on, hidden=off,
-            on_public=_figures(public.figures, on.step)["exact"], on_hidden=_figures(secret.figures, off.step)["exact"],
+            facts=as_facts(secret), public=tracks, hidden=off, on_public=public, on_hidden=hidden,
+            difference=Figure(hidden.value - public.value, *difference_interval(hidden, public)),
         )  # fmt: skip
+
+
+def _alike(mode: str, public: Mapping[str, AnyRow]) -> list[AnyRow]:
+    """The cells of a public set by mode whose mean is of the same covers as a hidden set's mode; none if it has none.
+
+    A hidden set covers every other of its regions easily and the others hard, which is known to everybody.
+    """
+    wanted = [mode] if mode in public else list(Mode) if mode in (HIDDEN_MODE, NO_MODE) else []
+    return [public[each] for each in wanted] if all(each in public for each in wanted) else []
 
 
 def _scored_as(cell: AnyRow | results.CellKey) -> tuple[str, str]:

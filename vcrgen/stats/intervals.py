@@ -2,13 +2,30 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from vcrgen.stats.arrays import Floats
 
 LEVEL = 0.95
+
+
+class Bounded(Protocol):
+    """A value with the ends of its interval."""
+
+    @property
+    def value(self) -> float:
+        """The value."""
+
+    @property
+    def low(self) -> float:
+        """The lower end."""
+
+    @property
+    def high(self) -> float:
+        """The upper end."""
 
 
 class Spread(NamedTuple):
@@ -29,6 +46,17 @@ def spreads(means: Floats) -> list[Spread]:
 def spread(means: Floats) -> Spread:
     """The spread of one mean, from the means of its resamples."""
     return spreads(means[:, None])[0]
+
+
+def difference_interval(a: Bounded, b: Bounded) -> tuple[float, float]:
+    """The ends of the interval of ``a`` minus ``b``, which are of different data, from their own intervals.
+
+    Zou and Donner, "Construction of confidence limits about effect measures", Statistics in Medicine 27 (2008).
+    """
+    value = a.value - b.value
+    low = math.hypot(a.value - a.low, b.high - b.value)
+    high = math.hypot(a.high - a.value, b.value - b.low)
+    return value - low, value + high
 
 
 def interval(means: Floats) -> tuple[Floats, Floats]:

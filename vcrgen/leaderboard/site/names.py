@@ -16,6 +16,7 @@ ABOUT = "about.html"
 SUBMIT = "submit.html"
 COMPARE = "compare.html"
 TABLES = ("board.csv", "board.json")  # all tables as data; they lie beside the pages
+FIRST_ROWS = 10  # of quoted rows; the others are on further pages of the same table
 
 _SINGLE = (INDEX, GAP, HISTORY, QUOTED, ABOUT, SUBMIT, COMPARE)
 _ENTRY = "[0-9a-f]{12}"

@@ -82,8 +82,14 @@ class Pages:
 
     def about(self) -> str:
         """How to hand in outputs, and how they are scored and ranked."""
-        steps = {track.set: texts.points(track) for track in self._site.tracks if track.step}
-        return self._render("about.html", "About", names.ABOUT, steps=steps, view_notes=texts.VIEW_NOTES.values())
+        hidden = {track.set: track for track in reversed(self._site.tracks) if track.step}
+        return self._render(
+            "about.html",
+            "About",
+            names.ABOUT,
+            hidden=list(reversed(hidden.values())),
+            view_notes=texts.VIEW_NOTES.values(),
+        )
 
     def submit(self, values: Mapping[str, str], problems: Sequence[str]) -> str:
         """The form to hand in outputs, with what was filled in before; a token is never filled in again."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any, NamedTuple
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from vcrgen.dataset.key import FEEDBACK
 from vcrgen.dataset.views import View
 from vcrgen.leaderboard.disclosure import INSTANT_SENTENCE
-from vcrgen.leaderboard.records import SHOWN_METRICS, Feedback, Figure, Figures, Group, ModelRun, Track, Versus
+from vcrgen.leaderboard.records import SHOWN_METRICS, Feedback, Figure, Figures, Group, ModelRun, TestSet, Track, Versus
 from vcrgen.published.quoted import Quoted
 from vcrgen.report.charts import reach
 from vcrgen.report.table import DASH, DECIMALS, MINUS, percent
@@ -19,7 +19,7 @@ from vcrgen.scorer.tables import METRIC_LABELS
 from vcrgen.text.languages import LANGUAGES
 
 VIEW_NOTES = {
-    View.STACKED: "VI+TEI: the model sees the picture and, below it, the caption with its covered words.",
+    View.STACKED: "VI+TEI: the model sees the picture with its caption, in which words are covered.",
     View.TEI: "TEI: the model sees the covered caption on white, without the picture.",
     View.STRIP: "TEI strip: the model sees only the strip with the covered caption.",
 }
@@ -103,6 +103,15 @@ def phase_notes(track: Track) -> list[str]:
     return notes
 
 
+def example_lines(sets: Iterable[TestSet]) -> list[tuple[str, list[str]]]:
+    """Lines of files of outputs, each with the sets that take it so."""
+    lines: dict[str, list[str]] = {}
+    for one in sets:
+        mode = f', "mode": "{one.modes[0]}"' if len(one.modes) > 1 else ""
+        lines.setdefault(f'{{"question_id": "...", "output": "...", "view": "stacked"{mode}}}', []).append(one.name)
+    return list(lines.items())
+
+
 def step_shown(share: float | None, track: Track) -> str:
     """A step of a ladder in percent, or that there is none."""
     return "not better than the team's best" if share is None else percent(share, decimals_of(track))
@@ -132,9 +141,10 @@ def track_name(track: Track) -> str:
     return f"{mode_name(track.mode)}, {track.view.label}"
 
 
-def set_and_mode(track: Track) -> str:
-    """A set and which of its modes."""
-    return f"{track.set}, {mode_name(track.mode)}"
+def sets_and_modes(tracks: Sequence[Track]) -> str:
+    """A set and which of its modes; of several modes their mean."""
+    modes = " and ".join(mode_name(track.mode) for track in tracks)
+    return f"{tracks[0].set}, {f'mean of {modes}' if len(tracks) > 1 else modes}"
 
 
 def measured_on(row: Quoted) -> str:
