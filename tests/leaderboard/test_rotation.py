@@ -94,7 +94,7 @@ def test_publishing_a_key(ladder: Board, hidden: Path, another: Path, tmp_path: 
     rotation.retire(ladder, SET)
     with pytest.raises(LeaderboardError, match="names another commitment than this key has"):
         rotation.publish_key(ladder, SET, out, public=another / "public")
-    with pytest.raises(HiddenSetError, match="cannot be read.*--public"):
+    with pytest.raises(HiddenSetError, match=r"cannot be read.*--public"):
         rotation.publish_key(ladder, SET, out, public=tmp_path)
     assert not out.exists() and states(ladder)[SET] == "retired"
     commitment = rotation.publish_key(ladder, SET, out)
