@@ -323,8 +323,8 @@ def test_quoted_rows_come_on_pages(browser: Any, many: str, tmp_path: Path) -> N
     page.one(".pages input").send_keys("x")
     assert place() == "no row" and page.column(0, ".quoted") == []
     page.one(".pages input").send_keys("\b" * 9)
-    page.fill("search", "Model 3")
-    assert page.column(0, ".quoted") == [f"Model {n}" for n in range(30, 35)]
+    page.fill("search", "Model 34")
+    assert page.column(0, ".quoted") == ["Model 34"]
     page.fill("search", "")
     page.one(".quoted thead button").click()
     page.one(".quoted thead button").click()

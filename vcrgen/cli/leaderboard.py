@@ -401,6 +401,7 @@ def rescore(board: _Board) -> None:
 def log(board: _Board) -> None:
     """Print the log of everything that happened, and check that nothing in it was changed."""
     from vcrgen.leaderboard.store.log import check_log, read_log
+    from vcrgen.leaderboard.store.results import check_scores
 
     with _open(board).reading() as connection:
         for event in read_log(connection):
@@ -408,6 +409,7 @@ def log(board: _Board) -> None:
             when = event.at.strftime("%Y-%m-%d %H:%M:%S")
             typer.echo(f"{event.number} {when} {event.actor}: {event.what} {event.subject} {facts}".rstrip())
         count = check_log(read_log(connection))
+        check_scores(connection, read_log(connection))
     console.out.print(f"{count:,} lines; the chain is whole.", style="dim")
 
 

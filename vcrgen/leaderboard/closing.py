@@ -109,5 +109,9 @@ def _show_all(board: Board, set_name: str) -> int:
         change_set(connection, replace(known, phase=replace(known.phase, closed=now())))
         for one in files:
             show_counted(connection, one.facts.entry, set_name)
+            last = results.last_run(connection, one.id, part=FINAL)
+            assert last is not None
+            told = {"part": FINAL, "signature": last.signature, "scores": results.digest_of(connection, last.id)}
+            record(connection, actor=maintainer(), what="scored", subject=one.subject, facts=one.told | told)
         record(connection, actor=maintainer(), what="closed", subject=set_name, facts={"models": str(len(files))})
     return len(files)

@@ -182,8 +182,8 @@ def finish(board: Board, submission: Submission, outcome: ScoringOutcome) -> Non
                 best = climb(cell.figures["exact"][0], submissions.best_of(connection, submission), step_on(known))
             values |= {"outputs": outcome.outputs, "asked": outcome.asked, "best": best}
             submissions.change(connection, submission.id, **values)
-            results.add_run(connection, submission.id, submission.set, outcome, part=known.phase.part)
-            told["signature"] = outcome.signature
+            digest = results.add_run(connection, submission.id, submission.set, outcome, part=known.phase.part)
+            told |= {"signature": outcome.signature, "scores": digest}
         record(connection, actor=ACTOR, what=state.value, subject=submission.subject, facts=told)
         show_counted(connection, submission.facts.entry, submission.set)
 
