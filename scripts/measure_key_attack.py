@@ -295,7 +295,8 @@ def one_at_a_time(world: World, board: Instant | Ladder, chains: Chains, teams: 
     untried = itertools.cycle(places)  # ten teams of a ladder ask more than there is
     solved: set[int] = set()
     for number in range(teams * FILES):
-        asked = [next(each for each in untried if each[0] not in solved) for _ in range(VIEWS)]
+        scored = 1 if board.ladder else VIEWS  # of the views of a file
+        asked = [next(each for each in untried if each[0] not in solved) for _ in range(scored)]
         designs = [np.zeros((world.texts, world.guesses), bool) for _ in asked]
         for design, place in zip(designs, asked, strict=True):
             design[place] = True
