@@ -63,13 +63,28 @@ def score_file(
             return ScoringOutcome(problems=problems)
         result = scored.score(opened)
     except PredictionError as problem:
-        text = str(problem).replace(str(file), shown_as)
-        # It may quote the file, and goes to pages, to JSON and to maintainers' terminals.
-        return ScoringOutcome(problems=("".join(char if char.isprintable() else "\ufffd" for char in text),))
+        return ScoringOutcome(problems=(_told(problem, file, shown_as),))
     return ScoringOutcome(
         signature=str(result.signature), result=_finite(result.as_json()), cells=tuple(_cells(result)), outputs=outputs,
         asked=asked,
     )  # fmt: skip
+
+
+def check_file(session: Session, file: Path, *, shown_as: str, view: str | None) -> tuple[str, ...]:
+    """What would keep a file from being scored, in the words of :func:`score_file`; no answer is looked at.
+
+    ``view`` is the only one that the set scores, if there is one.
+    """
+    try:
+        return tuple(_flaws(session, session.validate(open_predictions(file, name=shown_as)), view))
+    except PredictionError as problem:
+        return (_told(problem, file, shown_as),)
+
+
+def _told(problem: PredictionError, file: Path, shown_as: str) -> str:
+    """A problem for pages, for JSON and for maintainers' terminals; it may quote the file."""
+    text = str(problem).replace(str(file), shown_as)
+    return "".join(char if char.isprintable() else "\ufffd" for char in text)
 
 
 def fingerprint(session: Session, file: Path | PredictionFile) -> bytes:

@@ -255,7 +255,7 @@ def _score_apart(task: ScoringTask, pipe: Pipe, parent: int) -> None:
     threading.Thread(target=_die_with, args=(parent,), daemon=True).start()
     session = session_of(task.set)
     of_part = session_of(task.set, task.part, task.view) if task.part else None
-    _limit_memory(task.memory)
+    limit_memory(task.memory)
     try:
         outcome = score_file(
             session, task.file, shown_as=task.shown_as, of_part=of_part, earlier=task.earlier, left=task.left
@@ -276,7 +276,7 @@ def _die_with(parent: int) -> None:
     os._exit(1)
 
 
-def _limit_memory(more: int) -> None:
+def limit_memory(more: int) -> None:
     """Let this process take ``more`` bytes beyond what it has, where the system can hold it to that."""
     try:
         import resource

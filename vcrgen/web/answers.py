@@ -45,6 +45,12 @@ def for_programs(scope: Scope) -> bool:
     return bool(scope["path"].startswith("/api/"))
 
 
+def bearer_of(request: Request) -> str:
+    """The token in the header of a request, or an empty text."""
+    kind, _, token = request.headers.get("authorization", "").partition(" ")
+    return token if kind.lower() == "bearer" else ""
+
+
 def without_second_raise(app: ASGIApp) -> ASGIApp:
     """A service without the errors that Starlette raises once more after they have been answered."""
 

@@ -55,7 +55,7 @@ class LivePages:
             return None if (text := self._look(look)) is None else text.encode()
 
         parsed = names.parse_name(name) or ("",)
-        if parsed[0] in ("", "submission", "submit") and name not in FILES:
+        if parsed[0] in ("", "submission", "submit", "team") and name not in FILES:
             return None
         body: bytes | None = self._kept(name, make)
         return body
@@ -64,9 +64,14 @@ class LivePages:
         """A page that says something."""
         return Pages(self._site()).message(title, text)
 
-    def submit(self, values: dict[str, str], problems: list[str]) -> str:
-        """The form, filled in as it was."""
-        return Pages(self._site()).submit(values, problems)
+    def submit(self, values: dict[str, str], problems: list[str], checked: bool = False) -> str:
+        """The form, filled in as it was; ``checked`` if its file was found good."""
+        return Pages(self._site()).submit(values, problems, checked)
+
+    def team(self, name: str, token: str, problems: list[str]) -> str:
+        """What a team has handed in, for itself; where no team is named, the form that asks for its token."""
+        found = self._look(lambda views: views.team(name)) if name else None
+        return Pages(self._site()).team(found, token, problems)
 
     def status(self, submission_id: str) -> str | None:
         """Where a submission stands, or None if there is none; never kept."""

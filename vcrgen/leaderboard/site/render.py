@@ -91,12 +91,23 @@ class Pages:
             view_notes=texts.VIEW_NOTES.values(),
         )
 
-    def submit(self, values: Mapping[str, str], problems: Sequence[str]) -> str:
-        """The form to hand in outputs, with what was filled in before; a token is never filled in again."""
-        fields = ("set", "model", "link", "access", "size", "released")
+    def team(self, page: records.TeamPage | None, token: str, problems: Sequence[str]) -> str:
+        """A team's files and what is left to it, for itself; without a page, the form that asks for its token.
+
+        The token goes back to the one who sent it, so that a file can be chosen with a click and no cookie is needed.
+        """
+        return self._render("team.html", "Our files", names.TEAM, page=page, token=token, problems=problems)
+
+    def submit(self, values: Mapping[str, str], problems: Sequence[str], checked: bool = False) -> str:
+        """The form to hand in outputs, with what was filled in before; a token is never filled in again.
+
+        ``checked`` says that a file was looked at and is good.
+        """
+        fields = ("set", "model", "link", "access", "size", "released", "private")
         return self._render(
             "submit.html", "Submit outputs", names.SUBMIT, values={name: values.get(name, "") for name in fields},
-            problems=problems, longest_name=MAX_NAME, longest_link=MAX_LINK, kinds=[access.value for access in Access],
+            problems=problems, checked=checked, longest_name=MAX_NAME, longest_link=MAX_LINK,
+            kinds=[access.value for access in Access],
         )  # fmt: skip
 
     def status(
@@ -125,6 +136,7 @@ class Pages:
             (names.HISTORY, "History", True),
             (names.ABOUT, "About", True),
             (names.SUBMIT, "Submit", site.live),
+            (names.TEAM, "Our files", site.live),
         )
         return _templates().render(
             template, site=site, title=title, current=current,

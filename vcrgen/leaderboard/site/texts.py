@@ -32,6 +32,10 @@ OUTCOME_NOTES = {
     "null": "null output",
     "missing": "no output",
 }
+STATE_NAMES = {
+    "queued": "Waiting to be scored", "scoring": "Being scored", "scored": "Scored", "failed": "Not scored",
+    "removed": "Removed",
+}  # fmt: skip
 _MAIL = re.compile(r"[\w.+-]+@[\w-]+(\.[\w-]+)+", re.ASCII)
 _WEB = re.compile(r"https?://[^\s\"'<>]+")
 
@@ -124,6 +128,11 @@ def file_state(run: ModelRun) -> str:
     if run.part != FEEDBACK:
         return "another file counts"
     return "tried: not better than the team's best" if run.best is None else f"tried: {100 * run.best:g} %"
+
+
+def state_name(state: str) -> str:
+    """Where a submission stands, for people."""
+    return STATE_NAMES[state]
 
 
 def language_name(code: str) -> str:
