@@ -1309,7 +1309,8 @@ def board(bench: Bench) -> Path:
 
     def make(path: Path) -> None:
         sets = ("--data", f"public:{answers_set(bench, 'en')}", "--data", f"secret:{hidden_set(bench) / 'form-1/key'}")
-        printed = [bench.run("leaderboard", "init", path, *sets, "--no-quoted", "--title", "Golden board")]
+        words = ("--no-quoted", "--title", "Golden board", "--feedback", "instant")
+        printed = [bench.run("leaderboard", "init", path, *sets, *words)]
         for file, on, model, team, *facts in MODELS:
             words = ("--model", model, "--team", team, "--set", on, *facts)
             printed.append(bench.run("leaderboard", "add", path, complete(bench, file), *words))

@@ -351,3 +351,16 @@ def guess(tmp_path: Path, hidden_key: AnswerKey) -> Callable[..., Path]:
         return file
 
     return write
+
+
+@pytest.fixture
+def another(hidden: Path, tmp_path: Path) -> Path:
+    """Another hidden set: the same questions under another nonce, and so under another commitment."""
+    out = tmp_path / "another"
+    shutil.copytree(hidden, out)
+    values = json.loads((out / "key" / "key.json").read_text())
+    (out / "key" / "key.json").write_text(json.dumps(values | {"nonce": "f" * 64}))
+    told = json.loads((out / "public" / "manifest.json").read_text())
+    told["commitment"] = read_key(out / "key").commitment
+    (out / "public" / "manifest.json").write_text(json.dumps(told))
+    return out

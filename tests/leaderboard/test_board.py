@@ -52,8 +52,8 @@ def test_a_board_may_begin_with_published_rows(public: Path, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (["public"], "--data takes NAME:PATH"),
-        (["public:"], "--data takes NAME:PATH"),
+        (["public"], "A set is named as NAME:PATH"),
+        (["public:"], "A set is named as NAME:PATH"),
         ([":{public}"], "A set's name is up to 40 small letters"),
         (["Public:{public}"], "A set's name is up to 40 small letters"),
         (["../x:{public}"], "A set's name is up to 40 small letters"),

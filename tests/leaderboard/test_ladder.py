@@ -138,7 +138,9 @@ def test_nothing_else_is_shown_while_it_takes_files(
     assert said["scores"] == [] and set(said["feedback"]) == {"view", "step", "exact", "best"}
     export_site(ladder, tmp_path / "site")
     seen = "".join(file.read_text() for file in (tmp_path / "site").iterdir()) + json.dumps(said)
-    seen += "".join(export_tables(ladder, form) for form in ("md", "csv", "latex", "json"))
+    exported = {form: export_tables(ladder, form) for form in ("md", "csv", "latex", "json")}
+    assert all("eedback" in text and "Team B" in text for text in exported.values())
+    seen += "".join(exported.values())
     assert "one figure of a model is shown" in seen and "subset:final" not in seen
     assert not any(f"{value:.6f}"[:6] in seen for value in figures if 0 < value < 1)
 

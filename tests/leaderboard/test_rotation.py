@@ -34,19 +34,6 @@ def ladder(make_board: Callable[..., Board]) -> Iterator[Board]:
     made.engine.dispose()
 
 
-@pytest.fixture
-def another(hidden: Path, tmp_path: Path) -> Path:
-    """Another hidden set: the same questions under another nonce, and so under another commitment."""
-    out = tmp_path / "another"
-    shutil.copytree(hidden, out)
-    values = json.loads((out / "key" / "key.json").read_text())
-    (out / "key" / "key.json").write_text(json.dumps(values | {"nonce": "f" * 64}))
-    told = json.loads((out / "public" / "manifest.json").read_text())
-    told["commitment"] = read_key(out / "key").commitment
-    (out / "public" / "manifest.json").write_text(json.dumps(told))
-    return out
-
-
 def states(board: Board) -> dict[str, str]:
     return {one.name: one.phase.state for one in board.sets}
 

@@ -235,7 +235,7 @@ def named_sets(data: Sequence[str]) -> dict[str, Path]:
     for text in data:
         name, colon, path = text.partition(":")
         if not colon or not path:
-            raise LeaderboardError(f"--data takes NAME:PATH such as public:data/my-vcr, not {text[:100]!r}.")
+            raise LeaderboardError(f"A set is named as NAME:PATH, such as public:data/my-vcr, not {text[:100]!r}.")
         if name in named:
             raise LeaderboardError(f"Two sets are named {name!r}; give each a name of its own.")
         named[name] = Path(path)

@@ -103,7 +103,7 @@ def phase_notes(track: Track) -> list[str]:
     if phase.retired is not None:
         notes.append(f"Retired on {day(phase.retired)}: the set takes no more files.")
     if phase.published is not None:
-        notes.append(f"Its key was published on {day(phase.published)}, so later scores on it prove nothing.")
+        notes.append(f"Its key was published on {day(phase.published)}.")
     return notes
 
 
