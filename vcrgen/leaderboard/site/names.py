@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from vcrgen.leaderboard.records import Track
 
 INDEX = "index.html"
+HEADLINE = "headline.html"
 GAP = "gap.html"
 HISTORY = "history.html"
 QUOTED = "quoted.html"
@@ -19,7 +20,7 @@ COMPARE = "compare.html"
 TABLES = ("board.csv", "board.json")  # all tables as data; they lie beside the pages
 FIRST_ROWS = 10  # of quoted rows; the others are on further pages of the same table
 
-_SINGLE = (INDEX, GAP, HISTORY, QUOTED, ABOUT, SUBMIT, TEAM, COMPARE)
+_SINGLE = (INDEX, HEADLINE, GAP, HISTORY, QUOTED, ABOUT, SUBMIT, TEAM, COMPARE)
 _ENTRY = "[0-9a-f]{12}"
 # Modes and views hold no hyphen, so the last two parts of a board's name are what follows the set.
 _FORMS = {

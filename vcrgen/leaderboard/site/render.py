@@ -33,8 +33,19 @@ class Pages:
             "board.html", f"{track.set}, {texts.track_name(track)}", names.INDEX, track=track,
             step=texts.points(track) if track.step else "", navigation=tables.navigation(self._site, track),
             view_notes=[note for view, note in texts.VIEW_NOTES.items() if view in table.views],
-            columns=list(tables.columns_of(table)), rankings=rankings, climbers=table.climbers, quoted=table.quoted,
+            columns=list(tables.columns_of(table)), rankings=rankings, climbers=table.climbers,
+            charts_shown=tables.charts_of(rankings[0][0], track.view) if rankings else [], quoted=table.quoted,
         )  # fmt: skip
+
+    @property
+    def has_headline(self) -> bool:
+        """Whether the maintainers name sets for one figure a model."""
+        return bool(self._site.settings.headline)
+
+    def headline(self, rows: Sequence[records.Headline]) -> str:
+        """One figure a model, over the sets that the maintainers name."""
+        sets = [each for each in self._site.sets if each.name in self._site.settings.headline]
+        return self._render("headline.html", "Overall", names.HEADLINE, rows=rows, sets=sets)
 
     def empty(self) -> str:
         """The index of a board without sets."""
@@ -130,6 +141,7 @@ class Pages:
         both = {track.hidden for track in site.tracks} == {False, True}
         links = (
             (names.INDEX, "Leaderboard", True),
+            (names.HEADLINE, "Overall", self.has_headline),
             (names.GAP, "Public and hidden", both),
             (names.COMPARE, "Compare", site.live or bool(site.compared)),
             (names.QUOTED, "Quoted", True),

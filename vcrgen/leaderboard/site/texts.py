@@ -11,7 +11,18 @@ from typing import Any, NamedTuple
 from vcrgen.dataset.key import FEEDBACK
 from vcrgen.dataset.views import View
 from vcrgen.leaderboard.disclosure import INSTANT_SENTENCE
-from vcrgen.leaderboard.records import SHOWN_METRICS, Feedback, Figure, Figures, Group, ModelRun, TestSet, Track, Versus
+from vcrgen.leaderboard.records import (
+    SHOWN_METRICS,
+    Feedback,
+    Figure,
+    Figures,
+    Group,
+    ModelRun,
+    Phase,
+    TestSet,
+    Track,
+    Versus,
+)
 from vcrgen.published.quoted import Quoted
 from vcrgen.report.charts import reach
 from vcrgen.report.table import DASH, DECIMALS, MINUS, percent
@@ -83,6 +94,17 @@ def reach_of(differences: Iterable[Figures]) -> float:
     return reach(end for figures in differences for each in figures.values() for end in (each.low, each.high))
 
 
+def phase_dates(phase: Phase) -> str:
+    """When a set takes files, in a few words."""
+    if phase.retired is not None:
+        return f"retired on {day(phase.retired)}"
+    if phase.closing is not None:
+        return f"closed on {day(phase.closing)}"
+    opens = f"from {minute(phase.opens)} UTC" if phase.opens else ""
+    closes = f"until {minute(phase.closes)} UTC" if phase.closes else ""
+    return " ".join(filter(None, (opens, closes))) or "at any time"
+
+
 def phase_notes(track: Track) -> list[str]:
     """What a reader of a hidden set's table has to know of it, sentence by sentence."""
     phase, notes = track.phase, []
@@ -98,6 +120,8 @@ def phase_notes(track: Track) -> list[str]:
         notes.append(
             f"Closed on {day(phase.closed)}. These scores are of the part that was kept for the end, one file a model."
         )
+    elif phase.opens is not None:
+        notes.append(f"The set takes files {phase_dates(phase)}.")
     elif phase.closes is not None:
         notes.append(f"The set takes files until {minute(phase.closes)} UTC.")
     if phase.retired is not None:
