@@ -191,8 +191,7 @@ class Views:
     def events(self) -> Sequence[records.Event]:
         """The newest lines of the log, without the maintainers' accounts on the machine."""
         last, _ = last_event(self._connection)
-        lines = read_log(self._connection, after=last - EVENTS)
-        return [replace(line, actor=MAINTAINER) if line.actor.startswith(MAINTAINER) else line for line in lines]
+        return list(map(as_shown, read_log(self._connection, after=last - EVENTS)))
 
     def pairs(self) -> list[tuple[str, str]]:
         """Pairs of models that are in one ranking, each with its entries in order; the highest ranks first."""
@@ -331,6 +330,11 @@ def _alike(mode: str, public: Mapping[str, AnyRow]) -> list[AnyRow]:
     """
     wanted = [mode] if mode in public else list(Mode) if mode in (HIDDEN_MODE, NO_MODE) else []
     return [public[each] for each in wanted] if all(each in public for each in wanted) else []
+
+
+def as_shown(line: records.Event) -> records.Event:
+    """A line of the log for everybody: without a maintainer's account on the machine."""
+    return replace(line, actor=MAINTAINER) if line.actor.startswith(MAINTAINER) else line
 
 
 def _scored_as(cell: AnyRow | results.CellKey) -> tuple[str, str]:
