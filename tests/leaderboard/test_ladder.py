@@ -11,11 +11,11 @@ from sqlalchemy import select
 
 from vcrgen.dataset.key import ANSWERS, KEY_FILE, PARTS
 from vcrgen.dataset.views import View
-from vcrgen.errors import LeaderboardError
+from vcrgen.errors import ConfigError, LeaderboardError
 from vcrgen.files import sha256_file
 from vcrgen.leaderboard import commands
 from vcrgen.leaderboard.api import as_json, team_as_json
-from vcrgen.leaderboard.board import Board, init_board
+from vcrgen.leaderboard.board import Board, init_board, open_board
 from vcrgen.leaderboard.disclosure import climb, step_on
 from vcrgen.leaderboard.export import export_site, export_tables
 from vcrgen.leaderboard.facts import ModelFacts
@@ -321,6 +321,10 @@ def test_one_figure_over_several_sets(
     public_key: AnswerKey, hidden_key: AnswerKey,
 ) -> None:  # fmt: skip
     board = make_board(headline=("public", SET))
+    file = board.folder / "board.yaml"
+    file.write_text(file.read_text().replace("- public", "- nowhere"))
+    with pytest.raises(ConfigError, match=r"headline names 'nowhere', which is no set .* it has public, hidden-en"):
+        open_board(board.folder)
     for right, name in ((1, "Best"), (0, "Worst")):
         submit(board, hand(public_key, right=right), facts(name))
         submit(board, hand(hidden_key, right=right, note=name), facts(name), set_name=SET)

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Engine
 
 from vcrgen.dataset.key import PARTS
 from vcrgen.dataset.views import View
-from vcrgen.errors import LeaderboardError, OutputError, VcrgenError
+from vcrgen.errors import ConfigError, LeaderboardError, OutputError, VcrgenError
 from vcrgen.leaderboard.records import Feedback, Part, Phase, TestSet
 from vcrgen.leaderboard.settings import FILE, Settings, read_settings, write_settings
 from vcrgen.leaderboard.store import quotes
@@ -69,6 +69,13 @@ def open_board(folder: Path, *, checked: bool = True) -> Board:
     board = Board(folder, settings, open_engine(folder, settings.database), Vault(folder))
     if checked:
         check(board.engine, folder)
+        known = [one.name for one in board.sets]
+        for name in settings.headline:
+            if name not in known:
+                raise ConfigError(
+                    f"{folder / FILE}: headline names {name[:40]!r}, which is no set of the board; it has "
+                    f"{', '.join(known)}."
+                )
     return board
 
 

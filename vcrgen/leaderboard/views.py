@@ -168,7 +168,7 @@ class Views:
                 by_model[row.entry][row.set, row.mode] = row
         found = []
         for rows in by_model.values():
-            by_set = {name: self._mean(name, rows) for name in names if name in self.sets}
+            by_set = {name: self._mean(name, rows) for name in names}
             known = {name: value for name, value in by_set.items() if value is not None}
             if len(known) == len(names):
                 facts = as_facts(max(rows.values(), key=lambda row: row.received))
