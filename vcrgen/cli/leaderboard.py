@@ -252,6 +252,23 @@ def token(
         console.err.print("This is the only time it is shown; the board keeps a hash of it.")
 
 
+@leaderboard.command(epilog=_examples("maintainer board Ada", "maintainer board Ada --revoke"))
+def maintainer(
+    board: _Board,
+    name: Annotated[str, typer.Argument(help="Name of the maintainer; the public history does not show it.")],
+    revoke: Annotated[bool, typer.Option("--revoke", help="Make all tokens of the maintainer void.")] = False,
+) -> None:
+    """Give a maintainer a token for the page on which files are approved, edited and withdrawn, or make it void."""
+    from vcrgen.leaderboard import office
+
+    opened = _open(board)
+    if revoke:
+        console.out.print(f"{office.revoke(opened, name)} tokens are void now.")
+    else:
+        typer.echo(office.give_token(opened, name))
+        console.err.print("This is the only time it is shown; the board keeps a hash of it.")
+
+
 @leaderboard.command("list", epilog=_examples("list board --state failed"))
 def list_(
     board: _Board,

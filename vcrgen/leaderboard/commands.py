@@ -100,16 +100,17 @@ def score_waiting(board: Board) -> int:
         return sum(1 for _ in iter(worker.work, False))
 
 
-def remove(board: Board, submission_id: str, reason: str) -> Submission:
+def remove(board: Board, submission_id: str, reason: str, *, actor: str = "") -> Submission:
     """Take a submission off the board; its trace stays, and an earlier file of the model takes its place.
 
-    ``submission_id`` may be the beginning of an id that no other one has. Everybody can read the reason.
+    ``submission_id`` may be the beginning of an id that no other one has. Everybody can read the reason. The log says
+    that ``actor`` did it, or else who works on the command line.
 
     Raises:
         LeaderboardError: There is none, there are several, or no reason.
     """
     if not (reason := " ".join(reason.split())[:MAX_REASON]):
-        raise LeaderboardError("Say why with --reason; the board shows it.")
+        raise LeaderboardError("Say why (on the command line with --reason); the board shows it.")
     with board.writing() as connection:
         one = _the_one(submissions.listed(connection), submission_id)
         if one.state is not State.SCORED:
@@ -117,7 +118,7 @@ def remove(board: Board, submission_id: str, reason: str) -> Submission:
         submissions.change(connection, one.id, state=State.REMOVED.value, removed=reason)
         show_counted(connection, one.facts.entry, one.set)
         told = one.told | {"reason": reason}
-        record(connection, actor=maintainer(), what="removed", subject=one.subject, facts=told)
+        record(connection, actor=actor or maintainer(), what="removed", subject=one.subject, facts=told)
     return one
 
 

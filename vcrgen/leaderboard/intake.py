@@ -66,6 +66,7 @@ def accept(
         submission = Submission(
             id=secrets.token_hex(16), set=set_name, facts=facts, file=kept.sha256, file_name=file_name(name),
             bytes=kept.bytes, channel=channel, received=now(), private=private,
+            state=State.HELD if limited and board.settings.approval else State.QUEUED,
         )  # fmt: skip
         if earlier := submissions.find_same(connection, submission):
             raise AlreadyThere(earlier)

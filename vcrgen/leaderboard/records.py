@@ -31,6 +31,7 @@ class Feedback(StrEnum):
 class State(StrEnum):
     """Where a submission stands."""
 
+    HELD = "held"  # until a maintainer approves it
     QUEUED = "queued"
     SCORING = "scoring"
     SCORED = "scored"

@@ -30,6 +30,7 @@ class Settings(BaseModel):
     scored_hidden_in_all: int = Field(20, ge=1, description="Figures that a hidden set's key gives a team, ever.")
     failed_a_day: int = Field(30, ge=1, description="Files of a team that are refused after a look in 24 hours.")
     requests_a_minute: int = Field(300, ge=10, description="Requests of one address.")
+    approval: bool = Field(False, description="Whether a maintainer approves each file of a team before it is scored.")
     webhook: str = Field(
         "", max_length=500, description="An https address that `serve` tells of new files and results; empty: none."
     )

@@ -20,6 +20,7 @@ from vcrgen.errors import LeaderboardError, VcrgenError
 from vcrgen.leaderboard.api import as_json
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.records import State
+from vcrgen.leaderboard.service.office import OfficeDesk
 from vcrgen.leaderboard.service.pages import LivePages
 from vcrgen.leaderboard.service.teams import SENT, TeamDesk, Tokens, by_token
 from vcrgen.leaderboard.site import names
@@ -50,7 +51,9 @@ def make_app(board: Board, worker_alive: Callable[[], bool]) -> ASGIApp:
     app = FastAPI(openapi_url=None, redirect_slashes=False)
     app.add_api_route("/", lambda: service.page(names.INDEX), response_class=HTMLResponse)
     app.add_api_route("/health", service.health)
-    TeamDesk(board, service.pages, Tokens()).add_to(app)
+    tokens = Tokens()
+    for desk in (TeamDesk, OfficeDesk):
+        desk(board, service.pages, tokens).add_to(app)
     app.add_api_route("/api/submissions/{submission_id}", service.submission)
     app.add_api_route("/{name}", service.page)
     for kind in (HTTPException, Refusal, BodyRefused):
@@ -87,6 +90,8 @@ class _Service:
             return HTMLResponse(self.pages.submit({}, []))
         if name == names.TEAM:
             return HTMLResponse(self.pages.team("", "", []))
+        if name == names.MANAGE:
+            return HTMLResponse(self.pages.manage("", []))
         if parsed is not None and parsed[0] == "submission":
             text = self.pages.status(parsed[1])
             body = None if text is None else encodable(text).encode()  # a problem can quote what no page can hold

@@ -20,6 +20,7 @@ from vcrgen.leaderboard.views import Views
 
 KEPT = 512
 LOCKS = 64
+MANAGED = 500  # files on the page for maintainers
 T = TypeVar("T")
 SITE = ""  # no page's name
 FILES = [f"board.{form}" for form in FORMATS]
@@ -55,7 +56,7 @@ class LivePages:
             return None if (text := self._look(look)) is None else text.encode()
 
         parsed = names.parse_name(name) or ("",)
-        if parsed[0] in ("", "submission", "submit", "team") and name not in FILES:
+        if parsed[0] in ("", "submission", "submit", "team", "manage") and name not in FILES:
             return None
         body: bytes | None = self._kept(name, make)
         return body
@@ -72,6 +73,15 @@ class LivePages:
         """What a team has handed in, for itself; where no team is named, the form that asks for its token."""
         found = self._look(lambda views: views.team(name)) if name else None
         return Pages(self._site()).team(found, token, problems)
+
+    def manage(self, token: str, problems: list[str]) -> str:
+        """What maintainers may change, what waits for them first; without their token, the form that asks for it."""
+        files = None
+        if token:
+            with self._board.reading() as connection:
+                newest = list(reversed(submissions.listed(connection)))
+            files = sorted(newest, key=lambda one: one.state is not State.HELD)[:MANAGED]
+        return Pages(self._site()).manage(files, token, problems)
 
     def status(self, submission_id: str) -> str | None:
         """Where a submission stands, or None if there is none; never kept."""

@@ -16,11 +16,12 @@ QUOTED = "quoted.html"
 ABOUT = "about.html"
 SUBMIT = "submit.html"
 TEAM = "team.html"
+MANAGE = "manage.html"
 COMPARE = "compare.html"
 TABLES = ("board.csv", "board.json")  # all tables as data; they lie beside the pages
 FIRST_ROWS = 10  # of quoted rows; the others are on further pages of the same table
 
-_SINGLE = (INDEX, HEADLINE, GAP, HISTORY, QUOTED, ABOUT, SUBMIT, TEAM, COMPARE)
+_SINGLE = (INDEX, HEADLINE, GAP, HISTORY, QUOTED, ABOUT, SUBMIT, TEAM, MANAGE, COMPARE)
 _ENTRY = "[0-9a-f]{12}"
 # Modes and views hold no hyphen, so the last two parts of a board's name are what follows the set.
 _FORMS = {

@@ -10,7 +10,7 @@ from vcrgen.leaderboard import records
 from vcrgen.leaderboard.records import State
 from vcrgen.leaderboard.site import names, tables, texts
 from vcrgen.leaderboard.site.names import compare_name
-from vcrgen.published.facts import MAX_LINK, MAX_NAME, Access
+from vcrgen.published.facts import MAX_LINK, MAX_NAME, Access, show_size
 from vcrgen.published.quoted import Quoted
 from vcrgen.report import charts
 from vcrgen.report.pages import Templates
@@ -108,6 +108,13 @@ class Pages:
         The token goes back to the one who sent it, so that a file can be chosen with a click and no cookie is needed.
         """
         return self._render("team.html", "Our files", names.TEAM, page=page, token=token, problems=problems)
+
+    def manage(self, files: Sequence[records.Submission] | None, token: str, problems: Sequence[str]) -> str:
+        """What maintainers may change; without files, the form that asks for their token, which goes back to them."""
+        return self._render(
+            "manage.html", "For maintainers", names.MANAGE, files=files, token=token, problems=problems,
+            kinds=[access.value for access in Access], size_of=show_size,
+        )  # fmt: skip
 
     def submit(self, values: Mapping[str, str], problems: Sequence[str], checked: bool = False) -> str:
         """The form to hand in outputs, with what was filled in before; a token is never filled in again.

@@ -44,6 +44,7 @@ OUTCOME_NOTES = {
     "missing": "no output",
 }
 STATE_NAMES = {
+    "held": "Waiting for a maintainer",
     "queued": "Waiting to be scored", "scoring": "Being scored", "scored": "Scored", "failed": "Not scored",
     "removed": "Removed",
 }  # fmt: skip

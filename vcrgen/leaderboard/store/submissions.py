@@ -17,7 +17,7 @@ from vcrgen.leaderboard.store.teams import key_of
 from vcrgen.published.facts import Access
 
 # States in which a file counts as one that is scored.
-TAKEN = (State.QUEUED, State.SCORING, State.SCORED, State.REMOVED)
+TAKEN = (State.HELD, State.QUEUED, State.SCORING, State.SCORED, State.REMOVED)
 _FACTS = [field.name for field in fields(ModelFacts)]
 _OWN = [field.name for field in fields(Submission) if field.name != "facts"]
 
@@ -33,6 +33,12 @@ def add(connection: Connection, submission: Submission) -> None:
 def change(connection: Connection, submission_id: str, **values: Any) -> None:
     """Write some columns of a submission anew."""
     connection.execute(update(table).where(table.c.id == submission_id).values(**values))
+
+
+def describe(connection: Connection, facts: ModelFacts) -> None:
+    """Say anew of a model, in all of its submissions, what its team said of it."""
+    values = {"link": facts.link, "access": facts.access.value, "size": facts.size, "released": facts.released}
+    connection.execute(update(table).where(table.c.entry == facts.entry).values(**values))
 
 
 def find(connection: Connection, submission_id: str) -> Submission | None:
