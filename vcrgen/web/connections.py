@@ -40,7 +40,10 @@ class Connections:
         too_many = len(mine) >= self._of_one
         if not too_many and self._count >= self._most:
             crowd, too_many = max(self._of.values(), key=len), True
-        victim = next((one for one in crowd if one.waits), new)
+        # Those that have never sent a whole request go first: a visitor may be reading the page that came before.
+        victim = next((one for one in crowd if one.cycle is None), None) or next(
+            (one for one in crowd if one.waits), new
+        )
         mine[new] = None
         self._count += 1
         if too_many:
