@@ -283,4 +283,7 @@ MUTATIONS: tuple[Mutation, ...] = (
       "canonical_json([model.casefold(), team.casefold()])", "board"),
     M("leaderboard", "the largest loss last", "(gap.on_hidden.value - gap.on_public.value, gap.facts.model)",
       "(gap.on_public.value - gap.on_hidden.value, gap.facts.model)", "board"),
+    M("leaderboard", "a ladder of half steps", "score < best + step - 1e-9", "score < best + step / 2", "ladder"),
+    M("leaderboard", "a ladder on the whole key", "FEEDBACK if self.climbs else FINAL", '"" if self.climbs else FINAL', "ladder"),
+    M("leaderboard", "punctuation makes another file", 'char if char.isalnum() else " " for char in plain', "char for char in plain", "ladder"),
 )

@@ -92,7 +92,7 @@ def test_the_ladder_of_a_team(
     parts = [question.part for question in hidden_key.questions]
     assert {part: parts.count(part) for part in PARTS} == {"feedback": 3, "final": 5}
     (one,) = [each for each in ladder.sets if each.name == SET]
-    assert one.phase.parts["feedback"].questions == 3 and step_on(one) == 0.2
+    assert one.phase.parts["feedback"].questions == 3 and step_on(one) == 0.5
     tries = {"a": {}, "b": {"final": 5}, "c": {"feedback": 3}, "d": {"feedback": 3, "final": 5}, "e": {"feedback": 1}}
     given = [submit(ladder, guess(name, right), facts(f"M {name}"), set_name=SET) for name, right in tries.items()]
     assert drain(ladder) == 5

@@ -11,48 +11,25 @@ from rich.markup import escape
 from rich.table import Table
 
 from vcrgen.cli import console
-from vcrgen.cli.options import examples
+from vcrgen.cli.board_sets import BoardFolder as _Board
+from vcrgen.cli.board_sets import Closes, FeedbackKind, LadderView, Opens, SetName, print_sets, sets
+from vcrgen.cli.board_sets import board_examples as _examples
+from vcrgen.cli.board_sets import open_folder as _open
 from vcrgen.cli.progress import ConsoleWatcher
 from vcrgen.cli.root import app
 from vcrgen.errors import LeaderboardError
 from vcrgen.files import output_errors, write_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from vcrgen.leaderboard.board import Board
-    from vcrgen.leaderboard.records import Submission, TestSet
+    from vcrgen.leaderboard.records import Submission
 
-_Board = Annotated[Path, typer.Argument(help="Folder of the board.")]
 _Data = Annotated[
     list[str] | None, typer.Option("--data", "-d", help="NAME:PATH of a dataset or of a hidden set's key; repeatable.")
 ]
-_Feedback = Annotated[
-    str,
-    typer.Option(
-        help="What teams are told of a hidden set: ladder (what beats their best on a part of it), or instant (all "
-        "rounded scores; the key can be read out).",
-        show_default="ladder",
-    ),
-]
-_View = Annotated[str, typer.Option(help="View whose exact match a ladder shows.", show_default="stacked")]
-_Opens = Annotated[str, typer.Option(help="When hidden sets take files: 2026-12-01, in UTC.", show_default="now")]
-_Closes = Annotated[str, typer.Option(help="Until when they take them.", show_default="until `close`")]
-_Set = Annotated[str, typer.Argument(help="Name of the set.")]
-_Source = Annotated[str, typer.Argument(help="NAME:PATH of a dataset or of a hidden set's key.")]
 _Database = Annotated[
     str, typer.Option(help="postgresql+psycopg://USER:PASSWORD@HOST/NAME.", show_default="SQLite in the folder")
 ]
-
-
-def _examples(*lines: str) -> str:
-    return examples(*(f"vcrgen leaderboard {line}" for line in lines))
-
-
-def _open(folder: Path, *, checked: bool = True) -> Board:
-    from vcrgen.leaderboard.board import open_board
-
-    return open_board(folder, checked=checked)
 
 
 leaderboard = typer.Typer(
@@ -76,10 +53,10 @@ def init(
     contact: Annotated[str, typer.Option(help="How teams reach you.")] = "",
     database: _Database = "",
     quoted: Annotated[bool, typer.Option(help="Begin with the published results, as quoted rows.")] = True,
-    feedback: _Feedback = "",
-    view: _View = "",
-    opens: _Opens = "",
-    closes: _Closes = "",
+    feedback: FeedbackKind = "",
+    view: LadderView = "",
+    opens: Opens = "",
+    closes: Closes = "",
 ) -> None:
     """Make a board; what can be decided about it stands in BOARD/board.yaml."""
     from vcrgen.leaderboard.board import init_board
@@ -90,25 +67,10 @@ def init(
         raise LeaderboardError("Name the sets that the board scores with --data NAME:PATH.")
     settings = make_settings(title=title, contact=contact, database=database)
     phase = make_phase(feedback=feedback, view=view, opens=opens, closes=closes)
-    _print_sets(init_board(board, data, settings, with_quoted=quoted, phase=phase).sets)
+    print_sets(init_board(board, data, settings, with_quoted=quoted, phase=phase).sets)
     shown = escape(str(board))
     console.out.print(f"[bold]{shown}[/] is a board; its settings are in {escape(str(board / 'board.yaml'))}.")
     console.say(f"Open it: vcrgen leaderboard serve {shown}", highlight=False)
-
-
-def _print_sets(sets: Sequence[TestSet]) -> None:
-    from vcrgen.leaderboard.disclosure import INSTANT_SENTENCE
-    from vcrgen.leaderboard.records import Feedback
-
-    table = Table("set", "language", "images", "spans", "answers", "feedback", "state", box=SIMPLE_HEAD)
-    for one in sets:
-        kind = "hidden" if one.hidden else "public"
-        size = (f"{one.questions:,}", f"{one.spans:,}")
-        table.add_row(one.name, one.language, *size, kind, one.phase.feedback.value, one.phase.state)
-    console.out.print(table)
-    for one in sets:
-        if one.phase.feedback is Feedback.INSTANT:
-            console.say(f"{escape(one.name)}: {INSTANT_SENTENCE}", highlight=False)
 
 
 @leaderboard.command(epilog=_examples("serve board", "serve board --host 0.0.0.0 --port 8080 --proxy 10.0.0.1"))
@@ -322,7 +284,7 @@ def choose(
 @leaderboard.command(epilog=_examples("close board hidden-en"))
 def close(
     board: _Board,
-    name: _Set,
+    name: SetName,
     early: Annotated[bool, typer.Option("--early", help="Although its last day is not over.")] = False,
 ) -> None:
     """End the phase of a hidden set: score the final part of the files that count, and show all scores at once."""
@@ -331,79 +293,6 @@ def close(
     with ConsoleWatcher(console.err, doing="scoring", unit="files", kept="scored") as watcher:
         count = run(_open(board), name, watcher, early=early)
     console.out.print(f"{escape(name)} is closed; {count:,} models have their scores on the final part.")
-
-
-sets = typer.Typer(no_args_is_help=True, help="The test sets of a board: add, retire, replace, publish a key.")
-
-
-@sets.command("list", epilog=_examples("sets list board"))
-def list_sets(board: _Board) -> None:
-    """List the sets, what teams are told of them, and whether they take files."""
-    _print_sets(_open(board).sets)
-
-
-@sets.command("add", epilog=_examples("sets add board hidden-fr:hidden-fr/key --closes 2027-03-01"))
-def add_set(
-    board: _Board, data: _Source, feedback: _Feedback = "", view: _View = "", opens: _Opens = "", closes: _Closes = ""
-) -> None:
-    """Put another set on the board."""
-    from vcrgen.leaderboard import rotation
-
-    phase = rotation.make_phase(feedback=feedback, view=view, opens=opens, closes=closes)
-    _print_sets([rotation.add(_open(board), *_named(data), phase)])
-
-
-@sets.command("retire", epilog=_examples("sets retire board hidden-en"))
-def retire_set(board: _Board, name: _Set) -> None:
-    """Let a set take no more files; its rows stay, and are marked."""
-    from vcrgen.leaderboard.rotation import retire
-
-    retire(_open(board), name)
-    console.out.print(f"{escape(name)} is retired.")
-
-
-@sets.command("replace", epilog=_examples("sets replace board hidden-en hidden-en-2:hidden-2027/key"))
-def replace_set(
-    board: _Board, name: _Set, data: _Source, feedback: _Feedback = "", view: _View = "", opens: _Opens = "",
-    closes: _Closes = "",
-) -> None:  # fmt: skip
-    """Retire a set and put another one in its place."""
-    from vcrgen.leaderboard import rotation
-
-    phase = rotation.make_phase(feedback=feedback, view=view, opens=opens, closes=closes)
-    _print_sets([rotation.replace_set(_open(board), name, *_named(data), phase)])
-
-
-@sets.command("dates", epilog=_examples("sets dates board hidden-en --closes 2027-03-15"))
-def move_dates(board: _Board, name: _Set, opens: _Opens = "", closes: _Closes = "") -> None:
-    """Change when a set takes files."""
-    from vcrgen.leaderboard.rotation import move_dates as run
-
-    _print_sets([run(_open(board), name, opens=opens, closes=closes)])
-
-
-@sets.command("publish-key", epilog=_examples("sets publish-key board hidden-en --out hidden-en-key"))
-def publish_key(
-    board: _Board,
-    name: _Set,
-    out: Annotated[Path, typer.Option("--out", "-o", help="A new folder for the key.")],
-    public: Annotated[
-        Path | None, typer.Option(help="The set's public part.", show_default="the folder beside the key")
-    ] = None,
-) -> None:
-    """Write the key of a retired set for everybody, after a check that it is the one which the set committed to."""
-    from vcrgen.leaderboard.rotation import publish_key as run
-
-    commitment = run(_open(board), name, out, public=public)
-    console.out.print(f"[bold]{escape(str(out))}[/] holds the key of {escape(name)}.")
-    console.say(f"Commitment: {commitment}", highlight=False)
-
-
-def _named(data: str) -> tuple[str, Path]:
-    from vcrgen.leaderboard.board import named_sets
-
-    ((name, path),) = named_sets([data]).items()
-    return name, path
 
 
 @leaderboard.command(epilog=_examples("rescore board"))

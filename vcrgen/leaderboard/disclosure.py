@@ -16,7 +16,7 @@ INSTANT_SENTENCE = (
     "Its scores are shown at once and for all of its key, so a team that has a few guesses for each text can read the "
     "key out of them."
 )
-STEPS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
+STEPS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5)
 SPANS_A_STEP = 2
 
 
