@@ -12,8 +12,8 @@ it scores is above 200 ms. Use an empty PostgreSQL database with --database.
 
 With --flood two attacks are made instead, one after the other, each while 20 honest clients fetch pages: 1,010
 connections of another address (on Linux) that never finish the header of their request and are opened anew, once a
-second, where they were closed, and 12 clients that send large files with a wrong token without end. The exit code is 1 if an honest
-client was refused, or if the median of its waiting is above 200 ms.
+second, where they were closed; and 12 clients that send large files with a wrong token without end. The exit code is 1
+if an honest client was refused, or if the median of its waiting is above 200 ms.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ Place = Callable[..., Submission]
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "leaderboard.md"
 COMMANDS = [
     "init", "serve", "add", "export", "import", "token", "list", "remove", "choose", "close", "rescore", "log",
-    "backup", "restore", "upgrade",
+    "backup", "restore", "upgrade", "maintainer",
 ]  # fmt: skip
 
 
@@ -73,6 +73,9 @@ def test_a_board_from_beginning_to_end(
     code, out, err = run("leaderboard", *example("token"))
     assert code == 0 and re.fullmatch(r"vcr_[\w-]{43}\n", out) and "only time it is shown" in err
     assert "Team A" in succeed(["token", "board"]) and "1 tokens are void now" in succeed(example("token", 1))
+    code, out, err = run("leaderboard", *example("maintainer"))
+    assert code == 0 and re.fullmatch(r"vcr_maintainer_[\w-]{43}\n", out) and "only time it is shown" in err
+    assert "1 tokens are void now" in succeed(example("maintainer", 1))
     assert succeed(example("list")) == ""
     listed = succeed(["list", "board"])
     assert re.fullmatch(r"[0-9a-f]{12}  \d{4}-\d\d-\d\d \d\d:\d\d  scored    public  My VLM, Team A\n", listed)
@@ -185,9 +188,9 @@ MISTAKES: dict[str, tuple[str, str]] = {
     "a site over something else": ("export {board} --to site --out {board}", "holds something else"),
     "a table over a folder": ("export {board} --to md --out .", r"\. cannot be written"),
     "a table in no folder": ("export {board} --to md --out no/table.md", "no/table.md cannot be written"),
-    "an unknown state": ("list {board} --state done", "Unknown state 'done'; known: queued, scoring"),
+    "an unknown state": ("list {board} --state done", "Unknown state 'done'; known: held, queued, scoring"),
     "no match": ("remove {board} ffff --reason r", "submissions have an id that begins with 'ffff'"),
-    "no reason": ("remove {board} {id} --reason ' '", "Say why with --reason"),
+    "no reason": ("remove {board} {id} --reason ' '", "Say why"),
     "no token": ("token {board} --team Nobody --revoke", "The team 'Nobody' has no valid token"),
     "no team": ("token {board} --revoke", "Name the team whose tokens are to be void"),
     "a team that cannot be seen": ("token {board} --team \u200b", "holds the invisible character U.200B"),
@@ -238,6 +241,7 @@ def test_no_board_is_one_sentence(command: str, run: Run, tmp_path: Path) -> Non
     more = {
         "add": ["p.jsonl", "--model", "M", "--team", "T"], "export": ["--to", "md"], "import": ["q.csv"],
         "remove": ["ff", "--reason", "r"], "backup": ["b.tar.gz"], "choose": ["ff"], "close": ["hidden-en"],
+        "maintainer": ["Ada"],
     }  # fmt: skip
     code, out, err = run("leaderboard", command, "nowhere", *more.get(command, []))
     assert code == 2 and out == ""
