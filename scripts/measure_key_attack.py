@@ -38,7 +38,7 @@ from vcrgen.stats.intervals import spreads
 
 FILES = 20
 SETS = ((40, 55), (90, 132))
-VIEWS = 2
+VIEWS = 2  # in a file; a ladder scores the first
 Design = NDArray[np.bool_]  # texts x guesses: which guesses stand in the outputs of a file
 Numbers = NDArray[Any]
 BOOTSTRAP_SLACK = 0.2  # of a step: how far the ends of an interval are from those of a normal distribution
@@ -109,8 +109,9 @@ class Instant:
 
     ladder = False
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, views: int = VIEWS) -> None:
         self._world = world
+        self.views = views
         self.step = step_of(hidden=True, spans=world.texts)
 
     def ask(self, team: int, views: Sequence[Probe]) -> list[Bound]:
@@ -133,6 +134,7 @@ class Ladder:
     """A set with a ladder, as the board shows it: one figure a file, and only if it beats the team's best."""
 
     ladder = True
+    views = VIEWS
 
     def __init__(self, world: World) -> None:
         self._world = world
@@ -284,7 +286,7 @@ def any_design(world: World, share: float, rng: np.random.Generator) -> Design:
 def random_files(world: World, board: Instant | Ladder, chains: Chains, teams: int, rng: np.random.Generator) -> None:
     """Half of all guesses in every output, drawn before anything is told."""
     for number in range(teams * FILES):
-        exact = [any_design(world, 0.5, rng) for _ in range(VIEWS)]
+        exact = [any_design(world, 0.5, rng) for _ in range(board.views)]
         views = [Probe(each, each | any_design(world, 0.5, rng)) for each in exact]
         chains.learn(board.ask(number % teams, views))
 
@@ -295,7 +297,7 @@ def one_at_a_time(world: World, board: Instant | Ladder, chains: Chains, teams: 
     untried = itertools.cycle(places)  # ten teams of a ladder ask more than there is
     solved: set[int] = set()
     for number in range(teams * FILES):
-        scored = 1 if board.ladder else VIEWS  # of the views of a file
+        scored = 1 if board.ladder else board.views
         asked = [next(each for each in untried if each[0] not in solved) for _ in range(scored)]
         designs = [np.zeros((world.texts, world.guesses), bool) for _ in asked]
         for design, place in zip(designs, asked, strict=True):
@@ -315,7 +317,7 @@ def adaptive(world: World, board: Instant | Ladder, chains: Chains, teams: int, 
         threshold = 0.5 if isinstance(board, Instant) else board.step / 2 if best is None else best + board.step
         designs = [any_design(world, share, rng) for share in np.clip(threshold + rng.normal(0, 0.1, 24), 0.02, 0.98)]
         unsure = [float(abs((chains.expected(each) >= threshold).mean() - 0.5)) for each in designs]
-        chosen = [designs[place] for place in np.argsort(unsure)[:VIEWS]]
+        chosen = [designs[place] for place in np.argsort(unsure)[: board.views]]
         chains.learn(board.ask(team, [Probe(each, each | any_design(world, 0.5, rng)) for each in chosen]))
         chains.run(4, hot=0.5, cold=0.3)
 
@@ -324,17 +326,17 @@ ATTACKS = {"random": random_files, "one at a time": one_at_a_time, "adaptive": a
 
 
 def attack(
-    world: World, kind: str, how: str, *, teams: int, seed: int, chains: int = 16, sweeps: int = 0
+    world: World, kind: str, how: str, *, teams: int, seed: int, chains: int = 16, sweeps: int = 0, views: int = VIEWS
 ) -> tuple[float, float]:
     """The shares of the feedback part and of the final part that an attacker has right in the end."""
-    board = Instant(world) if kind == "instant" else Ladder(world)
+    board = Instant(world, views) if kind == "instant" else Ladder(world)
     found = Chains(world, ladder=board.ladder, seed=seed, chains=chains)
     ATTACKS[how](world, board, found, teams, np.random.default_rng([seed, 3]))
     found.run(sweeps or (60 if board.ladder else 300), hot=4.0, cold=0.1)
     return world.recovered(found.drawn.argmax(axis=1))
 
 
-def table(seeds: int, only: str) -> Iterator[str]:
+def table(seeds: int, only: str, views: int) -> Iterator[str]:
     """The rows of the documentation, as they are measured; those that take long over a sixth of the sets."""
     yield "| feedback | images, texts | teams | K | attack | sets | feedback part | final part | chance |"
     yield "|---|---|---|---|---|---|---|---|---|"
@@ -345,7 +347,7 @@ def table(seeds: int, only: str) -> Iterator[str]:
         began = time.monotonic()
         sets = seeds if (kind, teams) == ("ladder", 1) else max(seeds // 6, 1)
         worlds = [make_world(images, texts, guesses, seed) for seed in range(sets)]
-        shares = [attack(each, kind, how, teams=teams, seed=seed) for seed, each in enumerate(worlds)]
+        shares = [attack(each, kind, how, teams=teams, seed=seed, views=views) for seed, each in enumerate(worlds)]
         fed, final = (100 * share for share in np.mean(shares, axis=0))
         where = f"{kind} | {images}, {texts} | {teams} | {guesses} | {how} | {sets}"
         yield f"| {where} | {fed:.1f} % | {final:.1f} % | {100 / guesses:.1f} % |"
@@ -357,8 +359,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Measure what an attacker reads out of a board's scores.")
     parser.add_argument("--seeds", type=int, default=20, help="sets for each row")
     parser.add_argument("--only", choices=("", "ladder", "instant"), default="", help="one kind of feedback")
+    parser.add_argument("--views", type=int, choices=(1, 2), default=VIEWS, help="in a file on an instant board")
     options = parser.parse_args()
-    for line in table(options.seeds, options.only):
+    for line in table(options.seeds, options.only, options.views):
         print(line, flush=True)
 
 

@@ -84,6 +84,7 @@ class WholeBoard:
             folder / "board", data, settings, with_quoted=False, phase=make_phase(feedback=feedback)
         )
         self.ladder = feedback == "ladder"
+        self.views = attacks.VIEWS
         self.best: dict[int, float | None] = {}
         self._world = world
         (self._set,) = self.board.sets
@@ -161,6 +162,7 @@ def test_a_whole_board_tells_what_the_simulation_tells(
 
     class Both:
         ladder = feedback == "ladder"
+        views = whole.views
         best = whole.best
 
         @property
