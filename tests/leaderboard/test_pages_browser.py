@@ -372,3 +372,10 @@ def test_the_history_fits_a_phone(browser: Any, pages: Pages, tmp_path: Path) ->
     wide, seen = browser.execute_script(inside)
     assert wide <= seen, "nothing has to be scrolled sideways"
     assert page.one(".log tbody tr").is_displayed()
+
+
+def test_a_long_history_comes_on_pages(browser: Any, pages: Pages, tmp_path: Path) -> None:
+    page = Page(browser, pages.history(examples.events(120)), tmp_path / "history.html")
+    assert page.one(".pages output").text == "1 to 50 of 120" and len(page.all(".log tbody tr")) == 50
+    page.one(".pages input").send_keys("removed")
+    assert page.one(".pages output").text == "1 to 30 of 30"

@@ -19,7 +19,7 @@ TEAM = "team.html"
 MANAGE = "manage.html"
 COMPARE = "compare.html"
 TABLES = ("board.csv", "board.json")  # all tables as data; they lie beside the pages
-FIRST_ROWS = 10  # of quoted rows; the others are on further pages of the same table
+FIRST_ROWS, FIRST_EVENTS = 10, 50  # of quoted rows and of the history; others are on further pages of the same table
 
 _SINGLE = (INDEX, HEADLINE, GAP, HISTORY, QUOTED, ABOUT, SUBMIT, TEAM, MANAGE, COMPARE)
 _ENTRY = "[0-9a-f]{12}"

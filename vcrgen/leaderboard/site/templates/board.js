@@ -50,7 +50,7 @@ function startPages(box) {
   before.type = after.type = "button";
   const place = make("output", "");
   place.setAttribute("aria-live", "polite");
-  if (document.querySelector("table.board")) bar.append(search);
+  if (!document.querySelector(".filters") || document.querySelector("table.board")) bar.append(search);
   bar.append(before, place, after);
   box.querySelector(".all")?.remove();
   box.prepend(bar);
