@@ -316,6 +316,27 @@ def test_choosing_on_a_public_set_changes_what_is_ranked(
     assert value() < 1
 
 
+@pytest.mark.parametrize("set_name", ["public", SET])
+def test_a_private_file_shows_its_scores_to_its_team(
+    set_name: str, sqlite_board: Board, hand: Callable[..., Path], facts: Facts, drain: Drain, public_key: AnswerKey,
+    hidden_key: AnswerKey,
+) -> None:  # fmt: skip
+    with hand(public_key if set_name == "public" else hidden_key).open("rb") as stream:
+        one = accept(
+            sqlite_board, facts(), stream, set_name=set_name, name="x", channel="api", actor="a", limited=True,
+            private=True,
+        )  # fmt: skip
+    drain(sqlite_board)
+    with sqlite_board.reading() as connection:
+        views = Views(sqlite_board, connection)
+        cells_, page = views.cells_of(one.id), views.team("Team")
+        assert not any(table.rankings for table in views.tables()) and views.model(one.facts.entry) is None
+        assert views.site(live=True).models == ()
+    assert {(cell.rank, cell.models, cell.figures["exact"].value) for cell in cells_} == {(0, 0, 1.0)}
+    assert len(cells_) == (4 if set_name == "public" else 2) and page.files[0].cells == tuple(cells_)
+    assert team_as_json(page)["files"][0]["scores"][0]["rank"] is None
+
+
 def test_one_figure_over_several_sets(
     make_board: Callable[..., Board], hand: Callable[..., Path], facts: Facts, submit: Submit, drain: Drain,
     public_key: AnswerKey, hidden_key: AnswerKey,

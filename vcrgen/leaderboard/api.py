@@ -13,7 +13,7 @@ from vcrgen.reading import encodable
 def as_json(submission: Submission, cells: Sequence[ModelCell], told: Told | None) -> dict[str, Any]:
     """Where a submission stands: its problems, or its scores, or what a ladder shows of it."""
     scores = [
-        {"mode": cell.track.mode, "view": cell.track.view.value, "rank": cell.rank}
+        {"mode": cell.track.mode, "view": cell.track.view.value, "rank": cell.rank or None}
         | {metric: asdict(figure) for metric, figure in cell.figures.items()}
         for cell in cells
     ]

@@ -273,7 +273,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelCell:
-    """One mode and view of a model on one set; ranks as in :class:`RankedModel`."""
+    """One mode and view of a model on one set; ranks as in :class:`RankedModel`, and 0 for a private file."""
 
     track: Track
     rank: int

@@ -184,9 +184,20 @@ class Views:
         return sum(_figures(rows[set_name, mode].figures, step_on(one))["exact"].value for mode in modes) / len(modes)
 
     def cells_of(self, submission_id: str) -> Sequence[records.ModelCell]:
-        """The ranked scores of a submission; none where a later file of the model is shown."""
+        """The scores of a submission: ranked ones, or those of a private file; none where another file counts."""
         run = results.ranked_run(self._connection, submission_id)
-        return [self._model_cell(cell, {}) for cell in self._rows if cell.run == run]
+        if run is not None:
+            return [self._model_cell(cell, {}) for cell in self._rows if cell.run == run]
+        one = submissions.find(self._connection, submission_id)
+        if one is None or not one.private or self.sets[one.set].phase.climbs:
+            return []
+        last = results.last_run(self._connection, one.id, part=self.sets[one.set].phase.part)
+        private = results.evidence(self._connection, last.id) if last is not None else {}
+        return [self._private_cell(cell) for cell in private.values()]
+
+    def _private_cell(self, cell: AnyRow) -> records.ModelCell:
+        track = self._track(cell.set, cell.mode, cell.view)
+        return records.ModelCell(track=track, rank=0, lowest=0, models=0, figures=_figures(cell.figures, track.step))
 
     def events(self) -> Sequence[records.Event]:
         """The newest lines of the log, without the maintainers' accounts on the machine."""
