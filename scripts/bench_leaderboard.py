@@ -1,6 +1,6 @@
 """A leaderboard under load, with ratios to yardsticks measured in the same run.
 
-    python scripts/bench_leaderboard.py [--clients 50] [--submissions 500] [--items 500] [--database URL]
+    python scripts/bench_leaderboard.py [--clients 50] [--submissions 500] [--items 500] [--database URL] [--flood]
 
 Clients hand in submissions at once to a real server, while a reader fetches the index, tables, models' pages and pages
 of submissions one after another, until everything is scored. Each file is another model's and holds an output for each
@@ -9,6 +9,11 @@ in a process that does nothing else.
 
 The exit code is 1 if a submission was lost or scored twice, an answer was 5xx, or the 95th percentile of reading while
 it scores is above 200 ms. Use an empty PostgreSQL database with --database.
+
+With --flood two attacks are made instead, one after the other, each while 20 honest clients fetch pages: 1,010
+connections of another address (on Linux) that never finish the header of their request and are opened anew, once a
+second, where they were closed; and 12 clients that send large files with a wrong token without end. The exit code is 1
+if an honest client was refused, or if the median of its waiting is above 200 ms.
 """
 
 from __future__ import annotations
@@ -19,6 +24,7 @@ import json
 import multiprocessing as mp
 import random
 import re
+import socket
 import statistics
 import subprocess
 import sys
@@ -43,6 +49,7 @@ from vcrgen.leaderboard.store.submissions import listed
 from vcrgen.scorer.run import Options, Session
 
 MOST_MS = 200.0
+HONEST, PAGES_EACH, HALF_SENT = 20, 20, 1010
 PATIENCE = 1800.0
 SET = "bench"
 TEXT = (
@@ -58,10 +65,11 @@ def main() -> int:
     parser.add_argument("--submissions", type=int, default=500, help="by all of them")
     parser.add_argument("--items", type=int, default=500, help="outputs in each file")
     parser.add_argument("--database", default="", help="URL of an empty PostgreSQL database; SQLite without")
+    parser.add_argument("--flood", action="store_true", help="attack it, in place of handing in")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="bench-leaderboard-") as folder:
         bench = Bench(Path(folder), args.clients, args.submissions, args.items, args.database)
-        return bench.run()
+        return bench.flood() if args.flood else bench.run()
 
 
 @dataclass
@@ -127,6 +135,37 @@ class Bench:
             self.read(url, idle, threading.Event(), most=max(200, min(len(busy.times), 1000)))
         return self.report(ids, failures, accepting, scoring, busy, idle, alone)
 
+    def flood(self) -> int:
+        """Both attacks; the exit code."""
+        bad = 0
+        with self.server() as url:
+            fetch(connect(url), "/index.html")
+            for name, attack in (("nobody attacks", None), ("half-sent headers", half_send), ("wrong tokens", pour)):
+                process = attack and mp.get_context("spawn").Process(target=attack, args=(url,), daemon=True)
+                if process:
+                    process.start()
+                    time.sleep(5)
+                honest = [Fetched() for _ in range(HONEST)]
+                stop = threading.Event()
+                readers = [
+                    threading.Thread(target=self.read, args=(url, into, stop, PAGES_EACH, True)) for into in honest
+                ]
+                for reader in readers:
+                    reader.start()
+                for reader in readers:
+                    reader.join()
+                if process:
+                    process.terminate()
+                    process.join()
+                times = [each for one in honest for each in one.times]
+                statuses = sum((one.statuses for one in honest), Counter())
+                print(
+                    f"{name}: {len(times)} pages for {HONEST} clients, {dict(statuses)}; ms: median "
+                    f"{percentile(times, 0.5):.0f}, p95 {percentile(times, 0.95):.0f}"
+                )
+                bad |= set(statuses) != {200} or percentile(times, 0.5) > MOST_MS
+        return int(bad)
+
     @contextmanager
     def server(self) -> Iterator[str]:
         """A server of the board; gives its address."""
@@ -161,8 +200,10 @@ class Bench:
             seconds.append(time.perf_counter() - start)
         return min(seconds)
 
-    def read(self, url: str, into: Fetched, stop: threading.Event, most: int = 10**9) -> None:
-        """Fetch pages one after another, as a visitor does who never rests."""
+    def read(
+        self, url: str, into: Fetched, stop: threading.Event, most: int = 10**9, resting: bool = False
+    ) -> None:  # fmt: skip
+        """Fetch pages one after another, as a visitor does who never rests; or, resting, half a second between them."""
         connection, rng = connect(url), random.Random(1)
         paths = ["/index.html", "/history.html", "/compare.html", "/about.html", "/board.csv"]
         models: list[str] = []
@@ -180,6 +221,8 @@ class Bench:
             start = time.perf_counter()
             status = fetch(connection, path)
             into.add(path, status, time.perf_counter() - start)
+            if resting:
+                time.sleep(0.5 * rng.random() + 0.25)
 
     def report(
         self, ids: list[str], failures: Counter[int], accepting: float, scoring: float, busy: Fetched, idle: Fetched,
@@ -212,6 +255,54 @@ class Bench:
         slow = busy.percentile(0.95)
         print(f"p95 while it scores is {slow / idle.percentile(0.95):.1f} times that of the idle service")
         return int(bool(lost or twice or faults or slow > MOST_MS))
+
+
+def half_send(url: str) -> None:
+    """In a process of its own: hold as many connections as can be had, and say nothing whole on any of them."""
+    parts = urlsplit(url)
+    held: list[socket.socket] = []
+    while True:
+        while len(held) < HALF_SENT:
+            try:
+                address = (parts.hostname or "", parts.port or 0)
+                opened = socket.create_connection(address, timeout=5, source_address=("127.0.0.2", 0))
+                opened.sendall(b"GET / HTTP/1.1\r\nHost: bo")
+                opened.setblocking(False)
+                held.append(opened)
+            except OSError:
+                time.sleep(0.01)
+        time.sleep(1)
+        held = [one for one in held if not closed(one)]
+
+
+def closed(one: socket.socket) -> bool:
+    try:
+        return one.recv(1) == b""
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+
+
+def pour(url: str) -> None:
+    """In a process of its own: twelve clients who hand in 50 MB with a wrong token, again and again."""
+
+    def client() -> None:
+        body = form({"token": "vcr_wrong", "set": SET, "model": "M"}, b"a" * 50_000_000)
+        while True:
+            connection = connect(url)
+            try:
+                connection.request("POST", "/submit", body, {"content-type": "multipart/form-data; boundary=bench"})
+                connection.getresponse().read()
+            except OSError:
+                pass
+            connection.close()
+
+    threads = [threading.Thread(target=client) for _ in range(12)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
 
 
 def outputs(answers: list[str], seed: int) -> bytes:

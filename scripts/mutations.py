@@ -286,6 +286,9 @@ MUTATIONS: tuple[Mutation, ...] = (
       'STRICT = ("unknown", "duplicate", "null", "nan", "failed")', "board"),
     M("leaderboard", "entries by another hash", "canonical_json([team.casefold(), model.casefold()])",
       "canonical_json([model.casefold(), team.casefold()])", "board"),
-    M("leaderboard", "the largest loss last", "(gap.on_hidden.value - gap.on_public.value, gap.facts.model)",
-      "(gap.on_public.value - gap.on_hidden.value, gap.facts.model)", "board"),
+    M("leaderboard", "the largest loss last", "(gap.difference.value, gap.facts.model)",
+      "(-gap.difference.value, gap.facts.model)", "board"),
+    M("leaderboard", "a ladder of half steps", "score < best + step - 1e-9", "score < best + step / 2", "ladder"),
+    M("leaderboard", "a ladder on the whole key", "FEEDBACK if self.climbs else FINAL", '"" if self.climbs else FINAL', "ladder"),
+    M("leaderboard", "punctuation makes another file", 'char if char.isalnum() else " " for char in plain', "char for char in plain", "ladder"),
 )

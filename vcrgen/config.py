@@ -183,7 +183,9 @@ class ScoreOptions(Options):
     mode: str | None = option(None, "easy or hard: only outputs of this mode.")
     view: str | None = option(None, "stacked, tei or strip: what the model saw; only outputs of this view.")
     split: str | None = option(None, "Split of the dataset, or all.", shown="test, or the only one")
-    subset: str | None = option(None, "firstN: the first N questions; first100 and first500 are the paper's.")
+    subset: str | None = option(
+        None, "firstN: the first N questions (the paper's: first100, first500); feedback or final: of a hidden set."
+    )
     lang: str | None = option(None, "Language, where the dataset does not say.")
     segmenter: str | None = option(None, "builtin, or a trained spaCy pipeline for its tokens.")
     strip_thinking: bool | None = option(

@@ -1328,7 +1328,8 @@ def board(bench: Bench) -> Path:
 
     def make(path: Path) -> None:
         sets = ("--data", f"public:{answers_set(bench, 'en')}", "--data", f"secret:{hidden_set(bench) / 'form-1/key'}")
-        printed = [bench.run("leaderboard", "init", path, *sets, "--no-quoted", "--title", "Golden board")]
+        words = ("--no-quoted", "--title", "Golden board", "--feedback", "instant")
+        printed = [bench.run("leaderboard", "init", path, *sets, *words)]
         for file, on, model, team, *facts in MODELS:
             words = ("--model", model, "--team", team, "--set", on, *facts)
             printed.append(bench.run("leaderboard", "add", path, complete(bench, file), *words))
@@ -1380,6 +1381,58 @@ def board_pages(bench: Bench) -> Any:
 def marks(page: str) -> str:
     """A page without figures, times and ids."""
     return re.sub(r"\b[0-9a-f]{8,}\b|\d+(?:\.\d+)*", "0", undated(page))
+
+
+@golden("ladder", "spacy")
+def ladder(bench: Bench) -> Any:
+    """A set on a ladder: what files are told, and what is shown before it is closed, and after."""
+    key, path = bench.once("divided", divided_key), bench.folder / "ladder"
+    words = ("--data", f"divided:{key}", "--no-quoted", "--closes", "2090-01-01")
+    printed = bench.run("leaderboard", "init", path, *words)
+    for name, right in (("first", 12), ("no better", 13), ("better", 18), ("copy", 18), ("worse", 0)):
+        rows = [
+            {"question_id": f"{at:032x}", "view": "stacked", "output": divided_texts(at) if at < right else f"no {at}"}
+            for at in range(24)
+        ]
+        end = "." if name == "copy" else f" {name}" * (name != "better")
+        file = bench.folder / f"{name}.jsonl"
+        file.write_text("".join(json.dumps(row | {"output": row["output"] + end}) + "\n" for row in rows), "utf-8")
+        printed += bench.run("leaderboard", "add", path, file, "--model", f"The {name}", "--team", "Team A")
+    found = {"open": bench.run("leaderboard", "export", path, "--to", "csv")}
+    for words in (("close",), ("close", "--early"), ("close", "--early"), ("sets", "retire")):
+        printed += bench.run("leaderboard", *words, path, "divided")
+    printed += bench.run("leaderboard", "sets", "list", path)
+    found["closed"] = bench.run("leaderboard", "export", path, "--to", "csv")
+    return {name: [undated(line) for line in lines] for name, lines in (found | {"printed": printed}).items()}
+
+
+def divided_texts(at: int) -> str:
+    """The covered text of a question of :func:`divided_key`."""
+    return f"lorem{chr(97 + at)} ipsum{chr(97 + at)} dolor"
+
+
+def divided_key(path: Path) -> None:
+    """The key of a hidden set of 24 questions, of which every third is in the feedback part."""
+    from dataclasses import asdict
+
+    from vcrgen.dataset.key import ANSWERS, FEEDBACK, FINAL, KEY_FILE, REPORT, VERSION, KeyManifest
+    from vcrgen.files import sha256_file
+
+    path.mkdir()
+    spans = [{"tokens": None, "cover": "easy", "visible_ink": 0.5}]
+    items = [
+        {"question_id": f"{at:032x}", "crossed_text": [divided_texts(at)], "spans": spans}
+        | {"part": FINAL if at % 3 else FEEDBACK}
+        for at in range(24)
+    ]
+    (path / ANSWERS).write_text("".join(json.dumps(item) + "\n" for item in items), "utf-8")
+    (path / REPORT).write_text("{}", "utf-8")
+    hashes = {name: sha256_file(path / name) for name in (ANSWERS, REPORT)}
+    key = KeyManifest(
+        version=VERSION, language="en", items=len(items), canary="c", nonce="0", fingerprint="f", public="",
+        signature="vcrgen:0|lang:en", files=hashes,
+    )  # fmt: skip
+    (path / KEY_FILE).write_text(json.dumps(asdict(key)), "utf-8")
 
 
 @golden("quoted")

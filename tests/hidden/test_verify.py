@@ -53,6 +53,7 @@ QUESTIONS = "questions: nothing but random ids and the question"
 IMAGES = "images: pixels and canary, no other data"
 CANARY = "canary in every file"
 TIMES = "one time stamp"
+ATTRIBUTES = "no extended attributes"
 COMMITMENT = "key unchanged and committed to"
 PERMISSIONS = "key readable by its owner only"
 CONTENT = "questions and images are those of the key"
@@ -60,7 +61,7 @@ TEXTS = "no answer, caption or source id in the public part"
 COVERS = "every answer covered in the pixels"
 PARTS = "feedback part and final part"
 SEAL = "seal of the maintainer's secret"
-PUBLIC_CHECKS = (NAMES, DESCRIPTION, QUESTIONS, IMAGES, CANARY, TIMES)
+PUBLIC_CHECKS = (NAMES, DESCRIPTION, QUESTIONS, IMAGES, CANARY, TIMES, ATTRIBUTES)
 ALL_CHECKS = (*PUBLIC_CHECKS, COMMITMENT, PERMISSIONS, CONTENT, TEXTS, COVERS, PARTS, SEAL)
 
 
@@ -411,6 +412,10 @@ def folder_time(folder: Path) -> None:
     os.utime(folder / "public", (TIME_STAMP, TIME_STAMP - 1))
 
 
+def attribute(folder: Path) -> None:
+    os.setxattr(an_image(folder), "user.caption", an_answer(folder).encode())
+
+
 def shown(pixels: np.ndarray, answer: dict[str, Any], name: str) -> None:
     """One dark pixel in the middle of the last box."""
     box = answer["spans"][-1]["boxes"][-1]
@@ -667,6 +672,7 @@ AS_IT_IS: dict[str, tuple[Plant, set[str]]] = {
     "time of a file": (file_time, {TIMES}),
     "time of the folder": (folder_time, {TIMES}),
     "link": (link, {NAMES, TIMES}),
+    "extended attribute": (attribute, {ATTRIBUTES}),
 }
 
 
@@ -676,6 +682,8 @@ def test_a_change_after_the_set_was_made(hidden_set: Path, secret: Secret, name:
     plant, caught = AS_IT_IS[name]
     if os.name == "nt" and PERMISSIONS in caught:
         pytest.skip("needs the permissions of a Unix system")
+    if ATTRIBUTES in caught and not hasattr(os, "setxattr"):
+        pytest.skip("needs the extended attributes of Linux")
     plant(hidden_set)
     if TIMES not in caught:
         stamp(hidden_set / "public")

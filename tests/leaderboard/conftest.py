@@ -18,12 +18,15 @@ import pytest
 
 from vcrgen.builder.run import build
 from vcrgen.config import load_build_config
+from vcrgen.dataset.key import ANSWERS, KEY_FILE, PARTS, read_key
+from vcrgen.files import sha256_file
 from vcrgen.hidden import HiddenOptions, make_hidden
 from vcrgen.leaderboard.board import Board, init_board
 from vcrgen.leaderboard.facts import ModelFacts, check_facts
-from vcrgen.leaderboard.intake import accept
+from vcrgen.leaderboard.intake import BY_MAINTAINERS, accept
 from vcrgen.leaderboard.outcome import CellOutcome, ScoringOutcome
 from vcrgen.leaderboard.records import State, Submission
+from vcrgen.leaderboard.rotation import make_phase
 from vcrgen.leaderboard.settings import make_settings
 from vcrgen.leaderboard.store import submissions
 from vcrgen.leaderboard.worker import Worker, finish
@@ -58,7 +61,21 @@ def hidden(tmp_path_factory: pytest.TempPathFactory) -> Path:
     secret_file.write_text("0badf00d" * 8)
     options = HiddenOptions(config=load_build_config(None, {"source": "samples:60"}), items=8, fonts=("lato",))
     make_hidden(options, out=out, secret_file=secret_file)
+    divide(out)
     return out
+
+
+def divide(out: Path) -> None:
+    """Give every third question of a hidden set's key to the feedback part, and the others to the final one."""
+    answers, description, manifest = out / "key" / ANSWERS, out / "key" / KEY_FILE, out / "public" / "manifest.json"
+    items = [json.loads(line) for line in answers.read_text("utf-8").splitlines()]
+    items = [item | {"part": PARTS[number % 3 > 0]} for number, item in enumerate(items)]
+    answers.write_text("".join(json.dumps(item) + "\n" for item in items), "utf-8")
+    values = json.loads(description.read_text("utf-8"))
+    values["files"][ANSWERS] = sha256_file(answers)
+    description.write_text(json.dumps(values), "utf-8")
+    told = json.loads(manifest.read_text("utf-8")) | {"commitment": read_key(out / "key").commitment}
+    manifest.write_text(json.dumps(told), "utf-8")
 
 
 @pytest.fixture(scope="session")
@@ -154,12 +171,20 @@ def postgres(new_database: Callable[[], str], spare_databases: list[str]) -> Ite
 
 @pytest.fixture
 def make_board(tmp_path: Path, public: Path, hidden: Path) -> MakeBoard:
-    """Makes a board with both sets, in a database; settings by name."""
+    """Makes a board with both sets, the hidden one with instant feedback, in a database; settings by name."""
 
-    def make(name: str = "board", *, database: str = "", with_quoted: bool = False, **settings: Any) -> Board:
+    def make(
+        name: str = "board",
+        *,
+        database: str = "",
+        with_quoted: bool = False,
+        feedback: str = "instant",
+        **settings: Any,
+    ) -> Board:
         data = [f"public:{public}", f"hidden-en:{hidden / 'key'}"]
         chosen = make_settings(title="Test board", database=database).model_copy(update=settings)
-        return init_board(tmp_path / name, data, chosen, with_quoted=with_quoted)
+        phase = make_phase(feedback=feedback)
+        return init_board(tmp_path / name, data, chosen, with_quoted=with_quoted, phase=phase)
 
     return make
 
@@ -228,8 +253,8 @@ def submit() -> Submit:
     ) -> Submission:
         with file.open("rb") as stream:
             return accept(
-                board, facts, stream, set_name=set_name, name=file.name, channel="api", actor=f"team {facts.team}",
-                limited=limited,
+                board, facts, stream, set_name=set_name, name=file.name, actor=f"team {facts.team}", limited=limited,
+                channel="api" if limited else BY_MAINTAINERS,
             )  # fmt: skip
 
     return call
@@ -305,3 +330,38 @@ def place(facts: Callable[..., ModelFacts]) -> Place:
         return submission
 
     return call
+
+
+@pytest.fixture
+def guess(tmp_path: Path, hidden_key: AnswerKey) -> Callable[..., Path]:
+    """Writes a file for the hidden set that restores some questions of its parts, and is no near copy of another.
+
+    Args (of what it returns): name: also a word that stands in every output; right: how many questions of each part;
+    views.
+    """
+
+    def write(name: str, right: Mapping[str, int], views: Sequence[str] = ("stacked",)) -> Path:
+        left, lines = dict(right), []
+        for number, question in enumerate(hidden_key.questions):
+            left[question.part] = left.get(question.part, 0) - 1
+            said = " ".join(question.answers) if left[question.part] >= 0 else f"nothing {number}"
+            for view in views:
+                lines.append({"question_id": question.question_id, "output": f"{said} {name}", "view": view})
+        file = tmp_path / f"{name}.jsonl"
+        file.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+        return file
+
+    return write
+
+
+@pytest.fixture
+def another(hidden: Path, tmp_path: Path) -> Path:
+    """Another hidden set: the same questions under another nonce, and so under another commitment."""
+    out = tmp_path / "another"
+    shutil.copytree(hidden, out)
+    values = json.loads((out / "key" / "key.json").read_text())
+    (out / "key" / "key.json").write_text(json.dumps(values | {"nonce": "f" * 64}))
+    told = json.loads((out / "public" / "manifest.json").read_text())
+    told["commitment"] = read_key(out / "key").commitment
+    (out / "public" / "manifest.json").write_text(json.dumps(told))
+    return out

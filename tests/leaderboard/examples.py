@@ -280,7 +280,7 @@ def compare_page(a: ModelFacts | None = None, b: ModelFacts | None = None) -> Co
 
 
 def gaps(count: int = 12) -> list[Gap]:
-    public, hidden = track(), track("hidden-en-2026", "mixed", hidden=True)
+    public, hidden = (track(), track(mode="hard")), track("hidden-en-2026", "mixed", hidden=True)
     return [
         Gap(
             facts=facts(n),
@@ -288,6 +288,7 @@ def gaps(count: int = 12) -> list[Gap]:
             hidden=hidden,
             on_public=figure(KNOWN[n % len(KNOWN)][5]),
             on_hidden=figure(round(KNOWN[n % len(KNOWN)][5] * (0.97 - 0.03 * (n % 4)) / 0.005) * 0.005, 0.035),
+            difference=figure(-0.03 - 0.02 * (n % 4), 0.06),
         )
         for n in range(count)
     ]

@@ -154,7 +154,7 @@ def test_a_set_may_be_elsewhere(made: Path, public: Path, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (["public"], "--data takes NAME:PATH"),
+        (["public"], "A set is named as NAME:PATH"),
         (["public:/no/such/folder"], "The set 'public' cannot be used"),
         (["publik:{public}"], "there is no set 'publik'"),
     ],

@@ -8,6 +8,7 @@ import pytest
 from vcrgen.errors import LeaderboardError, VcrgenError
 from vcrgen.leaderboard import records
 from vcrgen.leaderboard.board import Board, init_board, maintainer, named_sets, open_board
+from vcrgen.leaderboard.rotation import make_phase
 from vcrgen.leaderboard.settings import Settings
 from vcrgen.leaderboard.store import quotes
 from vcrgen.leaderboard.store.log import read_log
@@ -22,12 +23,15 @@ def test_a_board_knows_its_sets(board: Board, public: Path, hidden: Path) -> Non
     )  # fmt: skip
     assert second == records.TestSet(
         name="hidden-en", path=str(hidden / "key"), hidden=True, language="en", questions=8, spans=second.spans,
-        modes=("mixed",), signature=second.signature,
+        modes=("mixed",), signature=second.signature, phase=make_phase(feedback="instant"),
     )  # fmt: skip
     assert first.spans >= 12 and second.spans >= 8 and first.signature != second.signature
     with board.reading() as connection:
         told = [(line.actor, line.what, line.subject, line.facts) for line in read_log(connection)]
-    assert told == [(maintainer(), "set added", one.name, {"signature": one.signature}) for one in (first, second)]
+    facts = [{"signature": first.signature}, {"signature": second.signature, "feedback": "instant"}]
+    assert told == [
+        (maintainer(), "set added", one.name, fact) for one, fact in zip((first, second), facts, strict=True)
+    ]
 
 
 def test_only_its_owner_can_look_into_a_board(sqlite_board: Board) -> None:
@@ -48,8 +52,8 @@ def test_a_board_may_begin_with_published_rows(public: Path, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (["public"], "--data takes NAME:PATH"),
-        (["public:"], "--data takes NAME:PATH"),
+        (["public"], "A set is named as NAME:PATH"),
+        (["public:"], "A set is named as NAME:PATH"),
         ([":{public}"], "A set's name is up to 40 small letters"),
         (["Public:{public}"], "A set's name is up to 40 small letters"),
         (["../x:{public}"], "A set's name is up to 40 small letters"),

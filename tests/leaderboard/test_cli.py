@@ -8,20 +8,23 @@ from pathlib import Path
 import pytest
 import typer
 
-from vcrgen.cli.leaderboard import leaderboard
+from vcrgen.cli.leaderboard import leaderboard, sets
 from vcrgen.leaderboard.board import Board, open_board
 from vcrgen.leaderboard.facts import ModelFacts
 from vcrgen.leaderboard.records import Submission
 from vcrgen.leaderboard.store import submissions
 from vcrgen.scorer.answer_key import AnswerKey
+from vcrgen.scorer.answers import load_answers
 
 Run = Callable[..., tuple[int, str, str]]
 Hand = Callable[..., Path]
 Facts = Callable[..., ModelFacts]
 Place = Callable[..., Submission]
 
+DOCS = Path(__file__).resolve().parents[2] / "docs" / "leaderboard.md"
 COMMANDS = [
-    "init", "serve", "add", "export", "import", "token", "list", "remove", "rescore", "log", "backup", "restore", "upgrade",  # noqa: E501
+    "init", "serve", "add", "export", "import", "token", "list", "remove", "choose", "close", "rescore", "log",
+    "backup", "restore", "upgrade", "maintainer",
 ]  # fmt: skip
 
 
@@ -33,7 +36,7 @@ def examples(command: str) -> list[list[str]]:
 
 def test_every_command_is_tested() -> None:
     group = typer.main.get_command(leaderboard)
-    assert sorted(group.commands) == sorted(COMMANDS)  # type: ignore[attr-defined]
+    assert sorted(group.commands) == sorted([*COMMANDS, "sets"])  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -70,6 +73,9 @@ def test_a_board_from_beginning_to_end(
     code, out, err = run("leaderboard", *example("token"))
     assert code == 0 and re.fullmatch(r"vcr_[\w-]{43}\n", out) and "only time it is shown" in err
     assert "Team A" in succeed(["token", "board"]) and "1 tokens are void now" in succeed(example("token", 1))
+    code, out, err = run("leaderboard", *example("maintainer"))
+    assert code == 0 and re.fullmatch(r"vcr_maintainer_[\w-]{43}\n", out) and "only time it is shown" in err
+    assert "1 tokens are void now" in succeed(example("maintainer", 1))
     assert succeed(example("list")) == ""
     listed = succeed(["list", "board"])
     assert re.fullmatch(r"[0-9a-f]{12}  \d{4}-\d\d-\d\d \d\d:\d\d  scored    public  My VLM, Team A\n", listed)
@@ -95,6 +101,44 @@ def test_a_board_from_beginning_to_end(
     assert f"{one}  " in succeed(["list", "board", "--state", "removed"])
 
 
+WALK = re.search(r"## A phase from beginning to end\n\n```bash\n(.*?)```", DOCS.read_text("utf-8"), re.DOTALL)
+
+
+def test_a_phase_from_beginning_to_end(
+    run: Run, guess: Callable[..., Path], public: Path, hidden: Path, another: Path, hidden_key: AnswerKey
+) -> None:
+    """The walk of docs/leaderboard.md, line by line."""
+    Path("data").mkdir()
+    for name, place in (("data/my-vcr", public), ("hidden-2026", hidden), ("hidden-2027", another)):
+        Path(name).symlink_to(place)
+    guess("a", {"feedback": 3, "final": 2}, ("stacked", "tei")).rename("preds.jsonl")
+    assert WALK is not None
+    told = []
+    for line in WALK[1].splitlines():
+        program, *words = shlex.split(line, comments=True)
+        code, out, err = run(*words)
+        assert program == "vcrgen" and code == 0, err
+        told.append(" ".join(out.split()))
+    assert len(told) == 9 and "hidden-2026: 100 % (exact match on VI+TEI of the feedback part" in told[3]
+    assert "hidden-2026 is closed; 1 models have their scores on the final part." in told[5]
+    assert "hidden ladder published" in told[8] and "hidden ladder open" in told[8]
+    answers = [question.answers for question in load_answers(Path("hidden-2026-answers")).questions]
+    assert answers == [question.answers for question in hidden_key.questions]
+
+
+def test_commands_of_sets(run: Run, sqlite_board: Board, another: Path) -> None:
+    group = typer.main.get_command(sets)
+    known = ["add", "dates", "list", "publish-key", "replace", "retire"]
+    assert sorted(group.commands) == known  # type: ignore[attr-defined]
+    for command in known:
+        code, out, _ = run("leaderboard", "sets", command, "--help")
+        assert code == 0 and f"vcrgen leaderboard sets {command} " in out
+    code, out, _ = run("leaderboard", "sets", "list", sqlite_board.folder)
+    assert code == 0 and "hidden-en: Its scores are shown at once" in " ".join(out.split())
+    code, out, _ = run("leaderboard", "sets", "add", sqlite_board.folder, f"second:{another / 'key'}")
+    assert code == 0 and "ladder" in out and "shown at once" not in out
+
+
 def test_where_one_is_may_be_the_board(run: Run, sqlite_board: Board, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(sqlite_board.folder)
     code, out, err = run("leaderboard", "export", ".", "--to", "site")
@@ -116,7 +160,9 @@ def test_a_file_that_is_refused_is_exit_code_1(
 
 MISTAKES: dict[str, tuple[str, str]] = {
     "no set": ("init new", "Name the sets that the board scores with --data NAME:PATH"),
-    "data without a name": ("init new --data {public}", "cannot be used|takes NAME:PATH|A set's name"),
+    "feedback that is none": ("init new --data a:{public} --feedback none", "The feedback is one of ladder, instant"),
+    "a date that is none": ("init new --data a:{public} --closes soon", "--closes takes a date such as 2026-12-01"),
+    "data without a name": ("init new --data {public}", "named as NAME:PATH"),
     "data that is not there": ("init new --data a:nowhere", "The set 'a' cannot be used: nowhere does not exist"),
     "data that is none": ("init new --data a:.", "The set 'a' cannot be used"),
     "a name that is none": ("init new --data A_B:{public}", "A set's name is up to 40 small letters"),
@@ -142,9 +188,9 @@ MISTAKES: dict[str, tuple[str, str]] = {
     "a site over something else": ("export {board} --to site --out {board}", "holds something else"),
     "a table over a folder": ("export {board} --to md --out .", r"\. cannot be written"),
     "a table in no folder": ("export {board} --to md --out no/table.md", "no/table.md cannot be written"),
-    "an unknown state": ("list {board} --state done", "Unknown state 'done'; known: queued, scoring"),
+    "an unknown state": ("list {board} --state done", "Unknown state 'done'; known: held, queued, scoring"),
     "no match": ("remove {board} ffff --reason r", "submissions have an id that begins with 'ffff'"),
-    "no reason": ("remove {board} {id} --reason ' '", "Say why with --reason"),
+    "no reason": ("remove {board} {id} --reason ' '", "Say why"),
     "no token": ("token {board} --team Nobody --revoke", "The team 'Nobody' has no valid token"),
     "no team": ("token {board} --revoke", "Name the team whose tokens are to be void"),
     "a team that cannot be seen": ("token {board} --team \u200b", "holds the invisible character U.200B"),
@@ -194,7 +240,8 @@ def test_a_mistake_is_one_sentence(
 def test_no_board_is_one_sentence(command: str, run: Run, tmp_path: Path) -> None:
     more = {
         "add": ["p.jsonl", "--model", "M", "--team", "T"], "export": ["--to", "md"], "import": ["q.csv"],
-        "remove": ["ff", "--reason", "r"], "backup": ["b.tar.gz"],
+        "remove": ["ff", "--reason", "r"], "backup": ["b.tar.gz"], "choose": ["ff"], "close": ["hidden-en"],
+        "maintainer": ["Ada"],
     }  # fmt: skip
     code, out, err = run("leaderboard", command, "nowhere", *more.get(command, []))
     assert code == 2 and out == ""

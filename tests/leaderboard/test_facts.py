@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vcrgen.errors import LeaderboardError
-from vcrgen.leaderboard.facts import MAX_FILE_NAME, ModelFacts, check_facts, entry_of, file_name
+from vcrgen.leaderboard.facts import MAX_FILE_NAME, ModelFacts, check_facts, entry_of, file_name, lookalikes
 from vcrgen.published.facts import MAX_LINK, MAX_NAME, Access, check_link, check_name, parse_size, show_size
 
 
@@ -47,6 +47,18 @@ def test_names_are_stored_in_one_form(given_name: str, stored: str) -> None:
         ("a\ud800b", "U+D800"),
         ("a\ue000b", "U+E000"),
         ("a\uffffb", "U+FFFF"),
+        ("a\u3164b", "U+3164"),  # a Hangul filler, a letter to Unicode
+        ("a\u2800b", "U+2800"),  # a blank of Braille
+        ("a\uffa0", "U+FFA0"),
+        ("a\u115f", "U+115F"),
+        ("Seer\ufe0f", "U+FE0F"),  # variation selectors
+        ("Seer\U000e0101", "U+E0101"),
+        ("Seer\u180b", "U+180B"),
+        ("Seer\U000e0041", "U+E0041"),  # a tag
+        ("Seer\u034f", "U+034F"),
+        ("Seer\U00013441", "U+13441"),
+        ("\u0301", "accents without a letter"),
+        ("Z" + "\u0335" * 5, "five on one letter"),
     ],
 )
 def test_names_that_cannot_be_seen_are_refused(name: str, message: str) -> None:
@@ -212,3 +224,34 @@ def test_a_file_name_is_never_a_path(name: str) -> None:
     assert not set(shown) & {"/", "\\", "\0"}
     assert not [char for char in shown if unicodedata.category(char)[0] == "C"]
     assert file_name(shown) == shown
+
+
+@pytest.mark.parametrize(
+    ("facts", "message"),
+    [
+        ({"size": "999999T"}, "The size is at most 100T"),
+        ({"size": "100.1T"}, "The size is at most 100T"),
+        ({"size": "0B"}, "more than 0"),
+        ({"released": "9999-12-31"}, "at most a year ahead, not 9999-12-31"),
+        ({"released": "0001-01-01"}, "after 1950"),
+    ],
+)
+def test_what_no_model_is(facts: dict[str, str], message: str) -> None:
+    with pytest.raises(LeaderboardError, match=message):
+        check_facts(team="T", model="M", **facts)
+    assert check_facts(team="T", model="M", size="100T", released="2026-01-31").size == 100_000
+
+
+@pytest.mark.parametrize(
+    ("models", "marked"),
+    [
+        ([("Team A", "Seer"), ("Team B", "Seer"), ("Team A", "Se\u0435r")], [1, 2]),  # a Cyrillic letter
+        ([("Team A", "Seer"), ("Team B", "seer"), ("Team C", "Looker")], []),
+        ([("Team A", "Seer"), ("Te\u0430m A", "Looker"), ("Team B", "x")], [0, 1]),
+        ([("Team A", "Seer 1"), ("Team A", "Seer l")], []),  # its own names are its own matter
+        ([("paypal", "x"), ("PAYPAI", "y")], [0, 1]),
+    ],
+)
+def test_names_that_look_the_same(models: list[tuple[str, str]], marked: list[int]) -> None:
+    facts = [check_facts(team=team, model=model) for team, model in models]
+    assert lookalikes(facts) == {facts[number].entry for number in marked}

@@ -101,11 +101,11 @@ def test_what_cannot_be_taken_leaves_nothing(
     ("settings", "set_name", "message"),
     [
         ({"scored_a_day": 3}, "public", "handed in 3 files for public in 24 hours"),
-        ({"scored_hidden_a_day": 3}, "hidden-en", "handed in 3 files for hidden-en in 24 hours"),
+        ({"scored_hidden_a_day": 3}, "hidden-en", "asked for 3 figures of hidden-en in 24 hours"),
         (
             {"scored_hidden_a_day": 9, "scored_hidden_in_all": 3},
             "hidden-en",
-            "handed in 3 files for hidden-en, the most",
+            "asked for 3 figures of hidden-en, the most",
         ),
     ],
 )

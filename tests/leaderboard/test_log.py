@@ -13,6 +13,7 @@ from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.records import Event
 from vcrgen.leaderboard.store import log
 from vcrgen.leaderboard.store.log import check_log, last_event, read_log, record
+from vcrgen.leaderboard.store.results import check_scores
 from vcrgen.leaderboard.store.schema import events
 
 
@@ -131,3 +132,34 @@ def test_the_zone_of_the_clock_does_not_matter(sqlite_board: Board, monkeypatch:
     told = lines(sqlite_board)
     assert told[-1].at == moment and told[-1].at.utcoffset() == timedelta()
     assert check_log(iter(told)) == 3
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE cells SET figures = replace(figures, '0.5', '0.9')",
+        "UPDATE cells SET hits = zeroblob(16)",
+        "UPDATE runs SET result = replace(result, '8', '9')",
+        "UPDATE runs SET signature = 'metric:other|seed:0'",
+        "UPDATE cells SET mode = 'hard' WHERE mode = 'easy'",
+    ],
+)
+def test_changed_scores_show(change: str, sqlite_board: Board, place: Any) -> None:
+    place(sqlite_board, "A", {("easy", "stacked"): [0.5, 0.5], ("easy", "tei"): [0.25, 0.25]}, hits=b"\x01" * 16)
+    place(sqlite_board, "B", {("mixed", "stacked"): [0.5, 0.25]}, set_name="hidden-en")
+    with sqlite_board.reading() as connection:
+        assert check_scores(connection, read_log(connection)) == 2
+    with sqlite_board.engine.begin() as connection:
+        connection.execute(text(change))
+    with sqlite_board.reading() as connection:
+        check_log(read_log(connection))
+        with pytest.raises(LeaderboardError, match="The scores of A on public are not those that the log tells of"):
+            check_scores(connection, read_log(connection))
+
+
+def test_a_digest_of_scores_does_not_tell_them(sqlite_board: Board, place: Any) -> None:
+    """The same scores have another digest each time, so that nobody can try which ones have it."""
+    for model in ("A", "B"):
+        place(sqlite_board, model, {("mixed", "stacked"): [0.5, 0.25]}, set_name="hidden-en")
+    digests = [line.facts["scores"] for line in lines(sqlite_board) if "scores" in line.facts]
+    assert len(set(digests)) == len(digests) == 2

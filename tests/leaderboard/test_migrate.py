@@ -4,15 +4,18 @@ import dataclasses
 from pathlib import Path
 
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
+from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from sqlalchemy import inspect, text
 
 from vcrgen.errors import LeaderboardError
 from vcrgen.leaderboard.board import Board, open_board
-from vcrgen.leaderboard.store.engine import open_engine
-from vcrgen.leaderboard.store.migrate import check, current, upgrade
+from vcrgen.leaderboard.store.engine import open_engine, reading
+from vcrgen.leaderboard.store.migrate import MIGRATIONS, check, current, upgrade
 from vcrgen.leaderboard.store.schema import metadata
+from vcrgen.leaderboard.store.sets import all_sets
 
 
 def test_the_migrations_make_the_tables_of_the_code(board: Board) -> None:
@@ -68,3 +71,29 @@ def test_an_empty_database_holds_no_board(sqlite_board: Board, tmp_path: Path) -
     empty = dataclasses.replace(sqlite_board, engine=open_engine(tmp_path, ""))
     with pytest.raises(LeaderboardError, match="holds no board"):
         check(empty.engine, tmp_path)
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_a_board_of_the_first_version_goes_on_as_before(
+    kind: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    """Its hidden sets show their scores at once, and its files count one figure each."""
+    engine = open_engine(tmp_path, request.getfixturevalue("postgres")() if kind == "postgresql" else "")
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    with engine.begin() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0001")
+        for number, (name, hidden) in enumerate((("public", False), ("secret", True))):
+            connection.execute(
+                text(
+                    "INSERT INTO sets (name, number, path, hidden, language, questions, spans, modes, signature)"
+                    " VALUES (:name, :number, '/p', :hidden, 'en', 3, 5, '[]', 'a:b')"
+                ),
+                {"name": name, "number": number, "hidden": hidden},
+            )
+    upgrade(engine)
+    with reading(engine) as connection:
+        feedback = {one.name: (one.phase.feedback, one.phase.state) for one in all_sets(connection)}
+    engine.dispose()
+    assert feedback == {"public": ("full", "open"), "secret": ("instant", "open")}

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from vcrgen.dataset.views import View
 from vcrgen.leaderboard.facts import ModelFacts
-from vcrgen.leaderboard.records import Figure, State
+from vcrgen.leaderboard.records import Figure, Headline, State
 from vcrgen.leaderboard.site import names, texts
 from vcrgen.leaderboard.site.render import Pages, policy
 from vcrgen.published.quoted import published, read_quoted
@@ -418,3 +418,28 @@ def test_facts_without_anything_are_rendered() -> None:
     bare = ModelFacts(team="T", model="M")
     page = Reader(Pages(examples.site(models=[bare])).model(examples.model_page(bare)))
     assert "None" not in page.text and "unknown" not in page.text
+
+
+def test_scores_are_drawn_over_date_and_size() -> None:
+    pages, table = Pages(examples.site()), examples.table()
+    page = pages.board(table)
+    known = table.rankings[0].rows
+    drawn = page.split('<svg class="sc"')[1:]
+    assert len(drawn) == 2 and "Exact match by date of release" in page and "Exact match by size" in page
+    dated, sized = (part.partition("</svg>")[0].count("<circle") for part in drawn)
+    assert dated == sum(row.facts.released is not None for row in known)
+    assert sized == sum(row.facts.size is not None for row in known)
+    few = dataclasses.replace(table.rankings[0], rows=known[:1])
+    assert '<svg class="sc"' not in pages.board(dataclasses.replace(table, rankings=(few,)))
+
+
+def test_one_figure_over_the_sets_that_maintainers_name() -> None:
+    site = examples.site()
+    named = tuple(each.name for each in site.sets[:2])
+    settings = site.settings.model_copy(update={"headline": named})
+    overall = Pages(dataclasses.replace(site, settings=settings))
+    row = Headline(facts=examples.facts(0), exact=0.5, by_set={named[0]: 0.25, named[1]: 0.75})
+    page = overall.headline([row])
+    assert all(text in page for text in ("50.00", "25.00", "75.00", examples.facts(0).model, *named))
+    assert "headline.html" in overall.about() and "headline.html" not in Pages(site).about()
+    assert "No model has a figure" in overall.headline([])

@@ -299,3 +299,83 @@ def test_links_between_files_work(browser: Any, tmp_path: Path) -> None:
     page.press(f"nav a[href='{names.ABOUT}']")
     assert page.one("h1").text == "About this board"
     assert page.one("nav [aria-current=page]").text == "About"
+
+
+@pytest.fixture
+def many(pages: Pages) -> str:
+    """A page with 35 quoted rows."""
+    one = examples.quoted()[0]
+    rows = tuple(dataclasses.replace(one, model=f"Model {number:02}", exact=number / 100) for number in range(35))
+    return pages.board(dataclasses.replace(examples.table(), quoted=rows))
+
+
+def test_quoted_rows_come_on_pages(browser: Any, many: str, tmp_path: Path) -> None:
+    page = Page(browser, many, tmp_path / "board.html")
+    place = lambda: page.one(".pages output").text  # noqa: E731
+    assert place() == "1 to 10 of 35" and page.column(0, ".quoted") == [f"Model {n:02}" for n in range(10)]
+    assert not page.one(".pages button").is_enabled()
+    for _ in range(3):
+        page.all(".pages button")[1].click()
+    assert place() == "31 to 35 of 35" and len(page.column(0, ".quoted")) == 5
+    assert not page.all(".pages button")[1].is_enabled()
+    page.one(".pages input").send_keys("MODEL 26")
+    assert place() == "1 to 1 of 1" and page.column(0, ".quoted") == ["Model 26"]
+    page.one(".pages input").send_keys("x")
+    assert place() == "no row" and page.column(0, ".quoted") == []
+    page.one(".pages input").send_keys("\b" * 9)
+    page.fill("search", "Model 34")
+    assert page.column(0, ".quoted") == ["Model 34"]
+    page.fill("search", "")
+    page.one(".quoted thead button").click()
+    page.one(".quoted thead button").click()
+    assert page.column(0, ".quoted")[0] == "Model 34"
+
+
+def test_quoted_rows_without_the_script(browser: Any, many: str, tmp_path: Path) -> None:
+    browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    page = Page(browser, many, tmp_path / "board.html")
+    assert len(page.all(".quoted tbody tr")) == 10 and "Show all 35 rows" in page.one(".all").text
+    page.one(".all input").click()
+    assert len(page.all(".quoted tbody tr")) == 35
+
+
+TARGETS = """
+return [...document.querySelectorAll("a, button, summary, input, select")].filter((each) => {
+  const box = each.getBoundingClientRect();
+  const inline = each.closest("p, .prose li, footer") && !each.closest(".all");
+  return box.width && !inline && (box.height < 24 || box.width < 24) && !each.matches(".all input");
+}).map((each) => each.outerHTML.slice(0, 100));
+"""
+
+
+@pytest.mark.parametrize("width", [400, 1200])
+def test_every_page_can_be_pressed_read_aloud_and_reached_by_keys(
+    browser: Any, pages: Pages, tmp_path: Path, width: int
+) -> None:
+    browser.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride", {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False}
+    )
+    for kind, html in everything(pages).items():
+        Page(browser, html, tmp_path / f"{kind}.html")
+        assert browser.execute_script(TARGETS) == [], kind
+        heads = browser.find_elements("css selector", "th")
+        assert all(head.get_attribute("textContent").strip() for head in heads), kind
+        assert browser.find_elements("css selector", "pre:not([tabindex='0'])") == [], kind
+
+
+def test_the_history_fits_a_phone(browser: Any, pages: Pages, tmp_path: Path) -> None:
+    browser.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride", {"width": 400, "height": 800, "deviceScaleFactor": 1, "mobile": True}
+    )
+    page = Page(browser, pages.history(examples.events()), tmp_path / "history.html")
+    inside = "const box = document.querySelector('.wide'); return [box.scrollWidth, box.clientWidth]"
+    wide, seen = browser.execute_script(inside)
+    assert wide <= seen, "nothing has to be scrolled sideways"
+    assert page.one(".log tbody tr").is_displayed()
+
+
+def test_a_long_history_comes_on_pages(browser: Any, pages: Pages, tmp_path: Path) -> None:
+    page = Page(browser, pages.history(examples.events(120)), tmp_path / "history.html")
+    assert page.one(".pages output").text == "1 to 50 of 120" and len(page.all(".log tbody tr")) == 50
+    page.one(".pages input").send_keys("removed")
+    assert page.one(".pages output").text == "1 to 30 of 30"

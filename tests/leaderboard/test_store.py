@@ -132,10 +132,13 @@ def test_counts(board: Board) -> None:
         def count(states: tuple[State, ...] = tuple(State), **more: object) -> int:
             return submissions.count(connection, states=states, **more)  # type: ignore[arg-type]
 
-        assert count() == 3 and count(team="A") == 3 and count(team="B") == 0
+        assert count() == 3 and count(teams=["a"]) == 3 and count(teams=["b"]) == 0
         assert count(set_name="public") == 2 and count((State.FAILED,)) == 1
         assert count(since=start + timedelta(minutes=1)) == 2 and count(before=start + timedelta(minutes=1)) == 1
-        assert count(submissions.TAKEN, team="a", set_name="public") == 1
+        assert count(submissions.TAKEN, teams=["a", "b"], set_name="public") == 1
+        assert count(figures=True) == 3
+        submissions.change(connection, f"{0:032x}", asked=4)
+        assert count(figures=True) == 6 and count() == 3
 
 
 def test_tokens(board: Board) -> None:

@@ -360,8 +360,9 @@ def test_json_holds_everything() -> None:
     (found,) = loaded["tables"]
     assert found["track"] == {
         "set": "wiki-en", "hidden": False, "language": "en", "mode": "easy", "view": "stacked", "questions": 500,
-        "spans": 1234, "step": 0.0,
+        "spans": 1234, "step": 0.0, "phase": found["track"]["phase"],
     }  # fmt: skip
+    assert found["track"]["phase"]["feedback"] == "full"
     (ranked,) = found["rankings"][0]["rows"]
     assert ranked["facts"] == {
         "team": "Lab", "model": "Seer", "link": "https://lab.example/seer", "access": "open", "size": 7,

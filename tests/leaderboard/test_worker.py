@@ -149,7 +149,7 @@ def test_the_scores_are_stored_with_the_log_or_not_at_all(
     def crash(*_: object, **__: object) -> None:
         raise RuntimeError("crash")
 
-    for name in ("show_latest", "record"):
+    for name in ("show_counted", "record"):
         with monkeypatch.context() as patch:
             patch.setattr(module, name, crash)
             with pytest.raises(RuntimeError, match="crash"):

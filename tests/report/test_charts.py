@@ -39,3 +39,11 @@ def test_a_stacked_bar() -> None:
         ("exact", "0.000", "25.000"),
         ("wrong", "25.000", "75.000"),
     ]
+
+
+@given(st.lists(st.tuples(ANY, ANY, ANY, ANY, st.text(max_size=5)), max_size=4))
+def test_a_scatter_stays_inside_and_names_are_text(points: list[tuple[float, float, float, float, str]]) -> None:
+    drawn = charts.scatter(points, [(0.0, "<2024>"), (1.0, "2025")])
+    assert all(0 <= float(place) <= 100 for place in re.findall(r'(?:x1|x2|cx)="([^"]*)%"', drawn))
+    assert all(10 <= float(place) <= 190 for place in re.findall(r' (?:cy|y1|y2)="([^"]*)"', drawn))
+    assert "<2024>" not in drawn and drawn.count("<circle") == len(points)

@@ -143,3 +143,29 @@ def test_a_key_of_another_version_or_language_is_refused(key: Path) -> None:
     shutil.rmtree(key)
     with pytest.raises(DatasetError, match="is not a dataset"):
         load_answers(key.parent)
+
+
+def test_a_part_of_a_key_is_scored_by_itself(key: Path, tmp_path: Path) -> None:
+    """What is asked comes first; the ids of the rest are known, so that a whole file fits."""
+    write_key(key, [with_spans(item) | {"part": part} for item, part in zip(ITEMS, ("feedback", "final"), strict=True)])
+    assert [question.part for question in load_answers(key).questions] == ["feedback", "final"]
+    outputs = write_outputs(tmp_path, PERFECT | {"a" * 32: "nothing that is near to it"})
+    for part, spans, exact in (("feedback", 1, 0.0), ("final", 2, 1.0)):
+        result = score(outputs, data=key, subset=part)
+        assert (result.cells[0].spans, result.cells[0].metrics["exact"].value) == (spans, exact)
+        assert result.signature.facts["subset"] == part
+        assert result.problems["outside"][0] == 1 and "missing" not in result.problems
+    assert score(outputs, data=key).cells[0].spans == 3
+
+
+def test_parts_that_are_none(key: Path, tmp_path: Path) -> None:
+    with pytest.raises(AnswerError, match="has no question in the part 'final'"):
+        load_answers(key, subset="final")
+    for part in ("training", None, 7, ["final"]):
+        write_key(key, [with_spans(item) | {"part": part} for item in ITEMS])
+        with pytest.raises(AnswerError, match="item 1: its `part` is none of feedback and final"):
+            load_answers(key)
+    plain = tmp_path / "plain.jsonl"
+    plain.write_text(json.dumps({"question_id": "a", "crossed_text": ["one small step"]}) + "\n")
+    with pytest.raises(AnswerError, match="has no parts"):
+        load_answers(plain, subset="feedback")

@@ -11,7 +11,11 @@ from rich.markup import escape
 from rich.table import Table
 
 from vcrgen.cli import console
-from vcrgen.cli.options import examples
+from vcrgen.cli.board_sets import BoardFolder as _Board
+from vcrgen.cli.board_sets import Closes, FeedbackKind, LadderView, Opens, SetName, print_sets, sets
+from vcrgen.cli.board_sets import board_examples as _examples
+from vcrgen.cli.board_sets import open_folder as _open
+from vcrgen.cli.progress import ConsoleWatcher
 from vcrgen.cli.root import app
 from vcrgen.errors import LeaderboardError
 from vcrgen.files import output_errors, write_text
@@ -20,23 +24,12 @@ if TYPE_CHECKING:
     from vcrgen.leaderboard.board import Board
     from vcrgen.leaderboard.records import Submission
 
-_Board = Annotated[Path, typer.Argument(help="Folder of the board.")]
 _Data = Annotated[
     list[str] | None, typer.Option("--data", "-d", help="NAME:PATH of a dataset or of a hidden set's key; repeatable.")
 ]
 _Database = Annotated[
     str, typer.Option(help="postgresql+psycopg://USER:PASSWORD@HOST/NAME.", show_default="SQLite in the folder")
 ]
-
-
-def _examples(*lines: str) -> str:
-    return examples(*(f"vcrgen leaderboard {line}" for line in lines))
-
-
-def _open(folder: Path, *, checked: bool = True) -> Board:
-    from vcrgen.leaderboard.board import open_board
-
-    return open_board(folder, checked=checked)
 
 
 leaderboard = typer.Typer(
@@ -60,20 +53,21 @@ def init(
     contact: Annotated[str, typer.Option(help="How teams reach you.")] = "",
     database: _Database = "",
     quoted: Annotated[bool, typer.Option(help="Begin with the published results, as quoted rows.")] = True,
+    feedback: FeedbackKind = "",
+    view: LadderView = "",
+    opens: Opens = "",
+    closes: Closes = "",
 ) -> None:
     """Make a board; what can be decided about it stands in BOARD/board.yaml."""
     from vcrgen.leaderboard.board import init_board
+    from vcrgen.leaderboard.rotation import make_phase
     from vcrgen.leaderboard.settings import make_settings
 
     if not data:
         raise LeaderboardError("Name the sets that the board scores with --data NAME:PATH.")
     settings = make_settings(title=title, contact=contact, database=database)
-    made = init_board(board, data, settings, with_quoted=quoted)
-    table = Table("set", "language", "images", "spans", "answers", box=SIMPLE_HEAD)
-    for one in made.sets:
-        kind = "hidden" if one.hidden else "public"
-        table.add_row(one.name, one.language, f"{one.questions:,}", f"{one.spans:,}", kind)
-    console.out.print(table)
+    phase = make_phase(feedback=feedback, view=view, opens=opens, closes=closes)
+    print_sets(init_board(board, data, settings, with_quoted=quoted, phase=phase).sets)
     shown = escape(str(board))
     console.out.print(f"[bold]{shown}[/] is a board; its settings are in {escape(str(board / 'board.yaml'))}.")
     console.say(f"Open it: vcrgen leaderboard serve {shown}", highlight=False)
@@ -132,7 +126,14 @@ def _print_scores(board: Board, submission: Submission) -> None:
     from vcrgen.leaderboard.views import Views
 
     with board.reading() as connection:
-        cells = Views(board, connection).cells_of(submission.id)
+        views = Views(board, connection)
+        cells, told = views.cells_of(submission.id), views.told(submission)
+    if told is not None:
+        shown = "not better than the team's best" if told.exact is None else f"{100 * told.exact:g} %"
+        basis = f"exact match on {told.view.label} of the feedback part, in steps of {100 * told.step:g} points"
+        console.say(f"{escape(submission.set)}: {shown} ({basis}).", highlight=False)
+        console.out.print(f"Submission {submission.id} is taken.", highlight=False)
+        return
     table = Table("set", "mode", "view", "exact match", "Jaccard", "rank", "of", box=SIMPLE_HEAD)
     for cell in cells:
         figures = (f"{100 * cell.figures[metric].value:.2f}" for metric in ("exact", "jaccard"))
@@ -187,6 +188,10 @@ def token(
     board: _Board,
     team: Annotated[str | None, typer.Option(help="Name of the team.", show_default="list all teams")] = None,
     label: Annotated[str, typer.Option(help="What the token is for.")] = "",
+    group: Annotated[
+        str | None,
+        typer.Option(help="Group whose teams share one limit; empty: none.", show_default="as it is"),
+    ] = None,
     revoke: Annotated[bool, typer.Option("--revoke", help="Make all tokens of the team void.")] = False,
 ) -> None:
     """Give a team a token to hand in with, make its tokens void, or list the teams."""
@@ -205,7 +210,24 @@ def token(
     elif revoke:
         console.out.print(f"{commands.revoke(opened, team)} tokens are void now.")
     else:
-        typer.echo(commands.give_token(opened, team, label))
+        typer.echo(commands.give_token(opened, team, label, group=group))
+        console.err.print("This is the only time it is shown; the board keeps a hash of it.")
+
+
+@leaderboard.command(epilog=_examples("maintainer board Ada", "maintainer board Ada --revoke"))
+def maintainer(
+    board: _Board,
+    name: Annotated[str, typer.Argument(help="Name of the maintainer; the public history does not show it.")],
+    revoke: Annotated[bool, typer.Option("--revoke", help="Make all tokens of the maintainer void.")] = False,
+) -> None:
+    """Give a maintainer a token for the page on which files are approved, edited and withdrawn, or make it void."""
+    from vcrgen.leaderboard import office
+
+    opened = _open(board)
+    if revoke:
+        console.out.print(f"{office.revoke(opened, name)} tokens are void now.")
+    else:
+        typer.echo(office.give_token(opened, name))
         console.err.print("This is the only time it is shown; the board keeps a hash of it.")
 
 
@@ -246,6 +268,33 @@ def remove(
     console.out.print(f"{who}: {removed.id} is removed.", soft_wrap=True)
 
 
+@leaderboard.command(epilog=_examples("choose board 5f2c81d0"))
+def choose(
+    board: _Board,
+    submission: Annotated[str, typer.Argument(help="Its id, or the beginning of it; see `vcrgen leaderboard list`.")],
+) -> None:
+    """Make a file the one that counts for its model on its set, as its team can; otherwise the last file counts."""
+    from vcrgen.leaderboard.board import maintainer
+    from vcrgen.leaderboard.commands import choose as run
+
+    chosen = run(_open(board), submission, team=None, actor=maintainer())
+    console.out.print(f"{chosen.id} counts for {escape(chosen.facts.model)} on {chosen.set}.", soft_wrap=True)
+
+
+@leaderboard.command(epilog=_examples("close board hidden-en"))
+def close(
+    board: _Board,
+    name: SetName,
+    early: Annotated[bool, typer.Option("--early", help="Although its last day is not over.")] = False,
+) -> None:
+    """End the phase of a hidden set: score the final part of the files that count, and show all scores at once."""
+    from vcrgen.leaderboard.closing import close as run
+
+    with ConsoleWatcher(console.err, doing="scoring", unit="files", kept="scored") as watcher:
+        count = run(_open(board), name, watcher, early=early)
+    console.out.print(f"{escape(name)} is closed; {count:,} models have their scores on the final part.")
+
+
 @leaderboard.command(epilog=_examples("rescore board"))
 def rescore(board: _Board) -> None:
     """Score everything once more, after an update of vcrgen or a changed set; the old scores stay in the database."""
@@ -258,6 +307,7 @@ def rescore(board: _Board) -> None:
 def log(board: _Board) -> None:
     """Print the log of everything that happened, and check that nothing in it was changed."""
     from vcrgen.leaderboard.store.log import check_log, read_log
+    from vcrgen.leaderboard.store.results import check_scores
 
     with _open(board).reading() as connection:
         for event in read_log(connection):
@@ -265,6 +315,7 @@ def log(board: _Board) -> None:
             when = event.at.strftime("%Y-%m-%d %H:%M:%S")
             typer.echo(f"{event.number} {when} {event.actor}: {event.what} {event.subject} {facts}".rstrip())
         count = check_log(read_log(connection))
+        check_scores(connection, read_log(connection))
     console.out.print(f"{count:,} lines; the chain is whole.", style="dim")
 
 
@@ -306,4 +357,5 @@ def upgrade(board: _Board) -> None:
     console.out.print("The database is up to date.")
 
 
+leaderboard.add_typer(sets, name="sets")
 app.add_typer(leaderboard, name="leaderboard")

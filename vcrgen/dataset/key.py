@@ -15,12 +15,18 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from vcrgen.dataset.views import View
 from vcrgen.errors import HiddenSetError
 from vcrgen.files import canonical_json, sha256_file
 from vcrgen.signature import Signature
 
 VERSION = "vcrgen-hidden-2"
 HIDDEN_MODE = "mixed"  # of every question: which of the modes it is in, only the key says
+HIDDEN_VIEWS = (View.STACKED, View.TEI)
+FEEDBACK, FINAL = PARTS = (
+    "feedback",
+    "final",
+)  # what a question's `part` may be: scored while teams try, or at the end
 KEY_FILE, ANSWERS, REPORT = "key.json", "answers.jsonl", "report.json"
 FEEDBACK, FINAL = "feedback", "final"  # the parts of a set: `part` of each item
 MAX_KEY_BYTES = 1 << 20

@@ -215,6 +215,13 @@ def _check_times(public: Path) -> None:
         _fail_if(path.lstat().st_mtime != TIME_STAMP, "a file or folder has a time of its own")
 
 
+def _check_attributes(public: Path) -> None:
+    """Nothing is written beside a file's content, where most programs do not look; Python can tell on Linux only."""
+    for path in [public, *public.rglob("*")] if hasattr(os, "listxattr") else ():
+        own = [name for name in os.listxattr(path, follow_symlinks=False) if name.startswith(("user.", "trusted."))]
+        _fail_if(own, "a file or folder has extended attributes; remove them with setfattr -x")
+
+
 def _check_commitment(public: Path, key_folder: Path) -> None:
     key = read_key(key_folder)
     _fail_if(key.commitment != _manifest(public)["commitment"], "the key is not the one that was committed to")
@@ -293,6 +300,7 @@ _PUBLIC_CHECKS: dict[str, Callable[[Path], None]] = {
     "images: pixels and canary, no other data": _check_images,
     "canary in every file": _check_canary,
     "one time stamp": _check_times,
+    "no extended attributes": _check_attributes,
 }
 _KEY_CHECKS: dict[str, Callable[[Path, Path], None]] = {
     "key unchanged and committed to": _check_commitment,

@@ -32,8 +32,9 @@ from vcrgen.leaderboard.board import (
 from vcrgen.leaderboard.settings import Settings, write_settings
 from vcrgen.leaderboard.store.log import check_log, read_log, record
 from vcrgen.leaderboard.store.migrate import current
+from vcrgen.leaderboard.store.results import check_scores
 from vcrgen.leaderboard.store.schema import Moment, metadata, submissions
-from vcrgen.leaderboard.store.sets import all_sets, change_set
+from vcrgen.leaderboard.store.sets import all_sets, change_set, the_set
 
 FORMAT = "vcrgen-board-backup-1"
 _HEAD = "backup.json"
@@ -143,7 +144,7 @@ def _take_in(
         for name_, path in moved.items():
             if name_ not in known:
                 raise LeaderboardError(f"In {source} there is no set {name_[:40]!r}; there are {', '.join(known)}.")
-            change_set(connection, describe_set(name_, path))
+            change_set(connection, describe_set(name_, path, the_set(connection, name_).phase))
         record(connection, actor=maintainer(), what="restored", subject="board", facts={"from": source.name[:100]})
 
 
@@ -162,6 +163,7 @@ def _head(archive: tarfile.TarFile, source: Path) -> dict[str, Any]:
 def _check(connection: Connection, board: Board, source: Path) -> None:
     """The log is whole, and no file is missing."""
     check_log(read_log(connection))
+    check_scores(connection, read_log(connection))
     for digest in connection.execute(select(submissions.c.file).distinct()).scalars():
         if not board.vault.path(digest).is_file():
             raise LeaderboardError(f"{source} is damaged: the file {digest} is missing.")

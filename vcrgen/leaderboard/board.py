@@ -6,13 +6,15 @@ import getpass
 import re
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sqlalchemy import Connection, Engine
 
-from vcrgen.errors import LeaderboardError, OutputError, VcrgenError
-from vcrgen.leaderboard.records import TestSet
+from vcrgen.dataset.key import PARTS
+from vcrgen.dataset.views import View
+from vcrgen.errors import ConfigError, LeaderboardError, OutputError, VcrgenError
+from vcrgen.leaderboard.records import Feedback, Part, Phase, TestSet
 from vcrgen.leaderboard.settings import FILE, Settings, read_settings, write_settings
 from vcrgen.leaderboard.store import quotes
 from vcrgen.leaderboard.store.engine import open_engine, reading, writing
@@ -22,7 +24,9 @@ from vcrgen.leaderboard.store.sets import add_set, all_sets
 from vcrgen.leaderboard.vault import Vault
 from vcrgen.published.quoted import published, read_quoted
 from vcrgen.scorer.run import Options, Session
+from vcrgen.signature import Signature
 
+NEW_PHASE = Phase(feedback=Feedback.LADDER)  # of a hidden set of which nothing else is said
 _SET_NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?")
 
 
@@ -65,10 +69,19 @@ def open_board(folder: Path, *, checked: bool = True) -> Board:
     board = Board(folder, settings, open_engine(folder, settings.database), Vault(folder))
     if checked:
         check(board.engine, folder)
+        known = [one.name for one in board.sets]
+        for name in settings.headline:
+            if name not in known:
+                raise ConfigError(
+                    f"{folder / FILE}: headline names {name[:40]!r}, which is no set of the board; it has "
+                    f"{', '.join(known)}."
+                )
     return board
 
 
-def init_board(folder: Path, data: Sequence[str], settings: Settings, *, with_quoted: bool) -> Board:
+def init_board(
+    folder: Path, data: Sequence[str], settings: Settings, *, with_quoted: bool, phase: Phase = NEW_PHASE
+) -> Board:
     """Make a board.
 
     Args:
@@ -76,19 +89,19 @@ def init_board(folder: Path, data: Sequence[str], settings: Settings, *, with_qu
         data: Its test sets, as ``NAME:PATH``.
         settings: What goes into ``board.yaml``.
         with_quoted: Begin with the published results that ship with vcrgen.
+        phase: That of the hidden sets: their feedback, their dates.
 
     Raises:
-        LeaderboardError: The folder is not empty, a set is named wrongly or twice, or holds no answers.
+        LeaderboardError: The folder is not empty, a set is named wrongly or twice, or it holds no answers or, for a
+            ladder, no parts.
     """
-    found = [describe_set(name, path) for name, path in named_sets(data).items()]
+    found = [describe_set(name, path, phase) for name, path in named_sets(data).items()]
     check_folder(folder)
     board = new_board(folder, settings)
     with board.writing() as connection:
         check_database(connection)
         for one in found:
-            add_set(connection, one)
-            told = {"signature": one.signature}
-            record(connection, actor=maintainer(), what="set added", subject=one.name, facts=told)
+            enter_set(connection, one)
         for file in published() if with_quoted else ():
             quotes.add(connection, read_quoted(file))
     write_settings(folder, settings)  # last: what makes the folder a board
@@ -128,25 +141,67 @@ def check_database(connection: Connection) -> None:
         raise LeaderboardError("The database holds a board already; name an empty one.")
 
 
-def describe_set(name: str, path: Path) -> TestSet:
+def describe_set(name: str, path: Path, phase: Phase = NEW_PHASE) -> TestSet:
     """Read a dataset or a key, and say what it is.
 
+    Args:
+        name: What it is called on the board.
+        path: Where it is.
+        phase: Its feedback and its dates if it is hidden; a public set is open for ever.
+
     Raises:
-        LeaderboardError: The name is not one, or the answers cannot be read.
+        LeaderboardError: The name is not one, the answers cannot be read, or have no parts for a ladder.
     """
     if not _SET_NAME.fullmatch(name):
         raise LeaderboardError(f"A set's name is up to 40 small letters, digits and hyphens, not {name[:60]!r}.")
-    return set_of(name, path, open_session(name, path))
+    session = open_session(name, path)
+    found = set_of(name, path, session, phase if session.key.hidden else Phase())
+    if found.phase.feedback is Feedback.LADDER and set(found.phase.parts) != set(PARTS):
+        raise LeaderboardError(
+            f"The key of {name!r} is not divided into a feedback and a final part, which a ladder needs: make the set "
+            "anew with this version of `vcrgen hidden`, or take --feedback instant, by which the key can be read out."
+        )
+    if found.hidden and found.phase.view not in session.key.views:
+        known = ", ".join(session.key.views)
+        raise LeaderboardError(f"The set {name!r} has no view {found.phase.view.value!r}; it has {known}.")
+    return found
 
 
-def open_session(name: str, path: Path) -> Session:
+def enter_set(connection: Connection, found: TestSet) -> None:
+    """Put a set on a board.
+
+    Raises:
+        LeaderboardError: A set of this name, or with these hidden answers, is on the board.
+    """
+    for other in all_sets(connection):
+        if other.name == found.name:
+            raise LeaderboardError(f"There is a set {found.name!r} on this board; give the new one another name.")
+        if found.hidden and other.hidden and _data(other) == _data(found):
+            raise LeaderboardError(f"The set {other.name!r} has the same key as {found.name!r}; make another one.")
+    add_set(connection, found)
+    told = {"signature": found.signature} | ({"feedback": found.phase.feedback.value} if found.hidden else {})
+    record(connection, actor=maintainer(), what="set added", subject=found.name, facts=told)
+
+
+def _data(one: TestSet) -> str:
+    """What stands for a set's answers, whatever scores them: of a hidden set the beginning of its commitment."""
+    return Signature.parse(one.signature).facts["data"]
+
+
+def open_session(name: str, path: Path, *, part: str = "", view: View | None = None) -> Session:
     """Answers and scorer of a set; every answer tokenised, so that processes which are forked share that.
+
+    Args:
+        name: What the set is called on the board.
+        path: Where it is.
+        part: The part of a hidden set to score; empty for the whole.
+        view: The only view to score; None for all.
 
     Raises:
         LeaderboardError: The answers cannot be read.
     """
     try:
-        session = Session(path, Options())
+        session = Session(path, Options(subset=part or None, view=view and view.value))
         for question in session.key.questions:
             for answer in question.answers:
                 session.scorer.prepare(answer)
@@ -155,13 +210,17 @@ def open_session(name: str, path: Path) -> Session:
     return session
 
 
-def set_of(name: str, path: Path, session: Session) -> TestSet:
-    """What a board keeps of a set."""
+def set_of(name: str, path: Path, session: Session, phase: Phase) -> TestSet:
+    """What a board keeps of a set, of which ``session`` has the whole."""
     key = session.key
+    if phase.feedback is Feedback.LADDER:
+        sizes = {part: [len(one.spans) for one in key.questions if one.part == part] for part in PARTS}
+        parts = {part: Part(questions=len(spans), spans=sum(spans)) for part, spans in sizes.items() if spans}
+        phase = replace(phase, parts=parts)
     return TestSet(
         name=name, path=str(path.absolute()), hidden=key.hidden, language=key.lang, questions=len(key.questions),
         spans=sum(len(question.spans) for question in key.questions), modes=key.modes,
-        signature=str(session.signature),
+        signature=str(session.signature), phase=phase,
     )  # fmt: skip
 
 
@@ -183,7 +242,7 @@ def named_sets(data: Sequence[str]) -> dict[str, Path]:
     for text in data:
         name, colon, path = text.partition(":")
         if not colon or not path:
-            raise LeaderboardError(f"--data takes NAME:PATH such as public:data/my-vcr, not {text[:100]!r}.")
+            raise LeaderboardError(f"A set is named as NAME:PATH, such as public:data/my-vcr, not {text[:100]!r}.")
         if name in named:
             raise LeaderboardError(f"Two sets are named {name!r}; give each a name of its own.")
         named[name] = Path(path)

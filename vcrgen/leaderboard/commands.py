@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from vcrgen.errors import LeaderboardError, PredictionError
 from vcrgen.leaderboard.board import Board, maintainer, open_session
 from vcrgen.leaderboard.facts import ModelFacts
-from vcrgen.leaderboard.intake import accept
-from vcrgen.leaderboard.records import State, Submission
+from vcrgen.leaderboard.intake import BY_MAINTAINERS, accept
+from vcrgen.leaderboard.records import Feedback, State, Submission
 from vcrgen.leaderboard.store import quotes, submissions
 from vcrgen.leaderboard.store.log import record
-from vcrgen.leaderboard.store.teams import make_token, revoke_tokens
-from vcrgen.leaderboard.worker import POLL_SECONDS, Worker, show_latest
+from vcrgen.leaderboard.store.sets import all_sets, the_set
+from vcrgen.leaderboard.store.teams import make_token, put_into_group, revoke_tokens
+from vcrgen.leaderboard.worker import POLL_SECONDS, Worker, show_counted
 from vcrgen.published.facts import check_name
 from vcrgen.published.quoted import read_quoted
 
@@ -37,19 +39,12 @@ def add(board: Board, file: Path, facts: ModelFacts, *, set_name: str | None) ->
         with file.open("rb") as stream:
             submission = accept(
                 board, facts, stream, set_name=set_name or find_set(board, file), name=file.name,
-                channel="command line", actor=maintainer(), limited=False,
+                channel=BY_MAINTAINERS, actor=maintainer(), limited=False,
             )  # fmt: skip
     except OSError as problem:
         raise LeaderboardError(f"{file} cannot be read: {problem.strerror or problem}.") from None
     while submission.state in (State.QUEUED, State.SCORING):
-        ours = True
-        try:
-            score_waiting(board)
-        except LeaderboardError as problem:
-            if problem.__cause__ is not None:  # the database, and not a service that scores
-                raise
-            ours = False
-            time.sleep(POLL_SECONDS)
+        ours = score_or_wait(board)
         with board.reading() as connection:
             found = submissions.find(connection, submission.id)
         assert found is not None
@@ -82,6 +77,18 @@ def find_set(board: Board, file: Path) -> str:
     return fitting[0]
 
 
+def score_or_wait(board: Board) -> bool:
+    """Score what waits, or wait a moment if a service does; returns whether it was done here."""
+    try:
+        score_waiting(board)
+    except LeaderboardError as problem:
+        if problem.__cause__ is not None:  # the database, and not a service that scores
+            raise
+        time.sleep(POLL_SECONDS)
+        return False
+    return True
+
+
 def score_waiting(board: Board) -> int:
     """Score everything that waits; returns how many there were.
 
@@ -93,43 +100,88 @@ def score_waiting(board: Board) -> int:
         return sum(1 for _ in iter(worker.work, False))
 
 
-def remove(board: Board, submission_id: str, reason: str) -> Submission:
+def remove(board: Board, submission_id: str, reason: str, *, actor: str = "") -> Submission:
     """Take a submission off the board; its trace stays, and an earlier file of the model takes its place.
 
-    ``submission_id`` may be the beginning of an id that no other one has. Everybody can read the reason.
+    ``submission_id`` may be the beginning of an id that no other one has. Everybody can read the reason. The log says
+    that ``actor`` did it, or else who works on the command line.
 
     Raises:
         LeaderboardError: There is none, there are several, or no reason.
     """
     if not (reason := " ".join(reason.split())[:MAX_REASON]):
-        raise LeaderboardError("Say why with --reason; the board shows it.")
+        raise LeaderboardError("Say why (on the command line with --reason); the board shows it.")
     with board.writing() as connection:
-        found = [one for one in submissions.listed(connection) if one.id.startswith(submission_id)]
-        if len(found) != 1:
-            raise LeaderboardError(f"{len(found)} submissions have an id that begins with {submission_id[:40]!r}.")
-        one = found[0]
+        one = _the_one(submissions.listed(connection), submission_id)
         if one.state is not State.SCORED:
             raise LeaderboardError(f"The submission {one.id} is {one.state}; only what is scored can be removed.")
         submissions.change(connection, one.id, state=State.REMOVED.value, removed=reason)
-        show_latest(connection, one.facts.entry, one.set)
+        show_counted(connection, one.facts.entry, one.set)
         told = one.told | {"reason": reason}
-        record(connection, actor=maintainer(), what="removed", subject=one.facts.entry, facts=told)
+        record(connection, actor=actor or maintainer(), what="removed", subject=one.subject, facts=told)
     return one
 
 
-def rescore(board: Board) -> int:
-    """Let everything be scored once more, after an update of vcrgen or of a set; returns how many there are."""
+def choose(board: Board, submission_id: str, *, team: str | None, actor: str) -> Submission:
+    """Make a file the one that counts for its model on its set; a private file can be seen from then on.
+
+    Args:
+        board: The board.
+        submission_id: Its id, or the beginning of an id that no other one of the team has.
+        team: Whose file it has to be; None for a maintainer.
+        actor: Who chooses, for the log.
+
+    Raises:
+        LeaderboardError: There is none, there are several, it was not scored, or its set is closed.
+    """
     with board.writing() as connection:
-        count = submissions.queue_again(connection)
+        files = submissions.listed(connection) if team is None else submissions.of_team(connection, team)
+        one = _the_one(files, submission_id)
+        phase = the_set(connection, one.set).phase
+        if one.state is not State.SCORED:
+            raise LeaderboardError(f"The submission {one.id} is {one.state}; only what is scored can count.")
+        if phase.closing or phase.retired:
+            raise LeaderboardError(f"The set {one.set!r} is closed; what counts on it cannot be changed.")
+        submissions.choose(connection, one)
+        one = replace(one, chosen=True, private=False)
+        record(connection, actor=actor, what="chosen", subject=one.subject, facts=one.told)
+        show_counted(connection, one.facts.entry, one.set)
+    return one
+
+
+def _the_one(files: Sequence[Submission], submission_id: str) -> Submission:
+    found = [one for one in files if one.id.startswith(submission_id)]
+    if len(found) != 1:
+        raise LeaderboardError(f"{len(found)} submissions have an id that begins with {submission_id[:40]!r}.")
+    return found[0]
+
+
+def rescore(board: Board) -> int:
+    """Let everything be scored once more, after an update of vcrgen or of a set; returns how many there are.
+
+    Sets with a ladder are left out: what a team was told of a file stays, and the final part is scored once.
+    """
+    with board.writing() as connection:
+        ladders = [one.name for one in all_sets(connection) if one.phase.feedback is Feedback.LADDER]
+        count = submissions.queue_again(connection, skip=ladders)
         record(connection, actor=maintainer(), what="rescoring", subject="board", facts={"submissions": str(count)})
     return count
 
 
-def give_token(board: Board, team: str, label: str) -> str:
-    """A new token for a team; it is shown once and kept nowhere."""
+def give_token(board: Board, team: str, label: str, *, group: str | None = None) -> str:
+    """A new token for a team; it is shown once and kept nowhere.
+
+    Args:
+        board: The board.
+        team: Its name.
+        label: What the token is for.
+        group: The group whose teams share their limits; empty takes the team out of its group, None leaves it.
+    """
     name = check_name(team, "team")
     with board.writing() as connection:
         token = make_token(connection, name, " ".join(label.split())[:80])
+        if group is not None:
+            put_into_group(connection, name, check_name(group, "group") if group else "")
         record(connection, actor=maintainer(), what="token given", subject=name, facts={})
     return token
 

@@ -44,6 +44,7 @@ def export_site(board: Board, folder: Path) -> int:
         site = views.site(live=False, compared=pairs)
         pages = Pages(site)
         wanted = [names.INDEX, names.GAP, names.HISTORY, names.QUOTED, names.ABOUT, names.COMPARE]
+        wanted += [names.HEADLINE] * pages.has_headline
         wanted += [names.board_name(track) for track in site.tracks]
         wanted += [names.model_name(facts.entry) for facts in site.models]
         wanted += [names.compare_name(*pair) for pair in pairs]

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from datetime import timedelta
-from functools import partial
+from datetime import datetime, timedelta
 from typing import IO
 
 from sqlalchemy import Connection
@@ -12,14 +11,15 @@ from sqlalchemy import Connection
 from vcrgen.errors import LeaderboardError
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.facts import ModelFacts, file_name
-from vcrgen.leaderboard.records import State, Submission, TestSet
+from vcrgen.leaderboard.records import Quota, State, Submission, TestSet
 from vcrgen.leaderboard.settings import Settings
 from vcrgen.leaderboard.store import submissions
 from vcrgen.leaderboard.store.log import now, record
-from vcrgen.leaderboard.store.sets import all_sets
-from vcrgen.leaderboard.store.teams import add_team
+from vcrgen.leaderboard.store.sets import the_set
+from vcrgen.leaderboard.store.teams import add_team, key_of, sharing
 
 DAY = timedelta(hours=24)
+BY_MAINTAINERS = "command line"  # the channel of files to which no limits apply
 
 
 class LimitReached(LeaderboardError):
@@ -36,7 +36,7 @@ class AlreadyThere(LeaderboardError):
 
 def accept(
     board: Board, facts: ModelFacts, stream: IO[bytes], *, set_name: str, name: str | None, channel: str, actor: str,
-    limited: bool,
+    limited: bool, private: bool = False,
 ) -> Submission:  # fmt: skip
     """Take a file of outputs for scoring.
 
@@ -46,50 +46,73 @@ def accept(
         stream: The file's bytes.
         set_name: The test set.
         name: What the team calls the file.
-        channel: ``api``, ``page`` or ``command line``.
+        channel: ``api``, ``page`` or :data:`BY_MAINTAINERS`.
         actor: Who hands it in, for the log.
         limited: Whether the team's limits hold; not for maintainers.
+        private: Whether only those who know its id see it. Its team can choose it later, and then it is shown.
 
     Returns:
         The submission: on disk, and sure to be scored or refused with a reason.
 
     Raises:
-        LeaderboardError: There is no such set, or the file is none of outputs.
+        LeaderboardError: There is no such set, it takes no files now, or the file is none of outputs.
         LimitReached: The team has to wait.
         AlreadyThere: The same file was handed in before.
     """
     with board.reading() as connection:  # before the file is stored: who is over a limit fills no disk
-        sets = {one.name: one for one in all_sets(connection)}
-        if set_name not in sets:
-            raise LeaderboardError(f"There is no set {set_name[:40]!r} on this board; there are {', '.join(sets)}.")
-        test_set = sets[set_name]
-        if limited:
-            _check_limits(connection, board.settings, facts.team, test_set)
+        _check(connection, board.settings, facts.team, set_name, limited=limited)
     kept = board.vault.keep(stream, most=board.settings.file_mb << 20)
     with board.writing() as connection:
         submission = Submission(
             id=secrets.token_hex(16), set=set_name, facts=facts, file=kept.sha256, file_name=file_name(name),
-            bytes=kept.bytes, channel=channel, received=now(),
+            bytes=kept.bytes, channel=channel, received=now(), private=private,
+            state=State.HELD if limited and board.settings.approval else State.QUEUED,
         )  # fmt: skip
         if earlier := submissions.find_same(connection, submission):
             raise AlreadyThere(earlier)
-        if limited:
-            _check_limits(connection, board.settings, facts.team, test_set)
+        _check(connection, board.settings, facts.team, set_name, limited=limited)
         add_team(connection, facts.team)
         submissions.add(connection, submission)
-        record(connection, actor=actor, what="accepted", subject=facts.entry, facts=submission.told)
+        record(connection, actor=actor, what="accepted", subject=submission.subject, facts=submission.told)
     return submission
 
 
-def _check_limits(connection: Connection, settings: Settings, team: str, test_set: TestSet) -> None:
-    since = now() - DAY
-    failed = submissions.count(connection, states=[State.FAILED], team=team, since=since)
+def _check(connection: Connection, settings: Settings, team: str, set_name: str, *, limited: bool) -> None:
+    test_set, at = the_set(connection, set_name), now()
+    if refusal := test_set.phase.refusal(test_set.name, at):
+        raise LeaderboardError(refusal)
+    if not limited:
+        return
+    failed = submissions.count(connection, states=[State.FAILED], teams=[key_of(team)], since=at - DAY)
     if failed >= settings.failed_a_day:
         raise LimitReached(f"{failed} files of your team were refused in the last 24 hours; check them, and come back.")
-    of_set = partial(submissions.count, connection, states=submissions.TAKEN, team=team, set_name=test_set.name)
-    a_day = settings.scored_hidden_a_day if test_set.hidden else settings.scored_a_day
-    if of_set(since=since) >= a_day:
-        raise LimitReached(f"Your team has handed in {a_day} files for {test_set.name} in 24 hours, the most it may.")
-    in_all = settings.scored_hidden_in_all
-    if test_set.hidden and of_set() >= in_all:
-        raise LimitReached(f"Your team has handed in {in_all} files for {test_set.name}, the most it ever may.")
+    left = quota(connection, settings, team, test_set, at=at)
+    done = "asked for {} figures of" if test_set.hidden else "handed in {} files for"
+    if left.left_today <= 0:
+        done = done.format(left.a_day)
+        raise LimitReached(f"Your team has {done} {test_set.name} in 24 hours, the most it may.")
+    if left.left <= 0:
+        raise LimitReached(f"Your team has {done.format(left.in_all)} {test_set.name}, the most it ever may.")
+
+
+def quota(connection: Connection, settings: Settings, team: str, test_set: TestSet, *, at: datetime) -> Quota:
+    """What is left to a team on a set at a moment: later files do not count.
+
+    A file that waits counts as one figure. When it is scored, it counts as many as its key gave: one on a ladder, and
+    else one for each view and mode in it.
+    """
+    hidden = test_set.hidden
+    teams = sharing(connection, team)
+
+    def used(since: datetime | None) -> int:
+        return submissions.count(
+            connection, states=submissions.TAKEN, teams=teams, set_name=test_set.name, since=since, before=at,
+            figures=hidden,
+        )  # fmt: skip
+
+    a_day = settings.scored_hidden_a_day if hidden else settings.scored_a_day
+    in_all = settings.scored_hidden_in_all if hidden else None
+    return Quota(
+        a_day=a_day, left_today=max(a_day - used(at - DAY), 0), in_all=in_all,
+        left_in_all=None if in_all is None else max(in_all - used(None), 0),
+    )  # fmt: skip

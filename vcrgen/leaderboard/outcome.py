@@ -34,6 +34,7 @@ class ScoringOutcome:
     result: Mapping[str, Any] | None = None  # everything the scorer says, as JSON values
     cells: tuple[CellOutcome, ...] = ()  # what ranks and comparisons need
     outputs: bytes | None = None  # fingerprints of the outputs, for hidden sets
+    asked: int = 1  # figures that the key gave for it
 
     def to_bytes(self) -> bytes:
         """The outcome as JSON, so that nothing which crosses processes is ever executed; bytes are in base64."""

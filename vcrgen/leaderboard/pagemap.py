@@ -23,7 +23,10 @@ def page_of(pages: Pages, views: Views, kind: str, *parts: str) -> str | None:
             tracks = [track for track in tracks if (track.set, track.mode, track.view.value) == parts]
             return pages.board(views.table(tracks[0])) if tracks else None
         return pages.board(views.table(tracks[0])) if tracks else pages.empty()
+    if kind == "headline" and not pages.has_headline:
+        return None
     simple = {
+        "headline": lambda: pages.headline(views.headline()),
         "gap": lambda: pages.gap(views.gaps()), "history": lambda: pages.history(views.events()),
         "quoted": lambda: pages.quoted(views.quoted()), "about": pages.about, "compare": pages.choose,
     }  # fmt: skip

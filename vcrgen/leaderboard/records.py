@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import StrEnum
 
+from vcrgen.dataset.key import FEEDBACK, FINAL
 from vcrgen.dataset.views import View
 from vcrgen.leaderboard.facts import ModelFacts
 from vcrgen.leaderboard.settings import Settings
@@ -19,14 +20,80 @@ from vcrgen.published.quoted import Quoted
 SHOWN_METRICS = ("exact", "jaccard")
 
 
+class Feedback(StrEnum):
+    """What teams are told of the scores of a set while it takes files."""
+
+    FULL = "full"  # everything: public sets
+    LADDER = "ladder"  # one rounded figure of the feedback part, and only where it beats the team's best
+    INSTANT = "instant"  # rounded scores of the whole key
+
+
 class State(StrEnum):
     """Where a submission stands."""
 
+    HELD = "held"  # until a maintainer approves it
     QUEUED = "queued"
     SCORING = "scoring"
     SCORED = "scored"
     FAILED = "failed"
     REMOVED = "removed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """How much of a set a score is about."""
+
+    questions: int  # number of images
+    spans: int  # number of covered texts in them
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Phase:
+    """When a set takes files, and what is shown of them: it opens, closes, and is retired, each of them once."""
+
+    feedback: Feedback = Feedback.FULL
+    view: View = View.STACKED  # of a ladder: the view whose exact match is the one figure that is shown of a file
+    parts: Mapping[str, Part] = field(default_factory=dict)  # of a ladder: `feedback` and `final`
+    opens: datetime | None = None  # files that come before are refused
+    closes: datetime | None = None  # files that come after are refused
+    closing: datetime | None = None  # when a maintainer began to close it: since then it takes no files
+    closed: datetime | None = None  # when the scores of the final part were shown
+    retired: datetime | None = None  # when it was taken out of use
+    published: datetime | None = None  # when its key was published
+
+    @property
+    def climbs(self) -> bool:
+        """Whether nothing of its scores may be shown but the steps of the ladder."""
+        return self.feedback is Feedback.LADDER and self.closed is None
+
+    @property
+    def part(self) -> str:
+        """The part of the key that the shown scores are of; empty for the whole."""
+        return "" if self.feedback is not Feedback.LADDER else FEEDBACK if self.climbs else FINAL
+
+    @property
+    def state(self) -> str:
+        """Where it stands, in a word."""
+        moments = (
+            ("published", self.published), ("retired", self.retired), ("closed", self.closed), ("closing", self.closing)
+        )  # fmt: skip
+        return next((word for word, at in moments if at is not None), "open")
+
+    def refusal(self, name: str, at: datetime) -> str:
+        """Why the set of this name takes no file at a moment, as a sentence; empty if it takes them."""
+        if self.retired is not None:
+            return f"The set {name!r} was retired on {self.retired:%Y-%m-%d}; it takes no more files."
+        if self.closing is not None:
+            return f"The set {name!r} is closed; it takes no more files."
+        if self.opens is not None and at < self.opens:
+            return f"The set {name!r} takes files from {_minute(self.opens)} on."
+        if self.closes is not None and at >= self.closes:
+            return f"The set {name!r} took files until {_minute(self.closes)}."
+        return ""
+
+
+def _minute(at: datetime) -> str:
+    return f"{at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +108,12 @@ class TestSet:
     spans: int  # number of covered texts in them
     modes: tuple[str, ...]  # the modes that outputs can be in
     signature: str  # of scores that are made now
+    phase: Phase = field(default=Phase(), hash=False)
+
+    @property
+    def shown(self) -> Part:
+        """What the scores that people see are about: the whole set, or a part of it."""
+        return self.phase.parts.get(self.phase.part) or Part(questions=self.questions, spans=self.spans)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,11 +133,36 @@ class Submission:
     finished: datetime | None = None  # when it was scored or failed
     problems: tuple[str, ...] = ()  # why it failed, sentence by sentence
     removed: str = ""  # why a maintainer took it off the board; empty if nobody did
+    asked: int = 1  # figures that the key gives for it: one for each view and mode that is scored
+    best: float | None = None  # what a ladder showed of it, a rounded share; None if it did not beat the team's best
+    chosen: bool = False  # whether the team chose it to count; otherwise the last file of the model does
+    private: bool = False  # whether only those who know its id see it; it never counts
 
     @property
     def told(self) -> dict[str, str]:
-        """What every line of the log says of a submission."""
-        return {"team": self.facts.team, "model": self.facts.model, "set": self.set, "file": self.file}
+        """What every line of the log says of a submission; of a private one not the model."""
+        told = {"team": self.facts.team, "model": self.facts.model, "set": self.set, "file": self.file}
+        return {name: text for name, text in told.items() if name != "model"} if self.private else told
+
+    @property
+    def subject(self) -> str:
+        """Whom a line of the log is about: the model; of a private file only that it is one."""
+        return "a private file" if self.private else self.facts.entry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quota:
+    """What is left to a team on a set; teams of one group share it. Figures of a hidden set, files of a public one."""
+
+    a_day: int  # the most in 24 hours
+    left_today: int
+    in_all: int | None  # the most ever; None for no limit
+    left_in_all: int | None
+
+    @property
+    def left(self) -> int:
+        """What the team may have scored now."""
+        return self.left_today if self.left_in_all is None else min(self.left_today, self.left_in_all)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,6 +202,16 @@ class Track:
     questions: int  # number of images in the set
     spans: int  # number of covered texts in the set
     step: float = 0.0  # what scores are rounded to, as a share; 0 if they are not
+    phase: Phase = field(default=Phase(), hash=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Climber:
+    """A model on a set that still takes files: of its scores people see the steps of its team's ladder."""
+
+    facts: ModelFacts
+    received: datetime  # when the file that is shown was handed in
+    best: float | None  # its highest step, a rounded share; None if no file of it beat the team's best
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,6 +246,7 @@ class BoardTable:
 
     track: Track
     rankings: tuple[Ranking, ...]  # by signature, the newest first; ranks never cross them
+    climbers: tuple[Climber, ...] = ()  # where there are no ranks yet: the highest step first
     quoted: tuple[Quoted, ...] = ()  # from publications in this language, mode and view; other data, so no rank
 
     @property
@@ -164,7 +273,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelCell:
-    """One mode and view of a model on one set; ranks as in :class:`RankedModel`."""
+    """One mode and view of a model on one set; ranks as in :class:`RankedModel`, and 0 for a private file."""
 
     track: Track
     rank: int
@@ -185,7 +294,9 @@ class ModelRun:
     file: str  # SHA-256 of the file
     bytes: int
     signature: str
-    current: bool  # whether the board shows it; a later file of the same model takes its place
+    current: bool  # whether the board shows it: another file of the same model takes its place
+    part: str = ""  # the part of the key that was scored; empty for the whole
+    best: float | None = None  # what a ladder showed of it; None if it did not beat the team's best
     removed: str = ""  # why it was taken off; empty if it was not
     cells: tuple[ModelCell, ...] = ()  # empty where it is not current
     differences: Mapping[str, Figures] = field(default_factory=dict)  # VI+TEI minus TEI by mode
@@ -197,6 +308,46 @@ class ModelPage:
 
     facts: ModelFacts
     runs: tuple[ModelRun, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """What a team is told of a file on a set with a ladder."""
+
+    view: View  # whose exact match it is
+    step: float  # what it is rounded to, as a share
+    exact: float | None  # None if the file did not beat the team's best by a step
+    best: float | None  # the highest step of the team
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TeamFile:
+    """A file as its team sees it; ``counts`` says whether it is the one of its model that counts."""
+
+    submission: Submission
+    counts: bool
+    told: Told | None = None  # on a ladder, once it was scored
+    cells: tuple[ModelCell, ...] = ()  # its scores where it is ranked
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TeamPage:
+    """What a team has handed in, the newest first, and what is left to it."""
+
+    team: str
+    files: tuple[TeamFile, ...]
+    quotas: Mapping[str, Quota]  # by set; of those that take files now
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Headline:
+    """One figure of a model: the mean of its exact match over the sets that the maintainers name in ``board.yaml``."""
+
+    facts: ModelFacts
+    exact: float  # a share; the mean of the figures below
+    by_set: Mapping[
+        str, float
+    ]  # the mean over a set's modes, of the view by which the set is ranked; rounded if hidden
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -224,13 +375,18 @@ class ComparePage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gap:
-    """A model's exact match on a public set and on a hidden set of the same language, VI+TEI."""
+    """A model's exact match on a public and on a hidden set of the same language, VI+TEI, on the same kind of covers.
+
+    In a hidden set every other region has an easy cover and the rest hard ones, so the public figure is the mean of
+    that set's easy and hard modes.
+    """
 
     facts: ModelFacts
-    public: Track
+    public: tuple[Track, ...]  # the tables of the public set that are compared: one, or easy and hard
     hidden: Track
     on_public: Figure
     on_hidden: Figure
+    difference: Figure  # hidden minus public
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -241,6 +397,7 @@ class Site:
     sets: tuple[TestSet, ...]
     tracks: tuple[Track, ...]  # all tables, in the order of the navigation
     models: tuple[ModelFacts, ...]  # every model on the board, by name
+    alike: frozenset[str] = frozenset()  # entries with a name that looks the same as another team's
     live: bool  # whether a service answers: only then outputs can be handed in and any two models compared
     compared: frozenset[tuple[str, str]]  # pairs of entries with a page that compares them, where it is not live
     updated: datetime | None  # when the newest thing on the board happened; None if it is new

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import unicodedata
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,55 +17,96 @@ from vcrgen.scorer.join import PROBLEMS, STRICT
 from vcrgen.scorer.predictions import PredictionFile, open_predictions
 from vcrgen.scorer.records import UNSTATED
 from vcrgen.scorer.results import Estimate, RunResult
-from vcrgen.scorer.run import Session
+from vcrgen.scorer.run import Session, Validation
 
 NO_MODE = "any"  # of outputs that state no mode, where the set has none
 _MARK = 8  # bytes of a fingerprint of one output
 NEAR_COPY = 0.9  # of the outputs are the same
+_UNSEEN = ("Mn", "Me", "Cf")  # marks on letters, and characters that show nothing
 
 
-def score_file(session: Session, file: Path, *, shown_as: str, earlier: Sequence[bytes] = ()) -> ScoringOutcome:
-    """Score a file of outputs, which messages call ``shown_as``.
+def score_file(
+    session: Session, file: Path, *, shown_as: str, of_part: Session | None = None, earlier: Sequence[bytes] = (),
+    left: int | None = None,
+) -> ScoringOutcome:  # fmt: skip
+    """Score a file of outputs.
 
-    For a hidden set ``earlier`` has the fingerprints of what the team handed in before.
+    Args:
+        session: The whole set, for which the file has to be complete.
+        file: The file.
+        shown_as: What messages call it.
+        of_part: The part of a hidden set that is scored; None for the whole set.
+        earlier: Of a hidden set, the fingerprints of what the team handed in before.
+        left: How many figures the team may still ask of the key; None for any number.
 
     Returns:
-        Scores, or the problems: the file cannot be read, is not complete, or (hidden sets) is nearly one of before.
+        Scores, or the problems: the file cannot be read, is not complete, asks for more than is left, or (hidden sets)
+        is nearly one of before.
     """
+    scored = of_part or session
     try:
         opened = open_predictions(file, name=shown_as)
-        outputs = fingerprint(session, opened) if session.key.hidden else None
-        if outputs is not None and any(near_copy(outputs, other) for other in earlier):
-            problem = (
-                f"More than {NEAR_COPY:.0%} of the outputs of a view are those of a file that your team handed in "
-                "before. A hidden set does not score near copies, as the differences would tell the answers."
+        check = session.validate(opened)
+        problems = tuple(_flaws(session, check, scored.options.view))
+        asked = 1 if scored.options.view else len(check.cells)
+        if not problems and left is not None and asked > left:
+            problems = (
+                f"The file holds {asked} views, each of which asks the key for a figure; your team has {left} left.",
             )
-            return ScoringOutcome(problems=(problem,))
-        result = session.score(opened)
+        outputs = fingerprint(session, opened) if session.key.hidden and not problems else None
+        if outputs is not None and any(near_copy(outputs, other) for other in earlier):
+            problems = (
+                f"More than {NEAR_COPY:.0%} of the outputs of a view are those of a file that your team handed in "
+                "before. A hidden set does not score near copies, as the differences would tell the answers.",
+            )
+        if problems:
+            return ScoringOutcome(problems=problems)
+        result = scored.score(opened)
     except PredictionError as problem:
-        text = str(problem).replace(str(file), shown_as)
-        # It may quote the file, and goes to pages, to JSON and to maintainers' terminals.
-        return ScoringOutcome(problems=("".join(char if char.isprintable() else "\ufffd" for char in text),))
-    if problems := tuple(_flaws(session, result)):
-        return ScoringOutcome(problems=problems)
+        return ScoringOutcome(problems=(_told(problem, file, shown_as),))
     return ScoringOutcome(
-        signature=str(result.signature), result=_finite(result.as_json()), cells=tuple(_cells(result)), outputs=outputs
-    )
+        signature=str(result.signature), result=_finite(result.as_json()), cells=tuple(_cells(result)), outputs=outputs,
+        asked=asked,
+    )  # fmt: skip
+
+
+def check_file(session: Session, file: Path, *, shown_as: str, view: str | None) -> tuple[str, ...]:
+    """What would keep a file from being scored, in the words of :func:`score_file`; no answer is looked at.
+
+    ``view`` is the only one that the set scores, if there is one.
+    """
+    try:
+        return tuple(_flaws(session, session.validate(open_predictions(file, name=shown_as)), view))
+    except PredictionError as problem:
+        return (_told(problem, file, shown_as),)
+
+
+def _told(problem: PredictionError, file: Path, shown_as: str) -> str:
+    """A problem for pages, for JSON and for maintainers' terminals; it may quote the file."""
+    text = str(problem).replace(str(file), shown_as)
+    return "".join(char if char.isprintable() else "\ufffd" for char in text)
 
 
 def fingerprint(session: Session, file: Path | PredictionFile) -> bytes:
     """Eight bytes for each view and question of a hidden set; zeros where there is no output.
 
-    Case and white space do not count.
+    Only letters and digits count: not their case, nor accents, nor the form in which Unicode writes them.
     """
     questions, views = len(session.key.questions), list(View)
     marks = bytearray(_MARK * questions * len(views))
     for joined in session.joined(file):
-        text = " ".join((joined.prediction.output or "").casefold().split())
+        text = " ".join(_words(joined.prediction.output or ""))
         at = _MARK * (views.index(joined.cell[1]) * questions + joined.question)
         mark = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_MARK).digest()
         marks[at : at + _MARK] = mark
     return bytes(marks)
+
+
+def _words(text: str) -> list[str]:
+    plain = (
+        char for char in unicodedata.normalize("NFKD", text).casefold() if unicodedata.category(char) not in _UNSEEN
+    )
+    return "".join(char if char.isalnum() else " " for char in plain).split()
 
 
 def near_copy(a: bytes, b: bytes) -> bool:
@@ -79,16 +121,18 @@ def near_copy(a: bytes, b: bytes) -> bool:
     return bool((same > NEAR_COPY * there.sum(axis=1)).any())
 
 
-def _flaws(session: Session, result: RunResult) -> Iterator[str]:
-    """What keeps a file from being complete."""
+def _flaws(session: Session, check: Validation, view: str | None) -> Iterator[str]:
+    """What keeps a file from being complete; ``view`` is one that it has to hold."""
     for kind in STRICT:
-        if kind in result.problems:
-            count, places = result.problems[kind]
+        if kind in check.problems:
+            count, places = check.problems[kind]
             head = PROBLEMS[kind].rpartition(" (")[0]
             more = ", …" if count > len(places) else ""
             yield f"{head[0].upper()}{head[1:]}: {count} ({', '.join(places)}{more})."
-    if len(session.key.modes) > 1 and any(cell.mode == UNSTATED for cell in result.cells):
+    if len(session.key.modes) > 1 and any(mode == UNSTATED for mode, _ in check.cells):
         yield 'The set has both modes, and some outputs do not say theirs: add "mode": "easy" or "mode": "hard".'
+    if view is not None and not any(view == seen for _, seen in check.cells):
+        yield f"The file holds no outputs of the view {view!r}, by which this set is scored."
 
 
 def _cells(result: RunResult) -> Iterator[CellOutcome]:

@@ -26,12 +26,19 @@ class Settings(BaseModel):
     )
     file_mb: int = Field(64, ge=1, le=1024, description="Largest file of outputs, in MiB.")
     scored_a_day: int = Field(20, ge=1, description="Files that are scored for a team on a public set in 24 hours.")
-    scored_hidden_a_day: int = Field(2, ge=1, description="The same for a hidden set.")
-    scored_hidden_in_all: int = Field(20, ge=1, description="Files that are scored for a team on a hidden set, ever.")
+    scored_hidden_a_day: int = Field(2, ge=1, description="Figures that a hidden set's key gives a team in 24 hours.")
+    scored_hidden_in_all: int = Field(20, ge=1, description="Figures that a hidden set's key gives a team, ever.")
     failed_a_day: int = Field(30, ge=1, description="Files of a team that are refused after a look in 24 hours.")
     requests_a_minute: int = Field(300, ge=10, description="Requests of one address.")
+    approval: bool = Field(False, description="Whether a maintainer approves each file of a team before it is scored.")
+    webhook: str = Field(
+        "", max_length=500, description="An https address that `serve` tells of new files and results; empty: none."
+    )
     seconds: int = Field(600, ge=1, le=86400, description="Time for scoring one file.")
     memory_mb: int = Field(1024, ge=64, description="Memory for scoring one file, in MiB, beside the answers'.")
+    headline: tuple[str, ...] = Field(
+        (), max_length=100, strict=False, description="Sets over which models have one figure, their mean; empty: none."
+    )
 
 
 def read_settings(board: Path) -> Settings:

@@ -13,7 +13,7 @@ from typing import Any
 
 from vcrgen.dataset.views import View
 from vcrgen.files import indented_json
-from vcrgen.leaderboard.records import SHOWN_METRICS, BoardTable, Figure, Figures, RankedModel, Ranking, Track
+from vcrgen.leaderboard.records import SHOWN_METRICS, BoardTable, Climber, Figure, Figures, RankedModel, Ranking, Track
 from vcrgen.published.facts import Access, show_size
 from vcrgen.published.quoted import Quoted
 from vcrgen.report import forms
@@ -38,11 +38,13 @@ def as_csv(tables: Sequence[BoardTable]) -> str:
     """One line for each set, mode, view and model.
 
     Scores are shares from 0 to 1 as they are stored: those of hidden sets are rounded there, and nothing is here.
-    ``size_b`` is in billions of parameters. A quoted row has what it was measured on as its set, and no signature and
+    ``size_b`` is in billions of parameters. A row of the kind ``feedback`` is of a set that takes files: the step that
+    its team was shown, or none. A quoted row has what it was measured on as its set, and no signature and
     no rank; it comes once, however many tables show it. Texts are in quotes, and where a spreadsheet would run one as a
     formula it gets an apostrophe; numbers are bare.
     """
     rows = [row for table in tables for ranking in table.rankings for row in _ranked_rows(table.track, ranking)]
+    rows += [_climbing_row(table.track, row) for table in tables for row in table.climbers]
     rows += [_quoted_row(quoted) for quoted in dict.fromkeys(quoted for table in tables for quoted in table.quoted)]
     cells = [[row.get(name) for name in CSV_COLUMNS] for row in rows]
     return forms.as_csv(Table(title="", heads=CSV_COLUMNS, labels=0, rows=cells), quote_texts=True)
@@ -91,6 +93,22 @@ def _ranked_cells(row: RankedModel, views: Sequence[View], differences: bool) ->
     if differences:
         yield from (_share(row.difference or {}, "exact", sign=True), _interval(row.difference or {}, sign=True))
     yield row.received.date().isoformat()
+
+
+def _climbers(board: BoardTable) -> Table:
+    """The models of a set that still takes files: what the ladders of their teams show."""
+    return Table(
+        title="Feedback, not ranked",
+        heads=["Model", "Team", "Access", "Size", f"{METRIC_LABELS['exact']} ({board.track.view.label})", "Handed in"],
+        labels=4,
+        rows=[
+            [
+                row.facts.model, row.facts.team, _show_access(row.facts.access), show_size(row.facts.size) or None,
+                Percent(row.best), row.received.date().isoformat(),
+            ]
+            for row in board.climbers
+        ],
+    )  # fmt: skip
 
 
 def _quoted(quoted: Sequence[Quoted]) -> Table:
@@ -150,8 +168,7 @@ def _markdown(board: BoardTable) -> Iterator[str]:
             yield f"**Not to be compared with the above: signature {short}**"
         yield forms.as_markdown(_ranking(board, ranking))
         yield f"Signature {short}: {escape_markdown(ranking.signature)}"
-    if board.quoted:
-        table = _quoted(board.quoted)
+    for table in _unranked(board):
         yield from (f"**{table.title}**", forms.as_markdown(table))
 
 
@@ -160,9 +177,15 @@ def _latex(board: BoardTable) -> Iterator[str]:
     for ranking in board.rankings:
         caption = f"{track.set}: {_where(track)}. Signature {ranking.short}. {_basis(track)}"
         yield _latex_float(_ranking(board, ranking), caption, f"signature {ranking.signature}")
+    for table in _unranked(board):
+        yield _latex_float(table, f"{table.title}: {_where(track)}. In percent.", table.title.partition(",")[0].lower())
+
+
+def _unranked(board: BoardTable) -> Iterator[Table]:
+    if board.climbers:
+        yield _climbers(board)
     if board.quoted:
-        table = _quoted(board.quoted)
-        yield _latex_float(table, f"{table.title}: {_where(track)}. In percent.", "quoted")
+        yield _quoted(board.quoted)
 
 
 def _latex_float(table: Table, caption: str, comment: str) -> str:
@@ -182,6 +205,16 @@ def _ranked_rows(track: Track, ranking: Ranking) -> Iterator[dict[str, TableCell
             **_numbers("jaccard", figures.get("jaccard")),
             **_numbers("exact_difference", (row.difference or {}).get("exact")),
         }  # fmt: skip
+
+
+def _climbing_row(track: Track, row: Climber) -> dict[str, TableCell]:
+    facts = row.facts
+    return {
+        "kind": "feedback", "set": track.set, "hidden": "true", "language": track.language, "mode": track.mode,
+        "view": track.view.value, "model": facts.model, "team": facts.team, "access": facts.access.value,
+        "size_b": Number(facts.size), "released": _day(facts.released), "link": facts.link,
+        "received": row.received.isoformat(), "exact": Number(row.best),
+    }  # fmt: skip
 
 
 def _quoted_row(row: Quoted) -> dict[str, TableCell]:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -56,15 +59,36 @@ class Vault:
             raise ValueError("not a SHA-256 in hex")
         return self._folder / sha256[:2] / sha256
 
+    def free(self) -> int:
+        """How many bytes the disk has left."""
+        return shutil.disk_usage(self._folder if self._folder.exists() else self._folder.parent).free
+
+    @contextmanager
+    def passing(self, stream: IO[bytes], *, most: int) -> Iterator[Path]:
+        """A file of at most so many bytes on the disk, as long as it is needed.
+
+        Raises:
+            LeaderboardError: It is empty, too large, or packed.
+        """
+        temporary = self._temporary()
+        try:
+            _copy(stream, temporary, most)
+            yield temporary
+        finally:
+            temporary.unlink(missing_ok=True)
+
+    def _temporary(self) -> Path:
+        incoming = self._folder / "incoming"
+        incoming.mkdir(parents=True, exist_ok=True)
+        return incoming / uuid4().hex
+
     def keep(self, stream: IO[bytes], *, most: int) -> Kept:
         """Store a file of outputs of at most so many bytes; it is on disk when this returns.
 
         Raises:
             LeaderboardError: It is empty, too large, or packed.
         """
-        incoming = self._folder / "incoming"
-        incoming.mkdir(parents=True, exist_ok=True)
-        temporary = incoming / uuid4().hex
+        temporary = self._temporary()
         try:
             kept = _copy(stream, temporary, most)
             target = self.path(kept.sha256)

@@ -4,31 +4,38 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
-from itertools import chain, combinations, permutations
+from itertools import combinations
 from typing import Any
 
 from sqlalchemy import Connection
 
+from vcrgen.dataset.key import FEEDBACK, FINAL, HIDDEN_MODE
 from vcrgen.dataset.views import View
 from vcrgen.leaderboard import records
 from vcrgen.leaderboard.board import Board
-from vcrgen.leaderboard.disclosure import disclose, disclose_difference, step_of
-from vcrgen.leaderboard.records import SHOWN_METRICS, Figure, Figures, RankedModel, State, TestSet, Track
+from vcrgen.leaderboard.disclosure import disclose, disclose_difference, step_on
+from vcrgen.leaderboard.facts import lookalikes
+from vcrgen.leaderboard.intake import quota
+from vcrgen.leaderboard.records import SHOWN_METRICS, Figure, Figures, RankedModel, State, Submission, TestSet, Track
 from vcrgen.leaderboard.scoring import NO_MODE
-from vcrgen.leaderboard.store import quotes, results
-from vcrgen.leaderboard.store.log import last_event, read_log
+from vcrgen.leaderboard.store import quotes, results, submissions
+from vcrgen.leaderboard.store.log import last_event, now, read_log
 from vcrgen.leaderboard.store.schema import AnyRow
 from vcrgen.leaderboard.store.sets import all_sets
 from vcrgen.leaderboard.store.submissions import as_facts
 from vcrgen.published.quoted import Quoted
+from vcrgen.records import Mode
 from vcrgen.scorer.comparison import conclude
 from vcrgen.scorer.records import UNSTATED
 from vcrgen.stats.bootstrap import Resampled
+from vcrgen.stats.intervals import difference_interval, spreads
 from vcrgen.stats.paired import Paired, discordant, mcnemar, paired
 from vcrgen.stats.ranking import rank_range
 
 VIEWS = list(View)
+MAINTAINER = "maintainer"  # how those are called who work on the command line, before the name of their account
 EVENTS = 1000  # lines of the log that are shown; `vcrgen leaderboard log` has all
 
 
@@ -49,12 +56,18 @@ class Views:
 
     def site(self, *, live: bool, compared: Collection[tuple[str, str]] = ()) -> records.Site:
         """What stands on every page."""
-        models = {row.entry: as_facts(row) for row in sorted(self._rows, key=lambda row: row.received)}
+        models = {
+            one.facts.entry: one.facts
+            for each in self.sets.values()
+            if each.phase.climbs
+            for one in submissions.public_on(self._connection, each.name)
+        }
+        models |= {row.entry: as_facts(row) for row in sorted(self._rows, key=lambda row: row.received)}
         return records.Site(
             settings=self._board.settings.model_copy(update={"database": ""}),  # which may hold a password
             sets=tuple(self.sets.values()), tracks=tuple(self.tracks()), live=live, compared=frozenset(compared),
             models=tuple(sorted(models.values(), key=lambda facts: (facts.model.casefold(), facts.team.casefold()))),
-            updated=last_event(self._connection)[1],
+            alike=lookalikes(models.values()), updated=last_event(self._connection)[1],
         )  # fmt: skip
 
     def tracks(self) -> list[Track]:
@@ -62,7 +75,7 @@ class Views:
         tracks = []
         for one in self.sets.values():
             modes = one.modes or (NO_MODE,)
-            names = {(mode, View.STACKED.value) for mode in modes}
+            names = {(mode, one.phase.view.value) for mode in modes}
             names |= {(mode, view) for name, mode, view in self._cells if name == one.name}
             # Last the modes of scores from before the set was changed.
             order = list(dict.fromkeys([*modes, NO_MODE, *sorted(mode for mode, _ in names)]))
@@ -79,6 +92,7 @@ class Views:
         return records.BoardTable(
             track=track,
             rankings=tuple(self._ranking(track, short, by_signature[short]) for short in newest),
+            climbers=tuple(self._climbers(track.set)) if track.phase.climbs else (),
             quoted=tuple(self._quoted.get((track.language, track.mode, track.view), {}).values()),
         )
 
@@ -101,7 +115,8 @@ class Views:
 
     def model(self, entry: str) -> records.ModelPage | None:
         """Everything that was scored for a model, or None."""
-        rows = results.runs_of(self._connection, entry)
+        # What is known of a final part before its set is closed is nobody's to see.
+        rows = [row for row in results.runs_of(self._connection, entry) if not self._is_sealed(row)]
         if not rows:
             return None
         return records.ModelPage(facts=as_facts(rows[0]), runs=tuple(self._model_run(row) for row in rows))
@@ -117,15 +132,77 @@ class Views:
         parts = [self._versus(key, ours[key], theirs[key], facts[a].model, facts[b].model) for key in common]
         return records.ComparePage(a=facts[a], b=facts[b], parts=tuple(parts))
 
+    def told(self, submission: Submission) -> records.Told | None:
+        """What a team is told of a scored file on a ladder; None for other files."""
+        one = self.sets[submission.set]
+        if submission.state is not State.SCORED or not one.phase.climbs:
+            return None
+        best = submissions.best_of(self._connection, submission)
+        return records.Told(view=one.phase.view, step=step_on(one), exact=submission.best, best=best)
+
+    def team(self, name: str) -> records.TeamPage:
+        """A team's files, private ones as well, and what is left to it: for the team alone."""
+        moment, files = now(), submissions.of_team(self._connection, name)
+        counting = {one.id for each in self.sets for one in submissions.counted(self._connection, each)}
+        return records.TeamPage(
+            team=name,
+            files=tuple(
+                records.TeamFile(
+                    submission=one, counts=one.id in counting, told=self.told(one), cells=tuple(self.cells_of(one.id))
+                )
+                for one in reversed(files)
+            ),
+            quotas={
+                one.name: quota(self._connection, self._board.settings, name, one, at=moment)
+                for one in self.sets.values()
+                if not one.phase.refusal(one.name, moment)
+            },
+        )
+
+    def headline(self) -> list[records.Headline]:
+        """Models with a figure on every set of the headline, the highest mean first; none if there is no headline."""
+        names = self._board.settings.headline
+        by_model: dict[str, dict[tuple[str, str], AnyRow]] = defaultdict(dict)
+        for row in self._rows:
+            if row.set in names and row.view == self.sets[row.set].phase.view.value:
+                by_model[row.entry][row.set, row.mode] = row
+        found = []
+        for rows in by_model.values():
+            by_set = {name: self._mean(name, rows) for name in names}
+            known = {name: value for name, value in by_set.items() if value is not None}
+            if len(known) == len(names):
+                facts = as_facts(max(rows.values(), key=lambda row: row.received))
+                found.append(records.Headline(facts=facts, exact=sum(known.values()) / len(known), by_set=known))
+        return sorted(found, key=lambda each: (-each.exact, each.facts.model, each.facts.team))
+
+    def _mean(self, set_name: str, rows: Mapping[tuple[str, str], AnyRow]) -> float | None:
+        """The mean over the modes of a set, from figures that may be shown; None if one is missing."""
+        one = self.sets[set_name]
+        modes = one.modes or (NO_MODE,)
+        if not all((set_name, mode) in rows for mode in modes):
+            return None
+        return sum(_figures(rows[set_name, mode].figures, step_on(one))["exact"].value for mode in modes) / len(modes)
+
     def cells_of(self, submission_id: str) -> Sequence[records.ModelCell]:
-        """The ranked scores of a submission; none where a later file of the model is shown."""
+        """The scores of a submission: ranked ones, or those of a private file; none where another file counts."""
         run = results.ranked_run(self._connection, submission_id)
-        return [self._model_cell(cell, {}) for cell in self._rows if cell.run == run]
+        if run is not None:
+            return [self._model_cell(cell, {}) for cell in self._rows if cell.run == run]
+        one = submissions.find(self._connection, submission_id)
+        if one is None or not one.private or self.sets[one.set].phase.climbs:
+            return []
+        last = results.last_run(self._connection, one.id, part=self.sets[one.set].phase.part)
+        private = results.evidence(self._connection, last.id) if last is not None else {}
+        return [self._private_cell(cell) for cell in private.values()]
+
+    def _private_cell(self, cell: AnyRow) -> records.ModelCell:
+        track = self._track(cell.set, cell.mode, cell.view)
+        return records.ModelCell(track=track, rank=0, lowest=0, models=0, figures=_figures(cell.figures, track.step))
 
     def events(self) -> Sequence[records.Event]:
-        """The newest lines of the log."""
+        """The newest lines of the log, without the maintainers' accounts on the machine."""
         last, _ = last_event(self._connection)
-        return list(read_log(self._connection, after=last - EVENTS))
+        return list(map(as_shown, read_log(self._connection, after=last - EVENTS)))
 
     def pairs(self) -> list[tuple[str, str]]:
         """Pairs of models that are in one ranking, each with its entries in order; the highest ranks first."""
@@ -140,22 +217,37 @@ class Views:
 
     def gaps(self) -> list[records.Gap]:
         """Models on a public and on a hidden set of one language, the largest loss first."""
-        stacked: dict[str, list[AnyRow]] = defaultdict(list)
+        stacked: dict[tuple[str, str], dict[str, AnyRow]] = defaultdict(dict)
         for row in self._rows:
             if row.view == View.STACKED.value:
-                stacked[row.entry].append(row)
+                stacked[row.entry, row.set][row.mode] = row
         gaps = []
-        for public, secret in chain.from_iterable(permutations(rows, 2) for rows in stacked.values()):
-            on, off = self.sets[public.set], self.sets[secret.set]
-            if off.hidden and not on.hidden and on.language == off.language:
-                gaps.append(self._gap(public, secret))
-        return sorted(gaps, key=lambda gap: (gap.on_hidden.value - gap.on_public.value, gap.facts.model))
+        for (entry, name), secrets in stacked.items():
+            off = self.sets[name]
+            for on in self.sets.values() if off.hidden else ():
+                if on.hidden or on.language != off.language:
+                    continue
+                for mode, secret in secrets.items():
+                    if alike := _alike(mode, stacked.get((entry, on.name), {})):
+                        gaps.append(self._gap(alike, secret))
+        return sorted(gaps, key=lambda gap: (gap.difference.value, gap.facts.model))
+
+    def _climbers(self, set_name: str) -> list[records.Climber]:
+        """The models of a set that still takes files, by the step that each has reached."""
+        files = submissions.public_on(self._connection, set_name)
+        lowest_first = sorted(files, key=lambda one: -1.0 if one.best is None else one.best)
+        highest = {one.facts.entry: one for one in lowest_first}.values()
+        climbers = [records.Climber(facts=one.facts, received=one.received, best=one.best) for one in highest]
+        return sorted(climbers, key=lambda one: (-(one.best or -1.0), one.facts.model, one.facts.team))
+
+    def _is_sealed(self, run: AnyRow) -> bool:
+        return run.part == FINAL and self.sets[run.set].phase.climbs
 
     def _track(self, set_name: str, mode: str, view: View | str) -> Track:
         one = self.sets[set_name]
         return Track(
             set=one.name, hidden=one.hidden, language=one.language, mode=mode, view=View(view),
-            questions=one.questions, spans=one.spans, step=step_of(hidden=one.hidden, spans=one.spans),
+            questions=one.shown.questions, spans=one.shown.spans, step=step_on(one), phase=one.phase,
         )  # fmt: skip
 
     def _ranking(self, track: Track, short: str, cells: Sequence[AnyRow]) -> records.Ranking:
@@ -173,13 +265,13 @@ class Views:
 
     def _model_run(self, row: AnyRow) -> records.ModelRun:
         cells = [cell for cell in self._rows if cell.run == row.run]
-        one = self.sets[row.set]
-        step = step_of(hidden=one.hidden, spans=one.spans)
+        step = step_on(self.sets[row.set])
         paired = {cell.mode: _difference(self._views[row.run, cell.mode], step) for cell in cells}
         details = {(cell["mode"], cell["view"]): cell for cell in row.result["scores"]} if cells else {}
         return records.ModelRun(
             set=row.set, facts=as_facts(row), received=row.received, file=row.file, bytes=row.bytes,
-            signature=row.signature, current=bool(cells),
+            signature=row.signature, current=bool(cells), part=row.part or "",
+            best=row.best if row.part == FEEDBACK else None,
             removed=row.removed if row.state == State.REMOVED.value else "",
             cells=tuple(self._model_cell(cell, details) for cell in cells),
             differences={mode: figures for mode, figures in paired.items() if figures is not None},
@@ -222,12 +314,40 @@ class Views:
         sentence = conclude(title_a, title_b, apart["exact"], only_a + only_b, p, images)
         return shown(p=p, only_a=only_a, only_b=only_b, conclusion=sentence)
 
-    def _gap(self, public: AnyRow, secret: AnyRow) -> records.Gap:
-        on, off = (self._track(row.set, row.mode, row.view) for row in (public, secret))
+    def _gap(self, publics: Sequence[AnyRow], secret: AnyRow) -> records.Gap:
+        import numpy as np
+
+        tracks = tuple(self._track(row.set, row.mode, row.view) for row in publics)
+        off = self._track(secret.set, secret.mode, secret.view)
+        found = [results.evidence(self._connection, row.run) for row in publics]
+        cells = [
+            each[results.CellKey(row.set, row.mode, row.view, row.short)]
+            for each, row in zip(found, publics, strict=True)
+        ]
+        modes = [Resampled.from_bytes(cell.exact_means) for cell in cells]
+        # Both modes are scored on the same resamples of the same images.
+        value, means = np.mean([mode.mean for mode in modes]), np.mean([mode.means for mode in modes], axis=0)
+        (whole,) = spreads(np.array([value]), means[:, None], np.array([min(mode.groups for mode in modes)]))
+        public = Figure(float(value), whole.low, whole.high)
+        hidden = _figures(secret.figures, off.step)["exact"]
         return records.Gap(
-            facts=as_facts(secret), public=on, hidden=off,
-            on_public=_figures(public.figures, on.step)["exact"], on_hidden=_figures(secret.figures, off.step)["exact"],
+            facts=as_facts(secret), public=tracks, hidden=off, on_public=public, on_hidden=hidden,
+            difference=Figure(hidden.value - public.value, *difference_interval(hidden, public)),
         )  # fmt: skip
+
+
+def _alike(mode: str, public: Mapping[str, AnyRow]) -> list[AnyRow]:
+    """The cells of a public set by mode whose mean is of the same covers as a hidden set's mode; none if it has none.
+
+    A hidden set covers every other of its regions easily and the others hard, which is known to everybody.
+    """
+    wanted = [mode] if mode in public else list(Mode) if mode in (HIDDEN_MODE, NO_MODE) else []
+    return [public[each] for each in wanted] if all(each in public for each in wanted) else []
+
+
+def as_shown(line: records.Event) -> records.Event:
+    """A line of the log for everybody: without a maintainer's account on the machine."""
+    return replace(line, actor=MAINTAINER) if line.actor.startswith(MAINTAINER) else line
 
 
 def _scored_as(cell: AnyRow | results.CellKey) -> tuple[str, str]:

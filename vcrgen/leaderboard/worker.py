@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
@@ -23,14 +23,18 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from vcrgen.dataset.views import View
 from vcrgen.errors import LeaderboardError, VcrgenError
 from vcrgen.leaderboard.board import Board, open_board, open_session, set_of
+from vcrgen.leaderboard.disclosure import climb, step_on
+from vcrgen.leaderboard.intake import BY_MAINTAINERS, quota
 from vcrgen.leaderboard.outcome import ScoringOutcome
 from vcrgen.leaderboard.records import State, Submission, TestSet
 from vcrgen.leaderboard.scoring import score_file
 from vcrgen.leaderboard.store import results, submissions
 from vcrgen.leaderboard.store.log import now, record
-from vcrgen.leaderboard.store.sets import all_sets, change_set
+from vcrgen.leaderboard.store.sets import change_set, the_set
+from vcrgen.leaderboard.store.teams import sharing
 from vcrgen.scorer.run import Session
 from vcrgen.web.log import log_line
 from vcrgen.work.lock import locked
@@ -100,20 +104,14 @@ class Worker:
             self._say("given up", **shown)
             return
         try:
-            known, session = self._set(submission.set)
+            known = self._set(submission.set)
         except LeaderboardError as problem:
             self._say("set cannot be used", set=submission.set, reason=str(problem))
             self._broken[submission.set] = time.monotonic() + BROKEN_SECONDS
             self._put_back(submission, tried=False)
             return
         began = time.monotonic()
-        with self._board.reading() as connection:
-            earlier = submissions.earlier_outputs(connection, submission) if session.key.hidden else []
-        task = _ScoringTask(
-            set=known, file=self._board.vault.path(submission.file), shown_as=submission.file_name,
-            earlier=tuple(earlier), memory=self._board.settings.memory_mb << 20,
-        )  # fmt: skip
-        outcome = run_apart(task, seconds=self._board.settings.seconds, stop=stop)
+        outcome = run_apart(self._task(submission, known), seconds=self._board.settings.seconds, stop=stop)
         if outcome is None and submission.attempts + 1 < ATTEMPTS:
             self._say("scoring broke off", submission=submission.id[:ID_SHOWN], attempt=submission.attempts + 1)
             self._put_back(submission, tried=True)
@@ -124,70 +122,100 @@ class Worker:
         state = State.FAILED if outcome.problems else State.SCORED
         self._say(state.value, **shown, seconds=round(time.monotonic() - began, 3))
 
+    def _task(self, submission: Submission, known: TestSet) -> ScoringTask:
+        earlier: Sequence[bytes] = ()
+        left = None
+        if known.hidden:
+            team = submission.facts.team
+            with self._board.reading() as connection:
+                earlier = submissions.earlier_outputs(connection, submission, sharing(connection, team))
+                if submission.channel != BY_MAINTAINERS:
+                    left = quota(connection, self._board.settings, team, known, at=submission.received).left
+        return ScoringTask(
+            set=known, file=self._board.vault.path(submission.file), shown_as=submission.file_name,
+            part=known.phase.part, view=known.phase.view if known.phase.part else None, earlier=tuple(earlier),
+            left=left, memory=self._board.settings.memory_mb << 20,
+        )  # fmt: skip
+
     def _put_back(self, submission: Submission, *, tried: bool) -> None:
         with self._board.writing() as connection:
             submissions.put_back(connection, submission.id, tried=tried)
 
-    def _set(self, name: str) -> tuple[TestSet, Session]:
-        """A set and its session; that the set has changed since it was read last is written down."""
+    def _set(self, name: str) -> TestSet:
+        """A set, with its answers in memory; that it has changed since it was read last is written down."""
         with self._board.reading() as connection:
-            known = next(one for one in all_sets(connection) if one.name == name)
-        session = _session(known.name, known.path)
-        found = set_of(name, Path(known.path), session)
+            known = the_set(connection, name)
+        found = set_of(name, Path(known.path), session_of(known), known.phase)
+        if known.phase.climbs:
+            session_of(known, known.phase.part, known.phase.view)
         if found != known:
             with self._board.writing() as connection:
                 change_set(connection, found)
                 record(connection, actor=ACTOR, what="set changed", subject=name, facts={"signature": found.signature})
-        return found, session
+        return found
 
 
-@cache  # read once by the worker; processes that are forked from it find their session here
-def _session(name: str, path: str) -> Session:
-    return open_session(name, Path(path))
+def session_of(one: TestSet, part: str = "", view: View | None = None) -> Session:
+    """The session of a set or of a part of it: read once, and found again by processes that are forked."""
+    return _session(one.name, one.path, part, view)
+
+
+@cache
+def _session(name: str, path: str, part: str, view: View | None) -> Session:
+    return open_session(name, Path(path), part=part, view=view)
 
 
 def finish(board: Board, submission: Submission, outcome: ScoringOutcome) -> None:
     """Write down what became of a submission, ranks and log included, in one transaction."""
-    entry = submission.facts.entry
     told = submission.told
     problems = list(outcome.problems)
     state = State.FAILED if problems else State.SCORED
-    values = {"state": state.value, "finished": now(), "problems": problems}
+    values: dict[str, Any] = {"state": state.value, "finished": now(), "problems": problems}
     with board.writing() as connection:
         if problems:
             submissions.change(connection, submission.id, **values)
         else:
-            submissions.change(connection, submission.id, **values, outputs=outcome.outputs)
-            results.add_run(connection, submission.id, submission.set, outcome)
-            told["signature"] = outcome.signature
-        record(connection, actor=ACTOR, what=state.value, subject=entry, facts=told)
-        show_latest(connection, entry, submission.set)
+            known = the_set(connection, submission.set)
+            best = None
+            if known.phase.climbs:  # what the team is told: decided here, once and for all
+                (cell,) = outcome.cells
+                best = climb(cell.figures["exact"][0], submissions.best_of(connection, submission), step_on(known))
+            values |= {"outputs": outcome.outputs, "asked": outcome.asked, "best": best}
+            submissions.change(connection, submission.id, **values)
+            digest = results.add_run(connection, submission.id, submission.set, outcome, part=known.phase.part)
+            told |= {"signature": outcome.signature, "scores": digest}
+        record(connection, actor=ACTOR, what=state.value, subject=submission.subject, facts=told)
+        show_counted(connection, submission.facts.entry, submission.set)
 
 
-def show_latest(connection: Connection, entry: str, set_name: str) -> None:
-    """Make the last scored file of a model the one that is shown and ranked."""
+def show_counted(connection: Connection, entry: str, set_name: str) -> None:
+    """Make the file of a model that counts the one that is shown and ranked; none is while a ladder is climbed."""
     for shown in submissions.current_of(connection, entry, set_name):
         submissions.change(connection, shown.id, current=False)
         if (run := results.ranked_run(connection, shown.id)) is not None:
             results.leave(connection, run)
-    latest = submissions.latest_scored(connection, entry, set_name)
-    if latest is not None:
-        submissions.change(connection, latest.id, current=True)
-        results.enter(connection, results.last_run(connection, latest.id))
+    phase = the_set(connection, set_name).phase
+    for one in () if phase.climbs else submissions.counted(connection, set_name, entry):
+        if (last := results.last_run(connection, one.id, part=phase.part)) is not None:
+            submissions.change(connection, one.id, current=True)
+            results.enter(connection, last.id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _ScoringTask:
+class ScoringTask:
     """What a process that scores one file is told."""
 
     set: TestSet
     file: Path
     shown_as: str  # what messages call the file
-    earlier: tuple[bytes, ...]  # fingerprints of what the team handed in before
+    part: str = ""  # the part of the key that is scored; empty for the whole
+    view: View | None = None  # the only view that is scored; None for all
+    earlier: tuple[bytes, ...] = ()  # fingerprints of what the team handed in before
+    left: int | None = None  # figures that the team may ask of the key; None for any number
     memory: int  # bytes that scoring may take
 
 
-def run_apart(task: _ScoringTask, *, seconds: float, stop: Callable[[], bool]) -> ScoringOutcome | None:
+def run_apart(task: ScoringTask, *, seconds: float, stop: Callable[[], bool]) -> ScoringOutcome | None:
     """Score a file in another process, within a time in seconds.
 
     Returns:
@@ -220,15 +248,18 @@ def run_apart(task: _ScoringTask, *, seconds: float, stop: Callable[[], bool]) -
         ours.close()
 
 
-def _score_apart(task: _ScoringTask, pipe: Pipe, parent: int) -> None:
+def _score_apart(task: ScoringTask, pipe: Pipe, parent: int) -> None:
     """In the process of its own."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     threading.Thread(target=_die_with, args=(parent,), daemon=True).start()
-    session = _session(task.set.name, task.set.path)
-    _limit_memory(task.memory)
+    session = session_of(task.set)
+    of_part = session_of(task.set, task.part, task.view) if task.part else None
+    limit_memory(task.memory)
     try:
-        outcome = score_file(session, task.file, shown_as=task.shown_as, earlier=task.earlier)
+        outcome = score_file(
+            session, task.file, shown_as=task.shown_as, of_part=of_part, earlier=task.earlier, left=task.left
+        )
     except MemoryError:
         outcome = ScoringOutcome(problems=("Scoring this file takes more memory than this board gives.",))
     except Exception as fault:  # its text could quote an answer: say what and where, and break off
@@ -245,7 +276,7 @@ def _die_with(parent: int) -> None:
     os._exit(1)
 
 
-def _limit_memory(more: int) -> None:
+def limit_memory(more: int) -> None:
     """Let this process take ``more`` bytes beyond what it has, where the system can hold it to that."""
     try:
         import resource

@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 
@@ -44,6 +44,26 @@ def dumbbell(first: float, second: float) -> Markup:
     )
 
 
+def scatter(points: Iterable[tuple[float, float, float, float, str]], ticks: Iterable[tuple[float, str]]) -> Markup:
+    """Shares from 0 to 100 % over places from 0 to 1, each with its interval and the name that a pointer shows.
+
+    A point is its place, value, low, high and name; a tick is a place with the text that stands below it.
+    """
+    drawn = [
+        f'<line class="grid" x1="0" x2="100%" y1="{_height(share)}" y2="{_height(share)}"/>' for share in (0, 0.5, 1)
+    ]
+    for place, text in ticks:
+        anchor = "start" if place < 0.1 else "end" if place > 0.9 else "middle"
+        drawn.append(f'<text x="{_at(place):.2f}%" y="214" text-anchor="{anchor}">{escape(text)}</text>')
+    for place, value, low, high, name in points:
+        x = f"{_at(place):.2f}%"
+        drawn.append(
+            f'<g><title>{escape(name)}</title><line class="mean" x1="{x}" x2="{x}" y1="{_height(high)}"'
+            f' y2="{_height(low)}"/><circle cx="{x}" cy="{_height(value)}" r="5"/></g>'
+        )
+    return _svg("sc", "".join(drawn))
+
+
 def stacked_bar(parts: Iterable[tuple[Any, ...]]) -> Markup:
     """Shares that sum to 1: of each part its name, which it has the class ``o-NAME`` by, and its share."""
     drawn, done = [], 0.0
@@ -58,6 +78,10 @@ def _interval(low: float, high: float, value: float) -> str:
         f'<rect class="interval" x="{low:.2f}%" y="3" width="{max(high - low, 0):.2f}%" height="10" rx="2"/>'
         f'<line class="mean" x1="{value:.2f}%" x2="{value:.2f}%" y1="1" y2="15"/>'
     )
+
+
+def _height(share: float) -> str:
+    return f"{190 - 1.8 * _at(share):.1f}"
 
 
 def _at(share: float) -> float:

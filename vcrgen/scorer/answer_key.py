@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, overload
 
+from vcrgen.dataset.views import View
 from vcrgen.files import canonical_json
 from vcrgen.scorer.records import AnswerSpan, Question
 
@@ -55,9 +56,9 @@ class Questions(Sequence[Question]):
         line = canonical_json([question.question_id, question.answers]).encode("utf-8")
         if self._limit is None or self.total < self._limit:
             self._digest.update(line)
-        if any(span.tokens is not None or span.ink or span.traits for span in question.spans):
+        if question.part or any(span.tokens is not None or span.ink or span.traits for span in question.spans):
             spans = [(span.text, span.tokens, dict(span.ink), dict(span.traits)) for span in question.spans]
-            line = canonical_json([question.question_id, spans]).encode("utf-8")
+            line = canonical_json([question.question_id, spans, question.part]).encode("utf-8")
         self._file.write(line + b"\n")
         self._offsets.append(self._offsets[-1] + len(line) + 1)
         self._starts.append(self._starts[-1] + len(question.spans))
@@ -148,6 +149,7 @@ class AnswerKey:
     lang: str
     questions: Questions  # the questions asked for (all, or a subset); it knows the ids of all
     modes: tuple[str, ...] = ()  # the modes the dataset has; empty if it does not say
+    views: tuple[View, ...] = ()  # the views the dataset has; empty if it does not say
     segmenter: str | None = None  # the segmenter in the dataset's signature, or None
     facts: Mapping[str, str] = field(default_factory=dict)  # what a score's signature says of the data
     # the dataset with the images, whose rows are those of the key in each of its modes; None for none
@@ -177,8 +179,9 @@ def _hash(question_id: str) -> int:
 
 
 def _parse(line: bytes) -> Question:
-    (question_id, spans), _ = _DECODER.raw_decode(line.decode("utf-8"))
-    return Question(question_id, tuple([AnswerSpan(span) if isinstance(span, str) else _span(*span) for span in spans]))
+    (question_id, spans, *part), _ = _DECODER.raw_decode(line.decode("utf-8"))
+    read = tuple([AnswerSpan(span) if isinstance(span, str) else _span(*span) for span in spans])
+    return Question(question_id, read, *part)
 
 
 def _span(text: str, tokens: list[str] | None, ink: dict[str, float], traits: dict[str, str]) -> AnswerSpan:

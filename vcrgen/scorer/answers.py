@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from vcrgen.dataset.key import HIDDEN_MODE, is_key, read_answers, read_key
+from vcrgen.dataset.key import HIDDEN_MODE, HIDDEN_VIEWS, PARTS, is_key, read_answers, read_key
 from vcrgen.dataset.reader import Dataset, open_dataset
 from vcrgen.errors import AnswerError, ConfigError
 from vcrgen.reading import SURROGATE, as_id, as_texts, iter_json_lines
@@ -38,7 +38,8 @@ def load_answers(
             of a hidden set; or a JSON Lines key (``question_id`` and ``crossed_text``, or ``id`` and ``answers``).
         mode: Only this mode of a dataset that has both.
         split: The split; by default ``test`` if there is one, or the only one. ``all`` takes all.
-        subset: Only the first questions, in the order of the dataset: ``first100`` and ``first500`` are the paper's.
+        subset: ``firstN``: only the first N questions, in the order of the dataset (``first100`` and ``first500`` are
+            the paper's); ``feedback`` or ``final``: only the questions of that part of a hidden set.
         lang: The language, for files that do not say; by default told by the script of the answers.
 
     Raises:
@@ -46,15 +47,21 @@ def load_answers(
         DatasetError: The dataset is none, or damaged.
         HiddenSetError: The key of a hidden set is damaged or was changed.
     """
-    named = _SUBSET.fullmatch(subset) if subset is not None else None
-    if subset is not None and not named:
-        raise AnswerError(f"Unknown subset {subset!r}; write firstN for the first N questions, such as first100.")
+    part = subset if subset in PARTS else None
+    named = _SUBSET.fullmatch(subset) if subset is not None and not part else None
+    if subset is not None and not (part or named):
+        raise AnswerError(
+            f"Unknown subset {subset!r}; write firstN for the first N questions, such as first100, or (of a hidden "
+            f"set) {' or '.join(PARTS)}."
+        )
     limit = int(named[1]) if named else None
     remote = remote_url(data.as_posix())
     if not remote and not data.exists():
         raise AnswerError(f"{data} does not exist; --data takes a dataset's folder, a Parquet file or a JSONL key.")
     if folder := None if remote else next(filter(is_key, (data, data / "key")), None):
-        key = _hidden(folder, mode, split, limit)
+        key = _hidden(folder, mode, split, limit, part)
+    elif part:
+        raise AnswerError(f"{data} has no parts; only the key of a hidden set is divided into {' and '.join(PARTS)}.")
     elif data.is_file() and data.suffix.lower() not in {".parquet", ".pq", ".arrow"}:
         key = _jsonl(data, limit)
     else:
@@ -153,17 +160,28 @@ def _questions(data: Dataset, mode: str | None, languages: set[str]) -> Rows:
         yield place, _question(place, row, mode)
 
 
-def _hidden(folder: Path, mode: str | None, split: str | None, limit: int | None) -> AnswerKey:
-    """The key of a hidden set; each of its spans has a cover of its own, so there is one mode."""
+def _hidden(folder: Path, mode: str | None, split: str | None, limit: int | None, part: str | None) -> AnswerKey:
+    """The key of a hidden set, or a part of it; each of its spans has a cover of its own, so there is one mode."""
     if mode is not None or split not in (None, "all"):
         raise AnswerError(f"{folder} is the key of a hidden set, which has no modes and no splits.")
     key = read_key(folder)
     facts = Signature.parse(key.signature).facts
+
+    def rows() -> Rows:  # those asked for before the others, of which only the ids are needed
+        return iter(sorted(_hidden_rows(folder), key=lambda row: part not in (None, row[1].part)))
+
+    if part is not None:
+        limit = sum(question.part == part for _, question in rows())
+        if not limit:
+            raise AnswerError(
+                f"{folder} has no question in the part {part!r}; `vcrgen hidden` divides a set when it makes it."
+            )
     return AnswerKey(
         name="hidden set",
         lang=key.language,
-        questions=_collect(lambda: _hidden_rows(folder), limit, secret=True),
+        questions=_collect(rows, limit, secret=True),
         modes=(HIDDEN_MODE,),
+        views=HIDDEN_VIEWS,
         segmenter=facts.get("seg"),
         facts={"data": key.commitment[:8]},
         hidden=True,
@@ -176,7 +194,9 @@ def _hidden_rows(folder: Path) -> Rows:
         answers, spans = as_texts(item.get("crossed_text")), item.get("spans")
         if as_id(item.get("question_id")) is None or answers is None or not isinstance(spans, list):
             raise AnswerError(f"{place}: not an item of a key.")
-        plain = _question(place, item, HIDDEN_MODE)
+        if item.get("part", "") not in ("", *PARTS):
+            raise AnswerError(f"{place}: its `part` is none of {' and '.join(PARTS)}.")
+        plain = _question(place, item, HIDDEN_MODE)._replace(part=item.get("part", ""))
         traits = {name: str(item.get(name))[:80] for name in ("font", "strip")}
         covers = [str(span.get("cover"))[:20] if isinstance(span, dict) else "" for span in spans]
         if len(covers) != len(answers):

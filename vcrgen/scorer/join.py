@@ -144,6 +144,9 @@ class Join:
                 f"{self._file.path}: neither a column `view` nor the name of a task in the file's name says which "
                 f"image the model saw; name it with --view: {', '.join(View)}."
             )
+        if self.key.views and view not in self.key.views:
+            where = f"{self._file.path}, {prediction.place}"
+            raise PredictionError(f"{where}: its view is {view}, and the dataset has only {', '.join(self.key.views)}.")
         return view
 
     def _check_model(self, prediction: Prediction) -> None:

@@ -66,6 +66,7 @@ class Question(NamedTuple):
 
     question_id: str
     spans: tuple[AnswerSpan, ...]
+    part: str = ""  # of a hidden set: `feedback` or `final`; empty where a set is not divided
 
     @property
     def answers(self) -> tuple[str, ...]:

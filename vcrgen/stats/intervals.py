@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from statistics import NormalDist
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from vcrgen.stats.arrays import Floats, Ints
@@ -27,6 +27,22 @@ LEVEL = 0.95
 _TAIL = NormalDist().inv_cdf((1 + LEVEL) / 2)
 _MORE = 2  # groups that a difference is pretended to have besides its own
 _NOTHING = 1e-24  # a variance that is nothing but rounding
+
+
+class Bounded(Protocol):
+    """A value with the ends of its interval."""
+
+    @property
+    def value(self) -> float:
+        """The value."""
+
+    @property
+    def low(self) -> float:
+        """The lower end."""
+
+    @property
+    def high(self) -> float:
+        """The upper end."""
 
 
 class Spread(NamedTuple):
@@ -48,6 +64,17 @@ def spreads(means: Floats, resampled: Floats, groups: Ints) -> list[Spread]:
     sd = deviation(resampled)
     low, high = mean_interval(means, sd, groups)
     return [Spread(*column) for column in zip(sd.tolist(), low.tolist(), high.tolist(), strict=True)]
+
+
+def difference_interval(a: Bounded, b: Bounded) -> tuple[float, float]:
+    """The ends of the interval of ``a`` minus ``b``, which are of different data, from their own intervals.
+
+    Zou and Donner, "Construction of confidence limits about effect measures", Statistics in Medicine 27 (2008).
+    """
+    value = a.value - b.value
+    low = math.hypot(a.value - a.low, b.high - b.value)
+    high = math.hypot(a.high - a.value, b.value - b.low)
+    return value - low, value + high
 
 
 def mean_interval(means: Floats, sd: Floats, groups: Ints) -> tuple[Floats, Floats]:

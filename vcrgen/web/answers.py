@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Collection
 from contextlib import asynccontextmanager, suppress
+from urllib.parse import parse_qsl
 
 from fastapi import Request, Response
 from fastapi.responses import JSONResponse, PlainTextResponse
-from starlette.datastructures import FormData
-from starlette.exceptions import HTTPException
+from starlette.datastructures import FormData, UploadFile
+from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from vcrgen.reading import encodable
+from vcrgen.web.guards import FORM_BYTES
 
 MAX_FIELD = 2000  # characters of a field of a form
 HUNG_UP = 499  # the status, for the log, of a client that went away
@@ -43,6 +45,12 @@ def for_programs(scope: Scope) -> bool:
     return bool(scope["path"].startswith("/api/"))
 
 
+def bearer_of(request: Request) -> str:
+    """The token in the header of a request, or an empty text."""
+    kind, _, token = request.headers.get("authorization", "").partition(" ")
+    return token if kind.lower() == "bearer" else ""
+
+
 def without_second_raise(app: ASGIApp) -> ASGIApp:
     """A service without the errors that Starlette raises once more after they have been answered."""
 
@@ -54,22 +62,60 @@ def without_second_raise(app: ASGIApp) -> ASGIApp:
 
 
 @asynccontextmanager
-async def form_of(request: Request, *, fields: int) -> AsyncIterator[FormData]:
+async def form_of(
+    request: Request, *, fields: int, admit: Callable[[FormData], Awaitable[None]]
+) -> AsyncIterator[FormData]:
     """The form of a request with at most so many fields; the one file in it is kept in a temporary file.
+
+    ``admit`` is asked about the fields that have come when ``FORM_BYTES`` have been read, or all of a smaller form. By
+    then nothing is on a disk, and nothing will be if it raises an error.
 
     Raises:
         Refusal: It is no form, or not in UTF-8.
     """
+    items: list[tuple[str, str | UploadFile]] = []
+
+    async def parts() -> AsyncGenerator[bytes, None]:
+        size, asked = 0, False
+        async for part in request.stream():
+            yield part
+            size += len(part)
+            if not asked and size > FORM_BYTES:
+                await admit(FormData(items))
+                asked = True
+        if not asked:  # the last part is empty, so all fields have been taken in
+            await admit(FormData(items))
+
     try:
-        form = await request.form(max_files=1, max_fields=fields, max_part_size=MAX_FIELD)
-    except HTTPException as problem:
-        raise Refusal(400, f"The form cannot be read: {problem.detail}") from None
+        kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if kind == "multipart/form-data":
+            parser = MultiPartParser(request.headers, parts(), max_files=1, max_fields=fields, max_part_size=MAX_FIELD)
+            items = parser.items
+            form = await parser.parse()
+        else:
+            items += parse_qsl(await _short_body(request), keep_blank_values=True, max_num_fields=fields)
+            form = FormData(items)
+            await admit(form)
+    except MultiPartException as problem:
+        raise Refusal(400, f"The form cannot be read: {problem.message}") from None
     except UnicodeError:
         raise Refusal(400, "The form cannot be read: it has to be in UTF-8.") from None
+    except ValueError:
+        raise Refusal(400, f"The form cannot be read: it has more than {fields} fields.") from None
     try:
         yield form
     finally:
         await form.close()
+
+
+async def _short_body(request: Request) -> str:
+    """The whole body of a form without a file."""
+    body = b""
+    async for part in request.stream():
+        body += part
+        if len(body) > FORM_BYTES:
+            raise Refusal(400, "The form cannot be read: with a file it has to be of the type multipart/form-data.")
+    return body.decode()
 
 
 def texts_of(form: FormData, names: Collection[str]) -> dict[str, str]:

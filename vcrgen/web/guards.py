@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable
 from typing import Any
@@ -15,6 +16,9 @@ from vcrgen.web.rate import Rate
 
 FORM_BYTES = 64 << 10  # for everything in a form that is not the file
 DRAINED = 2  # times the limit: a body up to that is read to its end, so that every client sees why it was refused
+TOGETHER = 4  # times the limit: what all bodies that are being read may have
+BODY_SECONDS = 600.0  # for a whole body
+PAUSE_SECONDS = 20.0  # for its next part
 HEADERS = {
     "x-content-type-options": "nosniff",
     "referrer-policy": "same-origin",
@@ -24,8 +28,12 @@ HEADERS = {
 }
 
 
-class TooLarge(Exception):
-    """The body of a request is larger than the largest upload."""
+class BodyRefused(Exception):
+    """A body is too large or comes too slowly, or too much comes at once; ``status`` is what is answered."""
+
+    def __init__(self, status: int, text: str) -> None:
+        super().__init__(text)
+        self.status = status
 
 
 class Guard:
@@ -35,19 +43,24 @@ class Guard:
         app: The rest of it.
         refuse: Makes the answer to a refused request of its scope, a status and a sentence.
         policy: The content security policy of every page.
-        most: Bytes a body may have.
+        most: Bytes a body may have; all that are being read together may have ``TOGETHER`` times as many.
         a_minute: Requests of one client in a minute.
+        by_token: Whether a request is let in by a token. Such requests are not counted here, as others at the same
+            address could use up their number; the service counts the tokens that are wrong.
     """
 
     def __init__(
-        self, app: ASGIApp, *, refuse: Callable[[Scope, int, str], ASGIApp], policy: str, most: int, a_minute: int
-    ) -> None:
+        self, app: ASGIApp, *, refuse: Callable[[Scope, int, str], ASGIApp], policy: str, most: int, a_minute: int,
+        by_token: Callable[[Scope], bool] = lambda scope: False,
+    ) -> None:  # fmt: skip
         self._app = app
         headers = HEADERS | {"content-security-policy": policy}
         self._headers = [(name.encode(), value.encode()) for name, value in headers.items()]
         self._refuse = refuse
         self._most = most
         self._rate = Rate(a_minute, 60)
+        self._by_token = by_token
+        self._reading: set[_Body] = set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check, answer and log one request."""
@@ -55,7 +68,7 @@ class Guard:
             await self._app(scope, receive, send)
             return
         began, status = time.monotonic(), 500
-        body = _Body(scope, receive, self._most)
+        body = _Body(scope, receive, self._most, self._reading)
         # HEAD is answered wherever GET is: the whole answer is made, and only its headers are sent.
         inner = {**scope, "method": "GET"} if scope["method"] == "HEAD" else scope
 
@@ -76,6 +89,7 @@ class Guard:
                 app = await run_in_threadpool(self._refuse, scope, *refusal)
             await app(inner, body.receive, sending)
         finally:
+            self._reading.discard(body)
             if scope["path"] != "/health" or status != 200:
                 log_line(
                     "request", method=scope["method"], path=_logged(scope["path"]), status=status,
@@ -84,10 +98,11 @@ class Guard:
 
     def _check(self, scope: Scope, body: _Body) -> tuple[int, str] | None:
         """Why a request is refused unread, or None."""
-        client = client_of(scope)
-        if self._rate.full(client):
-            return 429, "Too many requests from your address; wait a minute."
-        self._rate.note(client)
+        if not self._by_token(scope):
+            client = client_of(scope)
+            if self._rate.full(client):
+                return 429, "Too many requests from your address; wait a minute."
+            self._rate.note(client)
         headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
         if scope["method"] not in ("GET", "HEAD", "OPTIONS") and not _same_site(headers):
             return 403, "This came from a page of another site; use the form of this board."
@@ -95,34 +110,52 @@ class Guard:
 
 
 class _Body:
-    """The body of a request, cut off where it is larger than it may be, whatever size its headers announce."""
+    """The body of a request, cut off where it is too large or too slow, whatever its headers announce.
 
-    def __init__(self, scope: Scope, receive: Receive, most: int) -> None:
+    ``reading`` has the bodies that are being read now, to which it adds itself.
+    """
+
+    def __init__(self, scope: Scope, receive: Receive, most: int, reading: set[_Body]) -> None:
         headers = dict(scope["headers"])
         announced = headers.get(b"content-length", b"" if b"transfer-encoding" in headers else b"0")
         self.length = int(announced) if announced.isdigit() and len(announced) <= 18 else None  # None: not announced
         self._receive = receive
         self._most = most
+        self._reading = reading
         self._size = 0
         self._ended = self.length == 0
+        self._slow = False
+        self._until = time.monotonic() + BODY_SECONDS
 
     @property
     def endless(self) -> bool:
         """Whether so much of it may be left that the connection is better closed than read to its end."""
-        return not self._ended and (self.length is None or self.length > DRAINED * self._most)
+        return not self._ended and (self._slow or self.length is None or self.length > DRAINED * self._most)
 
     async def receive(self) -> Message:
         """The next part.
 
         Raises:
-            TooLarge: There is more than there may be.
+            BodyRefused: There is more than there may be, it does not come, or too much comes from everybody.
         """
-        message = await self._receive()
+        message = await self._receive() if self._ended else await self._in_time()
         self._size += len(message.get("body", b""))
         self._ended = not message.get("more_body", False)
         if self._size > self._most:
-            raise TooLarge(too_large(self._most))
+            raise BodyRefused(413, too_large(self._most))
+        self._reading.add(self)
+        if sum(body._size for body in self._reading) > TOGETHER * self._most:
+            self._reading.discard(self)  # now: the others need not wait until this one has been told
+            raise BodyRefused(503, "So much is being handed in just now that there is no room; try again in a minute.")
         return message
+
+    async def _in_time(self) -> Message:
+        seconds = min(PAUSE_SECONDS, self._until - time.monotonic())
+        try:
+            return await asyncio.wait_for(self._receive(), seconds)
+        except TimeoutError:
+            self._slow = True
+            raise BodyRefused(408, "The file came too slowly; try again over a faster connection.") from None
 
 
 def too_large(most: int) -> str:

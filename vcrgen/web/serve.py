@@ -15,6 +15,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from vcrgen.errors import ServiceError
+from vcrgen.web.connections import Connections, protocol_of
 from vcrgen.web.log import log_libraries, log_line
 from vcrgen.work.lock import locked
 
@@ -112,7 +113,7 @@ def run_service(
     config = uvicorn.Config(
         make_app(worker.alive), log_config=None, access_log=False, server_header=False, lifespan="off",
         proxy_headers=bool(proxy), forwarded_allow_ips=proxy or None, timeout_graceful_shutdown=30,
-        h11_max_incomplete_event_size=32 << 10, limit_concurrency=1000,
+        h11_max_incomplete_event_size=32 << 10, http=protocol_of(Connections(one_address=bool(proxy))), ws="none",
     )  # fmt: skip
     log_libraries()
     server = uvicorn.Server(config)

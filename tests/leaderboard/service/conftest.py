@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -58,6 +59,15 @@ class Desk:
         found: dict[str, Any] = self.client.get(f"/api/submissions/{answer.json()['id']}").json()
         return found
 
+    def upload_head(self, size: int) -> bytes:
+        """The beginning of a form that was sent by a browser, up to and with so many bytes of its file."""
+        fields = {"set": PUBLIC, "model": "M", "token": self.token}
+        head = "".join(
+            f'--x\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n' for name, value in fields.items()
+        )
+        file = '--x\r\nContent-Disposition: form-data; name="file"; filename="f"\r\n\r\n'
+        return (head + file).encode() + b"a" * size
+
 
 def _fields(fields: Mapping[str, str]) -> dict[str, str]:
     return {"set": PUBLIC, "model": "Model", **fields}
@@ -86,6 +96,43 @@ def open_desk() -> Iterator[Callable[..., Desk]]:
 def desk(sqlite_board: Board, open_desk: Callable[..., Desk]) -> Desk:
     """A desk of a board in SQLite."""
     return open_desk(sqlite_board)
+
+
+class Raw:
+    """A connection of which every byte is counted."""
+
+    MULTIPART = "Content-Type: multipart/form-data; boundary=x"
+
+    def __init__(self, url: str, head: str, *lines: str) -> None:
+        host, port = url.removeprefix("http://").split(":")
+        self.socket = socket.create_connection((host, int(port)), timeout=30)
+        self.sent = 0
+        self.send("\r\n".join((head, "Host: board", *lines, "", "")).encode())
+
+    def send(self, data: bytes) -> None:
+        self.socket.sendall(data)
+        self.sent += len(data)
+
+    def pour(self, part: bytes, most: int) -> None:
+        """Send until the server hangs up or has been sent so much."""
+        with suppress(ConnectionError, TimeoutError):
+            self.socket.settimeout(5)
+            while self.sent < most:
+                self.send(part)
+
+    def answer(self) -> str:
+        received = b""
+        with suppress(ConnectionError, TimeoutError):
+            while part := self.socket.recv(65536):
+                received += part
+        self.socket.close()
+        return received.decode("utf-8", "replace")
+
+
+@pytest.fixture
+def raw() -> type[Raw]:
+    """Opens connections of which every byte is counted."""
+    return Raw
 
 
 class Server:
@@ -139,6 +186,14 @@ class Server:
                 return found
             time.sleep(0.05)
         raise AssertionError(f"it did not happen; the log ends with {self.log.read_text('utf-8')[-1000:]}")
+
+    def temporary_files(self) -> list[str]:
+        """Deleted files that it holds open: bodies of requests that are being read."""
+        names = []
+        for file in Path(f"/proc/{self.process.pid}/fd").iterdir():
+            with suppress(OSError):
+                names.append(str(file.readlink()))
+        return [name for name in names if "(deleted)" in name]
 
     def children(self) -> list[int]:
         """Processes that it has started."""

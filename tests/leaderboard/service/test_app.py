@@ -1,5 +1,6 @@
 """Every route of the service: what it answers, in which form, and under which headers."""
 
+import html
 import json
 import re
 from collections.abc import Callable
@@ -37,13 +38,13 @@ PAGES = (
     ("/board.latex", "text/plain; charset=utf-8", "no-cache"),
     ("/board.json", JSON, "no-cache"),
     ("/health", JSON, None),
-    ("/api/openapi.json", JSON, None),
 )
 NOT_FOUND = (
     "/nothing", "/nothing.html", "/board.txt", "/board.", "/board-public-easy-stacked", "/robots.txt",
     "/board-other-easy-stacked.html", "/board-public-any-strip.html", "/model-0123456789ab.html", "/model-.html",
     "/compare-000000000000-000000000001.html", "/compare-000000000001-000000000000.html", f"/submission-{UNKNOWN}.html",
     "/submission-1.html", f"/api/submissions/{UNKNOWN}", "/api/submissions/1", "/api/nothing", "/docs", "/redoc",
+    "/api/openapi.json",
 )  # fmt: skip
 WRONG_METHOD = (
     ("POST", "/"), ("POST", "/about.html"), ("PUT", "/index.html"), ("DELETE", f"/api/submissions/{UNKNOWN}"),
@@ -400,3 +401,22 @@ def test_pages_are_kept_until_something_happens(
     for _ in range(2):
         assert "accepted" in desk.client.get("/history.html").text
     assert made == ["history"] * 2
+
+
+def test_the_examples_of_the_page_are_taken(
+    board: Board, open_desk: Callable[..., Any], public_key: AnswerKey, hidden_key: AnswerKey
+) -> None:
+    """Every line that About shows for a set, filled in for all of its questions, is scored."""
+    desk = open_desk(board)
+    about = desk.client.get("/about.html").text
+    shown = re.findall(r"<p>For (.*?):</p>\s*<pre[^>]*><code>(.*?)</code>", about, re.S)
+    keys = {"public": public_key, "hidden-en": hidden_key}
+    found = {name: line for names, line in shown for name in keys if f"<bdi>{name}</bdi>" in names}
+    assert found.keys() == keys.keys()
+    for name, key in keys.items():
+        line = json.loads(html.unescape(found[name]))
+        lines = [line | {"question_id": question.question_id} for question in key.questions]
+        answer = desk.api("\n".join(map(json.dumps, lines)).encode(), set=name)
+        assert answer.status_code == 202
+        score_waiting(board)
+        assert desk.state(answer)["state"] == "scored", desk.state(answer)["problems"]

@@ -55,58 +55,9 @@ def lock_is_free(board: Board) -> bool:
     return False
 
 
-def temporary_files(pid: int) -> list[str]:
-    """Deleted files that a process holds open: bodies of requests that are being read."""
-    names = []
-    for file in Path(f"/proc/{pid}/fd").iterdir():
-        with contextlib.suppress(OSError):
-            names.append(str(file.readlink()))
-    return [name for name in names if "(deleted)" in name]
-
-
 def peak(pid: int) -> int:
     status = Path(f"/proc/{pid}/status").read_text()
     return int(re.search(r"VmHWM:\s+(\d+)", status)[1]) << 10  # type: ignore[index]
-
-
-class Raw:
-    """A connection of which every byte is counted."""
-
-    def __init__(self, url: str, head: str, *lines: str) -> None:
-        host, port = url.removeprefix("http://").split(":")
-        self.socket = socket.create_connection((host, int(port)), timeout=30)
-        self.sent = 0
-        self.send("\r\n".join((head, "Host: board", *lines, "", "")).encode())
-
-    def send(self, data: bytes) -> None:
-        self.socket.sendall(data)
-        self.sent += len(data)
-
-    def pour(self, part: bytes, most: int) -> None:
-        """Send until the server hangs up or has been sent so much."""
-        with contextlib.suppress(ConnectionError, TimeoutError):
-            self.socket.settimeout(5)
-            while self.sent < most:
-                self.send(part)
-
-    def answer(self) -> str:
-        received = b""
-        with contextlib.suppress(ConnectionError, TimeoutError):
-            while part := self.socket.recv(65536):
-                received += part
-        self.socket.close()
-        return received.decode("utf-8", "replace")
-
-
-def upload_head(desk: Any, size: int) -> bytes:
-    fields = {"set": "public", "model": "M", "token": desk.token}
-    head = "".join(
-        f'--x\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n' for name, value in fields.items()
-    )
-    return (head + '--x\r\nContent-Disposition: form-data; name="file"; filename="f"\r\n\r\n').encode() + b"a" * size
-
-
-MULTIPART = "Content-Type: multipart/form-data; boundary=x"
 
 
 @pytest.fixture
@@ -116,7 +67,7 @@ def small(make_board: Any) -> Iterator[Board]:
     board.engine.dispose()
 
 
-def test_bodies_without_end(small: Board, visit: Visit) -> None:
+def test_bodies_without_end(small: Board, visit: Visit, raw: Any) -> None:
     """1 GB announced, and 1 GB that comes in chunks: little of it is read, and nothing is left of it."""
     server, desk = visit(small)
     pid, part = server.process.pid, b"b" * 65536
@@ -124,24 +75,24 @@ def test_bodies_without_end(small: Board, visit: Visit) -> None:
     before = peak(pid)
     limit = 1 << 30
     for path, bearer in (("/submit", []), ("/api/submissions", [f"Authorization: Bearer {desk.token}"])):
-        announced = Raw(server.url, f"POST {path} HTTP/1.1", MULTIPART, f"Content-Length: {limit}", *bearer)
+        announced = raw(server.url, f"POST {path} HTTP/1.1", raw.MULTIPART, f"Content-Length: {limit}", *bearer)
         refused_at = announced.sent
         answer = announced.answer()
         assert answer.startswith("HTTP/1.1 413 ") and refused_at < 1000, "refused before a byte of it was sent"
         assert "larger than 1 MiB" in answer and "connection: close" in answer.lower()
-        pushed = Raw(server.url, f"POST {path} HTTP/1.1", MULTIPART, f"Content-Length: {limit}", *bearer)
+        pushed = raw(server.url, f"POST {path} HTTP/1.1", raw.MULTIPART, f"Content-Length: {limit}", *bearer)
         pushed.pour(part, 64 * MIB)
         assert pushed.sent < 16 * MIB, "the rest is between two sockets"
         pushed.answer()
 
-        chunked = Raw(server.url, f"POST {path} HTTP/1.1", MULTIPART, "Transfer-Encoding: chunked", *bearer)
-        head = upload_head(desk, 0)
+        chunked = raw(server.url, f"POST {path} HTTP/1.1", raw.MULTIPART, "Transfer-Encoding: chunked", *bearer)
+        head = desk.upload_head(0)
         chunked.send(b"%x\r\n%s\r\n" % (len(head), head))
         chunked.pour(b"%x\r\n%s\r\n" % (len(part), part), 64 * MIB)
         assert chunked.sent < 16 * MIB
         answer = chunked.answer()
         assert answer == "" or answer.startswith("HTTP/1.1 413 "), answer[:200]
-        exact = Raw(server.url, f"POST {path} HTTP/1.1", MULTIPART, "Transfer-Encoding: chunked", *bearer)
+        exact = raw(server.url, f"POST {path} HTTP/1.1", raw.MULTIPART, "Transfer-Encoding: chunked", *bearer)
         exact.send(b"%x\r\n%s\r\n" % (len(head), head))
         for _ in range(18):
             exact.send(b"%x\r\n%s\r\n" % (len(part), part))
@@ -155,20 +106,20 @@ def test_bodies_without_end(small: Board, visit: Visit) -> None:
     )
     assert desk.api(b"a" * MIB).status_code == 202
     assert peak(pid) - before < 32 * MIB
-    assert temporary_files(pid) == []
+    assert server.temporary_files() == []
     assert not list((small.folder / "files" / "incoming").glob("*"))
     kinds = {line["what"] for line in server.lines()}
     assert not kinds & {"fault", "library", "unavailable"}, kinds
 
 
-def test_uploads_that_break_off(small: Board, visit: Visit) -> None:
+def test_uploads_that_break_off(small: Board, visit: Visit, raw: Any) -> None:
     server, desk = visit(small)
     for cut in (0, 100, 300_000):
-        raw = Raw(server.url, "POST /submit HTTP/1.1", MULTIPART, "Content-Length: 900000")
-        raw.send(upload_head(desk, cut)[: cut or 10])
-        raw.socket.close()
+        opened = raw(server.url, "POST /submit HTTP/1.1", raw.MULTIPART, "Content-Length: 900000")
+        opened.send(desk.upload_head(cut)[: cut or 10])
+        opened.socket.close()
     server.until(lambda: sum(line.get("status") == 499 for line in server.complete_lines()) == 3)
-    assert temporary_files(server.process.pid) == []
+    assert server.temporary_files() == []
     assert not {line["what"] for line in server.lines()} & {"fault", "library"}
     assert states(small) == {}
 
@@ -252,22 +203,24 @@ def test_killed_at_any_moment(
     board.engine.dispose()
 
 
-def test_stopping(small: Board, visit: Visit) -> None:
+def test_stopping(small: Board, visit: Visit, raw: Any) -> None:
     """Asked to stop, it finishes an upload that is on its way, and leaves nothing behind."""
     server, desk = visit(small)
     server.wait_for("worker ready")
     worker = server.children()
     assert len(worker) == 1
-    body = upload_head(desk, 200_000) + b"\r\n--x--\r\n"
-    raw = Raw(server.url, "POST /submit HTTP/1.1", MULTIPART, f"Content-Length: {len(body)}", "Connection: close")
-    raw.send(body[:100_000])
+    body = desk.upload_head(200_000) + b"\r\n--x--\r\n"
+    opened = raw(
+        server.url, "POST /submit HTTP/1.1", raw.MULTIPART, f"Content-Length: {len(body)}", "Connection: close"
+    )
+    opened.send(body[:100_000])
     time.sleep(1)  # until it has begun to read, on a busy machine too
     server.process.terminate()
     time.sleep(0.3)
     with pytest.raises(OSError):
-        socket.create_connection(raw.socket.getpeername(), timeout=5).recv(1)
-    raw.send(body[100_000:])
-    answer = raw.answer()
+        socket.create_connection(opened.socket.getpeername(), timeout=5).recv(1)
+    opened.send(body[100_000:])
+    answer = opened.answer()
     assert answer.startswith("HTTP/1.1 303 "), answer[:300]
     assert server.process.wait(30) == 0
     assert server.lines()[-1]["what"] == "stopped"

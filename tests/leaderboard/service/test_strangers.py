@@ -189,12 +189,10 @@ def test_guessed_tokens(desk: Any, hand: Any, public_key: AnswerKey) -> None:
     answers += [desk.form(file, token=f"vcr_{number}") for number in range(5)]
     assert {answer.status_code for answer in answers} == {401}
     assert len({answer.text for answer in answers[:5]}) == len({answer.text for answer in answers[5:]}) == 1
-    for answer in (desk.api(file), desk.form(file), desk.api(file, headers={"authorization": "Bearer x"})):
+    for answer in (desk.form(file, token="x"), desk.api(file, headers={"authorization": "Bearer x"})):
         assert answer.status_code == 429
         assert "unknown tokens" in answer.text and int(answer.headers["retry-after"]) > 0
-    other = TestClient(make_app(desk.board, lambda: True), client=("192.0.2.1", 1))
-    desk.client = other
-    assert desk.api(file).status_code == 202, "others are not shut out"
+    assert desk.api(file).status_code == 202, "a right token always passes"
 
 
 def test_tokens_are_kept_as_hashes(desk: Any, hand: Any, public_key: AnswerKey, capfd: Any) -> None:

@@ -2,73 +2,70 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import errno
+import os
+import shutil
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import asdict
-from typing import Any
+from tempfile import gettempdir
 from uuid import uuid4
 
-from anyio import CapacityLimiter, to_thread
 from fastapi import FastAPI, Request, Response
-from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
-from starlette.datastructures import FormData, UploadFile
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Scope
 
 from vcrgen.errors import LeaderboardError, VcrgenError
+from vcrgen.leaderboard.api import as_json
 from vcrgen.leaderboard.board import Board
-from vcrgen.leaderboard.facts import check_facts
-from vcrgen.leaderboard.intake import AlreadyThere, LimitReached, accept
-from vcrgen.leaderboard.records import ModelCell, State, Submission
+from vcrgen.leaderboard.records import State
+from vcrgen.leaderboard.service.office import OfficeDesk
 from vcrgen.leaderboard.service.pages import LivePages
+from vcrgen.leaderboard.service.teams import SENT, TeamDesk, Tokens, by_token
 from vcrgen.leaderboard.site import names
 from vcrgen.leaderboard.site.render import policy
 from vcrgen.leaderboard.store import submissions
-from vcrgen.leaderboard.store.teams import team_of
 from vcrgen.leaderboard.views import Views
 from vcrgen.reading import encodable
 from vcrgen.web import answers
 from vcrgen.web.answers import Refusal
-from vcrgen.web.guards import FORM_BYTES, Guard, TooLarge, client_of
+from vcrgen.web.guards import FORM_BYTES, BodyRefused, Guard
 from vcrgen.web.log import log_line, place_of
-from vcrgen.web.rate import Rate
 
-GUESSES, GUESSES_SECONDS = 10, 900
-LIMIT_SECONDS = 3600  # a team's limits are of a day, and free again bit by bit
-FIELDS = ("token", "set", "model", "link", "access", "size", "released")
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # no room on the disk, in the quota, under the limit on files
 TYPES = {
     "html": "text/html", "md": "text/markdown", "csv": "text/csv", "latex": "text/plain", "json": "application/json",
 }  # fmt: skip
 TITLES = {
     400: "That cannot be taken", 401: "Unknown token", 403: "Not from here", 404: "There is no such page",
-    405: "That is not possible here", 409: "Handed in before", 413: "Too large", 429: "Too much for now",
-    500: "Something broke",
+    405: "That is not possible here", 408: "Too slow", 409: "Handed in before", 413: "Too large",
+    429: "Too much for now", 500: "Something broke", 503: "Not just now",
 }  # fmt: skip
-UPLOADS = 4  # that are stored at once: the database writes one at a time, and pages need threads and connections, too
 NOT_THERE = "It may have been moved, or it was never there."
-SENT = "submit"  # where the form goes, and where a browser stays when it was refused
 
 
 def make_app(board: Board, worker_alive: Callable[[], bool]) -> ASGIApp:
     """The service of a board; ``worker_alive`` tells its health page whether the process that scores is there."""
     service = _Service(board, worker_alive)
-    app = FastAPI(title=board.settings.title, docs_url=None, redoc_url=None, openapi_url="/api/openapi.json")
-    app.add_api_route("/", lambda: service.page(names.INDEX), response_class=HTMLResponse, include_in_schema=False)
+    app = FastAPI(openapi_url=None, redirect_slashes=False)
+    app.add_api_route("/", lambda: service.page(names.INDEX), response_class=HTMLResponse)
     app.add_api_route("/health", service.health)
-    app.add_api_route(f"/{SENT}", service.submit_page, methods=["POST"], include_in_schema=False)
-    app.add_api_route("/api/submissions", service.submit_api, methods=["POST"], status_code=202)
+    tokens = Tokens()
+    for desk in (TeamDesk, OfficeDesk):
+        desk(board, service.pages, tokens).add_to(app)
     app.add_api_route("/api/submissions/{submission_id}", service.submission)
-    app.add_api_route("/{name}", service.page, include_in_schema=False)
-    for kind in (HTTPException, Refusal, TooLarge):
+    app.add_api_route("/{name}", service.page)
+    for kind in (HTTPException, Refusal, BodyRefused):
         app.add_exception_handler(kind, service.refused)
+    app.add_exception_handler(OSError, service.no_room)
     app.add_exception_handler(ClientDisconnect, service.gone)
     app.add_exception_handler(VcrgenError, service.unavailable)
     app.add_exception_handler(Exception, service.fault)
     return Guard(
         answers.without_second_raise(app), refuse=service.refuse_unread, policy=policy(),
         most=(board.settings.file_mb << 20) + FORM_BYTES, a_minute=board.settings.requests_a_minute,
+        by_token=by_token,
     )  # fmt: skip
 
 
@@ -78,9 +75,7 @@ class _Service:
     def __init__(self, board: Board, worker_alive: Callable[[], bool]) -> None:
         self._board = board
         self._worker_alive = worker_alive
-        self._pages = LivePages(board)
-        self._guesses = Rate(GUESSES, GUESSES_SECONDS)
-        self._uploads = CapacityLimiter(UPLOADS)
+        self.pages = LivePages(board)
 
     def page(self, name: str, a: str = "", b: str = "") -> Response:
         """A page or a file of the board."""
@@ -88,17 +83,21 @@ class _Service:
             chosen = names.compare_name(a, b)
             if names.parse_name(chosen):
                 return RedirectResponse(chosen, status_code=303)
-        if name == SENT:
-            return RedirectResponse(names.SUBMIT, status_code=303)
+        if name in SENT:  # where a browser stays when a form was refused
+            return RedirectResponse(f"{name}.html", status_code=303)
         parsed = names.parse_name(name)
         if name == names.SUBMIT:
-            return HTMLResponse(self._pages.submit({}, []))
+            return HTMLResponse(self.pages.submit({}, []))
+        if name == names.TEAM:
+            return HTMLResponse(self.pages.team("", "", []))
+        if name == names.MANAGE:
+            return HTMLResponse(self.pages.manage("", []))
         if parsed is not None and parsed[0] == "submission":
-            text = self._pages.status(parsed[1])
+            text = self.pages.status(parsed[1])
             body = None if text is None else encodable(text).encode()  # a problem can quote what no page can hold
             headers = {"cache-control": "no-store"}
         else:
-            body, headers = self._pages.get(name), {"cache-control": "no-cache"}
+            body, headers = self.pages.get(name), {"cache-control": "no-cache"}
         if body is None:
             raise Refusal(404, NOT_THERE)
         return Response(body, media_type=TYPES[name.rpartition(".")[2]], headers=headers)
@@ -110,32 +109,13 @@ class _Service:
                 waiting = submissions.count(connection, states=[State.QUEUED, State.SCORING])
         except LeaderboardError:
             return JSONResponse({"status": "database cannot be reached"}, status_code=503)
+        free = min(self._board.vault.free(), shutil.disk_usage(gettempdir()).free)
+        if free < 2 * self._board.settings.file_mb << 20:  # a file is there twice while it is taken
+            told = {"status": "the disk is full", "free_mb": free >> 20, "waiting": waiting}
+            return JSONResponse(told, status_code=503)
         alive = self._worker_alive()
         status = "ok" if alive else "nothing is scored: the worker is not there"
         return JSONResponse({"status": status, "waiting": waiting}, status_code=200 if alive else 503)
-
-    async def submit_page(self, request: Request) -> Response:
-        """A form that was sent."""
-        values: dict[str, str] = {}
-        try:
-            async with answers.form_of(request, fields=2 * len(FIELDS)) as form:
-                values = answers.texts_of(form, FIELDS)
-                token = values.pop("token")
-                submission = await self._taken(request, form, token, values, "page")
-        except Refusal as refusal:
-            text = await run_in_threadpool(self._pages.submit, values, [refusal.text])
-            return HTMLResponse(text, status_code=refusal.status, headers=refusal.headers)
-        return RedirectResponse(names.status_name(submission.id), status_code=303)
-
-    async def submit_api(self, request: Request) -> Response:
-        """A file of outputs with its facts as a form; the token is a bearer token."""
-        kind, _, token = request.headers.get("authorization", "").partition(" ")
-        await run_in_threadpool(self._team, request, token if kind.lower() == "bearer" else "")  # before it is read
-        async with answers.form_of(request, fields=2 * len(FIELDS)) as form:
-            values = answers.texts_of(form, FIELDS)
-            submission = await self._taken(request, form, token, values, "api")
-        page = f"../{names.status_name(submission.id)}"
-        return JSONResponse({"id": submission.id, "state": submission.state.value, "page": page}, status_code=202)
 
     def submission(self, submission_id: str) -> Response:
         """Where a submission stands: its problems, or its scores."""
@@ -145,44 +125,10 @@ class _Service:
             found = submissions.find(connection, submission_id)
             if found is None:
                 raise Refusal(404, "There is no such submission.")
-            cells = Views(self._board, connection).cells_of(found.id) if found.state is State.SCORED else ()
-        return JSONResponse(_as_json(found, cells), headers={"cache-control": "no-store"})
-
-    async def _taken(self, *request: Any) -> Submission:
-        return await to_thread.run_sync(self._take, *request, limiter=self._uploads)
-
-    def _take(self, request: Request, form: FormData, token: str, values: dict[str, str], channel: str) -> Submission:
-        team = self._team(request, token)
-        file = form.get("file")
-        if not isinstance(file, UploadFile) or (file.size == 0 and not file.filename):
-            raise Refusal(400, "There is no file: put the outputs into the field `file`.")
-        facts = {name: text for name, text in values.items() if name not in ("set", "token")}
-        try:
-            return accept(
-                self._board, check_facts(team=team, **facts), file.file, set_name=values["set"], name=file.filename,
-                channel=channel, actor=f"team {team}", limited=True,
-            )  # fmt: skip
-        except AlreadyThere as problem:
-            raise Refusal(409, str(problem), problem.id) from None
-        except LimitReached as problem:
-            raise Refusal(429, str(problem), seconds=LIMIT_SECONDS) from None
-        except LeaderboardError as problem:
-            if problem.__cause__ is not None:  # the database, not the team
-                raise
-            raise Refusal(400, str(problem)) from None
-
-    def _team(self, request: Request, token: str) -> str:
-        """The team of a token; whoever guesses has to wait soon."""
-        client = client_of(request.scope)
-        if self._guesses.full(client):
-            text = "Too many unknown tokens from your address; wait a quarter of an hour."
-            raise Refusal(429, text, seconds=GUESSES_SECONDS)
-        with self._board.reading() as connection:
-            team = team_of(connection, token)
-        if team is None:
-            self._guesses.note(client)
-            raise Refusal(401, "The token is not one of this board, or was revoked; the maintainers give tokens.")
-        return team
+            views = Views(self._board, connection)
+            cells = views.cells_of(found.id) if found.state is State.SCORED else ()
+            told = views.told(found)
+        return JSONResponse(as_json(found, cells, told), headers={"cache-control": "no-store"})
 
     def refused(self, request: Request, problem: Exception) -> Response:
         """A sentence for a request that is refused, or that has an address or a method that is none."""
@@ -192,11 +138,20 @@ class _Service:
             case HTTPException():
                 text = NOT_THERE if problem.status_code == 404 else str(problem.detail)
                 return self._answer(request.scope, problem.status_code, text, headers=problem.headers)
-        return self._answer(request.scope, 413, str(problem))  # a body that turned out larger than it may be
+            case BodyRefused():
+                return self._answer(request.scope, problem.status, str(problem))
+        raise problem
 
     def gone(self, request: Request, problem: Exception) -> Response:
         """A client that hung up in the middle of its request; nobody reads this."""
         return Response(status_code=answers.HUNG_UP)
+
+    def no_room(self, request: Request, problem: Exception) -> Response:
+        """A file that could not be written, for which the log has the reason; or another error of ours."""
+        if not isinstance(problem, OSError) or problem.errno not in FULL:
+            return self.fault(request, problem)
+        log_line("disk full", reason=os.strerror(problem.errno), where=place_of(problem))
+        return self._answer(request.scope, 503, "The board has no room for files just now; its maintainers are told.")
 
     def unavailable(self, request: Request, problem: Exception) -> Response:
         """The database does not answer: for the log, what; for the world, that."""
@@ -220,21 +175,7 @@ class _Service:
         page = ""
         if not answers.for_programs(scope):
             with suppress(LeaderboardError):
-                page = self._pages.message(TITLES.get(status, "That is not possible"), text)
+                page = self.pages.message(TITLES.get(status, "That is not possible"), text)
         answer = HTMLResponse(page, status_code=status) if page else answers.plain_answer(scope, status, text, about)
         answer.headers.update({**answers.MORE_HEADERS.get(status, {}), **(headers or {})})
         return answer
-
-
-def _as_json(submission: Submission, cells: Sequence[ModelCell]) -> dict[str, Any]:
-    scores = [
-        {"mode": cell.track.mode, "view": cell.track.view.value, "rank": cell.rank}
-        | {metric: asdict(figure) for metric, figure in cell.figures.items()}
-        for cell in cells
-    ]
-    return {
-        "id": submission.id, "set": submission.set, "team": submission.facts.team, "model": submission.facts.model,
-        "state": submission.state.value, "received": submission.received.isoformat(),
-        "finished": submission.finished.isoformat() if submission.finished else None,
-        "problems": [encodable(problem) for problem in submission.problems], "scores": scores,
-    }  # fmt: skip

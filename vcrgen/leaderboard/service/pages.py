@@ -20,6 +20,7 @@ from vcrgen.leaderboard.views import Views
 
 KEPT = 512
 LOCKS = 64
+MANAGED = 500  # files on the page for maintainers
 T = TypeVar("T")
 SITE = ""  # no page's name
 FILES = [f"board.{form}" for form in FORMATS]
@@ -55,7 +56,7 @@ class LivePages:
             return None if (text := self._look(look)) is None else text.encode()
 
         parsed = names.parse_name(name) or ("",)
-        if parsed[0] in ("", "submission", "submit") and name not in FILES:
+        if parsed[0] in ("", "submission", "submit", "team", "manage") and name not in FILES:
             return None
         body: bytes | None = self._kept(name, make)
         return body
@@ -64,9 +65,23 @@ class LivePages:
         """A page that says something."""
         return Pages(self._site()).message(title, text)
 
-    def submit(self, values: dict[str, str], problems: list[str]) -> str:
-        """The form, filled in as it was."""
-        return Pages(self._site()).submit(values, problems)
+    def submit(self, values: dict[str, str], problems: list[str], checked: bool = False) -> str:
+        """The form, filled in as it was; ``checked`` if its file was found good."""
+        return Pages(self._site()).submit(values, problems, checked)
+
+    def team(self, name: str, token: str, problems: list[str]) -> str:
+        """What a team has handed in, for itself; where no team is named, the form that asks for its token."""
+        found = self._look(lambda views: views.team(name)) if name else None
+        return Pages(self._site()).team(found, token, problems)
+
+    def manage(self, token: str, problems: list[str]) -> str:
+        """What maintainers may change, what waits for them first; without their token, the form that asks for it."""
+        files = None
+        if token:
+            with self._board.reading() as connection:
+                newest = list(reversed(submissions.listed(connection)))
+            files = sorted(newest, key=lambda one: one.state is not State.HELD)[:MANAGED]
+        return Pages(self._site()).manage(files, token, problems)
 
     def status(self, submission_id: str) -> str | None:
         """Where a submission stands, or None if there is none; never kept."""
@@ -79,8 +94,9 @@ class LivePages:
                 states = [State.QUEUED, State.SCORING]
                 waiting = submissions.count(connection, states=states, before=submission.received)
             scored = submission.state is State.SCORED
-            cells = Views(self._board, connection).cells_of(submission.id) if scored else ()
-        return Pages(self._site()).status(submission, waiting, cells)
+            views = Views(self._board, connection)
+            cells, told = views.cells_of(submission.id) if scored else (), views.told(submission)
+        return Pages(self._site()).status(submission, waiting, cells, told)
 
     def _site(self) -> Site:
         """What stands on every page; at most a second old."""

@@ -9,6 +9,7 @@ from functools import partial
 
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.service.app import make_app
+from vcrgen.leaderboard.service.news import telling
 from vcrgen.web.serve import listen, only_service, run_service
 
 LEFT_SECONDS = 3600  # after which an upload that was cut off is not going on
@@ -24,7 +25,7 @@ def serve(board: Board, *, host: str, port: int, proxy: str) -> None:
         proxy: Addresses of proxies, by commas, whose X-Forwarded-For is believed; empty for none.
 
     Raises:
-        ServiceError: The port is taken, or the board is served already.
+        ServiceError: The port is taken, the board is served already, or its webhook is no address that may be told.
     """
     with only_service(board.folder):
         for left in (board.folder / "files" / "incoming").glob("*"):
@@ -32,4 +33,5 @@ def serve(board: Board, *, host: str, port: int, proxy: str) -> None:
                 left.unlink(missing_ok=True)
         listening = listen(host, port)
         command = [sys.executable, "-m", "vcrgen.leaderboard.worker", str(board.folder), str(os.getpid())]
-        run_service(partial(make_app, board), listening, command, proxy=proxy)
+        with telling(board):
+            run_service(partial(make_app, board), listening, command, proxy=proxy)

@@ -9,15 +9,19 @@ if TYPE_CHECKING:
     from vcrgen.leaderboard.records import Track
 
 INDEX = "index.html"
+HEADLINE = "headline.html"
 GAP = "gap.html"
 HISTORY = "history.html"
 QUOTED = "quoted.html"
 ABOUT = "about.html"
 SUBMIT = "submit.html"
+TEAM = "team.html"
+MANAGE = "manage.html"
 COMPARE = "compare.html"
 TABLES = ("board.csv", "board.json")  # all tables as data; they lie beside the pages
+FIRST_ROWS, FIRST_EVENTS = 10, 50  # of quoted rows and of the history; others are on further pages of the same table
 
-_SINGLE = (INDEX, GAP, HISTORY, QUOTED, ABOUT, SUBMIT, COMPARE)
+_SINGLE = (INDEX, HEADLINE, GAP, HISTORY, QUOTED, ABOUT, SUBMIT, TEAM, MANAGE, COMPARE)
 _ENTRY = "[0-9a-f]{12}"
 # Modes and views hold no hyphen, so the last two parts of a board's name are what follows the set.
 _FORMS = {

@@ -10,7 +10,7 @@ from vcrgen.leaderboard import records
 from vcrgen.leaderboard.records import State
 from vcrgen.leaderboard.site import names, tables, texts
 from vcrgen.leaderboard.site.names import compare_name
-from vcrgen.published.facts import MAX_LINK, MAX_NAME, Access
+from vcrgen.published.facts import MAX_LINK, MAX_NAME, Access, show_size
 from vcrgen.published.quoted import Quoted
 from vcrgen.report import charts
 from vcrgen.report.pages import Templates
@@ -33,8 +33,19 @@ class Pages:
             "board.html", f"{track.set}, {texts.track_name(track)}", names.INDEX, track=track,
             step=texts.points(track) if track.step else "", navigation=tables.navigation(self._site, track),
             view_notes=[note for view, note in texts.VIEW_NOTES.items() if view in table.views],
-            columns=list(tables.columns_of(table)), rankings=rankings, quoted=table.quoted,
+            columns=list(tables.columns_of(table)), rankings=rankings, climbers=table.climbers,
+            charts_shown=tables.charts_of(rankings[0][0], track.view) if rankings else [], quoted=table.quoted,
         )  # fmt: skip
+
+    @property
+    def has_headline(self) -> bool:
+        """Whether the maintainers name sets for one figure a model."""
+        return bool(self._site.settings.headline)
+
+    def headline(self, rows: Sequence[records.Headline]) -> str:
+        """One figure a model, over the sets that the maintainers name."""
+        sets = [each for each in self._site.sets if each.name in self._site.settings.headline]
+        return self._render("headline.html", "Overall", names.HEADLINE, rows=rows, sets=sets)
 
     def empty(self) -> str:
         """The index of a board without sets."""
@@ -82,23 +93,50 @@ class Pages:
 
     def about(self) -> str:
         """How to hand in outputs, and how they are scored and ranked."""
-        steps = {track.set: texts.points(track) for track in self._site.tracks if track.step}
-        return self._render("about.html", "About", names.ABOUT, steps=steps, view_notes=texts.VIEW_NOTES.values())
-
-    def submit(self, values: Mapping[str, str], problems: Sequence[str]) -> str:
-        """The form to hand in outputs, with what was filled in before; a token is never filled in again."""
-        fields = ("set", "model", "link", "access", "size", "released")
+        hidden = {track.set: track for track in reversed(self._site.tracks) if track.step}
         return self._render(
-            "submit.html", "Submit outputs", names.SUBMIT, values={name: values.get(name, "") for name in fields},
-            problems=problems, longest_name=MAX_NAME, longest_link=MAX_LINK, kinds=[access.value for access in Access],
+            "about.html",
+            "About",
+            names.ABOUT,
+            hidden=list(reversed(hidden.values())),
+            view_notes=texts.VIEW_NOTES.values(),
+        )
+
+    def team(self, page: records.TeamPage | None, token: str, problems: Sequence[str]) -> str:
+        """A team's files and what is left to it, for itself; without a page, the form that asks for its token.
+
+        The token goes back to the one who sent it, so that a file can be chosen with a click and no cookie is needed.
+        """
+        return self._render("team.html", "Our files", names.TEAM, page=page, token=token, problems=problems)
+
+    def manage(self, files: Sequence[records.Submission] | None, token: str, problems: Sequence[str]) -> str:
+        """What maintainers may change; without files, the form that asks for their token, which goes back to them."""
+        return self._render(
+            "manage.html", "For maintainers", names.MANAGE, files=files, token=token, problems=problems,
+            kinds=[access.value for access in Access], size_of=show_size,
         )  # fmt: skip
 
-    def status(self, submission: records.Submission, waiting: int, cells: Sequence[records.ModelCell]) -> str:
+    def submit(self, values: Mapping[str, str], problems: Sequence[str], checked: bool = False) -> str:
+        """The form to hand in outputs, with what was filled in before; a token is never filled in again.
+
+        ``checked`` says that a file was looked at and is good.
+        """
+        fields = ("set", "model", "link", "access", "size", "released", "private")
+        return self._render(
+            "submit.html", "Submit outputs", names.SUBMIT, values={name: values.get(name, "") for name in fields},
+            problems=problems, checked=checked, longest_name=MAX_NAME, longest_link=MAX_LINK,
+            kinds=[access.value for access in Access],
+        )  # fmt: skip
+
+    def status(
+        self, submission: records.Submission, waiting: int, cells: Sequence[records.ModelCell],
+        told: records.Told | None = None,
+    ) -> str:  # fmt: skip
         """Where a submission stands: how many are scored before it, or its scores once it has been scored."""
         going_on = submission.state in (State.QUEUED, State.SCORING)
         return self._render(
             "status.html", "Your submission", names.SUBMIT, submission=submission, waiting=waiting, cells=cells,
-            model=tables.describe(submission.facts), refresh=REFRESH_SECONDS if going_on else 0,
+            told=told, model=tables.describe(submission.facts), refresh=REFRESH_SECONDS if going_on else 0,
         )  # fmt: skip
 
     def message(self, title: str, text: str) -> str:
@@ -110,12 +148,14 @@ class Pages:
         both = {track.hidden for track in site.tracks} == {False, True}
         links = (
             (names.INDEX, "Leaderboard", True),
+            (names.HEADLINE, "Overall", self.has_headline),
             (names.GAP, "Public and hidden", both),
             (names.COMPARE, "Compare", site.live or bool(site.compared)),
             (names.QUOTED, "Quoted", True),
             (names.HISTORY, "History", True),
             (names.ABOUT, "About", True),
             (names.SUBMIT, "Submit", site.live),
+            (names.TEAM, "Our files", site.live),
         )
         return _templates().render(
             template, site=site, title=title, current=current,

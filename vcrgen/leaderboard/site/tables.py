@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
+from datetime import date
 from typing import NamedTuple
 
 from markupsafe import Markup
 
+from vcrgen.dataset.views import View
 from vcrgen.leaderboard.facts import ModelFacts
-from vcrgen.leaderboard.records import SHOWN_METRICS, BoardTable, Figures, RankedModel, Ranking, Site, Track
+from vcrgen.leaderboard.records import SHOWN_METRICS, BoardTable, Figure, Figures, RankedModel, Ranking, Site, Track
 from vcrgen.leaderboard.site.names import board_name, model_name
 from vcrgen.leaderboard.site.texts import decimals_of, language_name, mode_name, shown, web_address
 from vcrgen.published.facts import Access, show_size
 from vcrgen.published.quoted import Quoted
-from vcrgen.report.charts import interval_bar
+from vcrgen.report.charts import interval_bar, scatter
 from vcrgen.report.table import DASH
 from vcrgen.scorer.tables import DIFFERENCE, METRIC_LABELS
 
@@ -21,6 +24,7 @@ from vcrgen.scorer.tables import DIFFERENCE, METRIC_LABELS
 class ModelTexts(NamedTuple):
     """What a table says of a model beside its scores; what is not known is empty."""
 
+    entry: str
     name: str
     team: str
     page: str
@@ -35,7 +39,7 @@ def describe(of: ModelFacts | Quoted) -> ModelTexts:
     """A model of the board with the link to its page, or one of a publication."""
     facts = of if isinstance(of, ModelFacts) else None
     return ModelTexts(
-        name=of.model, team=facts.team if facts else "",
+        entry=facts.entry if facts else "", name=of.model, team=facts.team if facts else "",
         page=model_name(facts.entry) if facts else "", link=web_address(facts.link) if facts else "",
         access="" if of.access == Access.UNKNOWN else of.access.value,
         size=show_size(of.size), billions="" if of.size is None else f"{of.size:g}",
@@ -80,6 +84,36 @@ def _cell(figures: Figures | None, metric: str, decimals: int, *, sign: bool = F
     of = shown(figure, decimals, sign=sign)
     bar = f'<td class="c">{interval_bar(figure.value, figure.low, figure.high)}</td>' if drawn else ""
     return f'{bar}<td class="n" data-v="{of.key}"><b>{of.value}</b><small>{of.interval}</small></td>'
+
+
+def charts_of(ranking: Ranking, view: View) -> list[tuple[str, Markup]]:
+    """Exact match over the date of release and over size, of the models whose team tells them, from two models on."""
+    figures = [(row.facts, row.scores[view]["exact"]) for row in ranking.rows if view in row.scores]
+    dated = [(float(facts.released.toordinal()), facts, of) for facts, of in figures if facts.released]
+    sized = [(math.log10(facts.size), facts, of) for facts, of in figures if facts.size]
+    powers = [(float(power), show_size(10.0**power)) for power in range(-3, 6)]
+    years = [(float(date(year, 1, 1).toordinal()), str(year)) for year in range(1950, 2100)]
+    found = (
+        ("Exact match by date of release", _scatter(dated, years)),
+        ("Exact match by size", _scatter(sized, powers)),
+    )
+    return [(title, drawing) for title, drawing in found if drawing is not None]
+
+
+def _scatter(models: Sequence[tuple[float, ModelFacts, Figure]], ticks: Sequence[tuple[float, str]]) -> Markup | None:
+    """A drawing that begins at the last tick before the first model and ends at the first one after the last."""
+    places = sorted({place for place, _, _ in models})
+    if len(places) < 2:
+        return None
+    first = max((tick for tick, _ in ticks if tick <= places[0]), default=places[0])
+    last = min((tick for tick, _ in ticks if tick >= places[-1]), default=places[-1])
+    return scatter(
+        [
+            ((place - first) / (last - first), of.value, of.low, of.high, f"{facts.model} ({facts.team})")
+            for place, facts, of in models
+        ],
+        [((tick - first) / (last - first), text) for tick, text in ticks if first <= tick <= last],
+    )
 
 
 def navigation(site: Site, track: Track) -> list[tuple[str, list[tuple[str, str, bool, bool]]]]:

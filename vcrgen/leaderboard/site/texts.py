@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any, NamedTuple
 
+from vcrgen.dataset.key import FEEDBACK
 from vcrgen.dataset.views import View
-from vcrgen.leaderboard.records import SHOWN_METRICS, Figure, Figures, Group, Track, Versus
+from vcrgen.leaderboard.disclosure import INSTANT_SENTENCE
+from vcrgen.leaderboard.records import (
+    SHOWN_METRICS,
+    Feedback,
+    Figure,
+    Figures,
+    Group,
+    ModelRun,
+    Phase,
+    TestSet,
+    Track,
+    Versus,
+)
 from vcrgen.published.quoted import Quoted
 from vcrgen.report.charts import reach
 from vcrgen.report.table import DASH, DECIMALS, MINUS, percent
@@ -17,7 +30,7 @@ from vcrgen.scorer.tables import METRIC_LABELS
 from vcrgen.text.languages import LANGUAGES
 
 VIEW_NOTES = {
-    View.STACKED: "VI+TEI: the model sees the picture and, below it, the caption with its covered words.",
+    View.STACKED: "VI+TEI: the model sees the picture with its caption, in which words are covered.",
     View.TEI: "TEI: the model sees the covered caption on white, without the picture.",
     View.STRIP: "TEI strip: the model sees only the strip with the covered caption.",
 }
@@ -32,6 +45,11 @@ OUTCOME_NOTES = {
     "failed": "failed call",
     "missing": "no output",
 }
+STATE_NAMES = {
+    "held": "Waiting for a maintainer",
+    "queued": "Waiting to be scored", "scoring": "Being scored", "scored": "Scored", "failed": "Not scored",
+    "removed": "Removed",
+}  # fmt: skip
 _MAIL = re.compile(r"[\w.+-]+@[\w-]+(\.[\w-]+)+", re.ASCII)
 _WEB = re.compile(r"https?://[^\s\"'<>]+")
 
@@ -79,6 +97,71 @@ def reach_of(differences: Iterable[Figures]) -> float:
     return reach(end for figures in differences for each in figures.values() for end in (each.low, each.high))
 
 
+def phase_dates(phase: Phase) -> str:
+    """When a set takes files, in a few words."""
+    if phase.retired is not None:
+        return f"retired on {day(phase.retired)}"
+    if phase.closing is not None:
+        return f"closed on {day(phase.closing)}"
+    opens = f"from {minute(phase.opens)} UTC" if phase.opens else ""
+    closes = f"until {minute(phase.closes)} UTC" if phase.closes else ""
+    return " ".join(filter(None, (opens, closes))) or "at any time"
+
+
+def phase_notes(track: Track) -> list[str]:
+    """What a reader of a hidden set's table has to know of it, sentence by sentence."""
+    phase, notes = track.phase, []
+    if phase.feedback is Feedback.INSTANT:
+        notes.append(INSTANT_SENTENCE)
+    if phase.climbs:
+        notes.append(
+            f"While the set takes files, one figure of a model is shown: exact match on {track.view.label} over a part "
+            f"of the set, and only where it beats the best of its team by {points(track)} points or more. The other "
+            "part is scored when the set is closed, of all models at once, and ranks them."
+        )
+    if phase.closed is not None:
+        notes.append(
+            f"Closed on {day(phase.closed)}. These scores are of the part that was kept for the end, one file a model."
+        )
+    elif phase.opens is not None:
+        notes.append(f"The set takes files {phase_dates(phase)}.")
+    elif phase.closes is not None:
+        notes.append(f"The set takes files until {minute(phase.closes)} UTC.")
+    if phase.retired is not None:
+        notes.append(f"Retired on {day(phase.retired)}: the set takes no more files.")
+    if phase.published is not None:
+        notes.append(f"Its key was published on {day(phase.published)}.")
+    return notes
+
+
+def example_lines(sets: Iterable[TestSet]) -> list[tuple[str, list[str]]]:
+    """Lines of files of outputs, each with the sets that take it so."""
+    lines: dict[str, list[str]] = {}
+    for one in sets:
+        mode = f', "mode": "{one.modes[0]}"' if len(one.modes) > 1 else ""
+        lines.setdefault(f'{{"question_id": "...", "output": "...", "view": "stacked"{mode}}}', []).append(one.name)
+    return list(lines.items())
+
+
+def step_shown(share: float | None, track: Track) -> str:
+    """A step of a ladder in percent, or that there is none."""
+    return "not better than the team's best" if share is None else percent(share, decimals_of(track))
+
+
+def file_state(run: ModelRun) -> str:
+    """What became of a file that is not the one which the board shows."""
+    if run.removed:
+        return f"removed: {run.removed}"
+    if run.part != FEEDBACK:
+        return "another file counts"
+    return "tried: not better than the team's best" if run.best is None else f"tried: {100 * run.best:g} %"
+
+
+def state_name(state: str) -> str:
+    """Where a submission stands, for people."""
+    return STATE_NAMES[state]
+
+
 def language_name(code: str) -> str:
     """A language's English name, or its code where the project does not know it."""
     return LANGUAGES[code].name if code in LANGUAGES else code
@@ -94,9 +177,10 @@ def track_name(track: Track) -> str:
     return f"{mode_name(track.mode)}, {track.view.label}"
 
 
-def set_and_mode(track: Track) -> str:
-    """A set and which of its modes."""
-    return f"{track.set}, {mode_name(track.mode)}"
+def sets_and_modes(tracks: Sequence[Track]) -> str:
+    """A set and which of its modes; of several modes their mean."""
+    modes = " and ".join(mode_name(track.mode) for track in tracks)
+    return f"{tracks[0].set}, {f'mean of {modes}' if len(tracks) > 1 else modes}"
 
 
 def measured_on(row: Quoted) -> str:

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+import secrets
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, and_, bindparam, insert, select, update
+from sqlalchemy import ColumnElement, Connection, and_, bindparam, func, insert, select, update
 
+from vcrgen.errors import LeaderboardError
+from vcrgen.files import canonical_json
 from vcrgen.leaderboard.outcome import ScoringOutcome
+from vcrgen.leaderboard.records import Event
 from vcrgen.leaderboard.store.log import now
 from vcrgen.leaderboard.store.schema import AnyRow, cells, runs, submissions
 from vcrgen.signature import Signature
 from vcrgen.stats.bootstrap import Resampled
 from vcrgen.stats.ranking import better_and_worse
+
+_BLOBS = ("exact_means", "jaccard_means", "hits")
 
 
 class CellKey(NamedTuple):
@@ -25,14 +33,58 @@ class CellKey(NamedTuple):
     short: str
 
 
-def add_run(connection: Connection, submission_id: str, set_name: str, outcome: ScoringOutcome) -> None:
-    """Store the scores of a submission, not ranked yet."""
+def add_run(
+    connection: Connection, submission_id: str, set_name: str, outcome: ScoringOutcome, *, part: str = ""
+) -> str:
+    """Store the scores of a submission, not ranked yet; ``part`` is that of the key, or empty for the whole.
+
+    Returns:
+        The digest of the scores, for the log: from then on they cannot be changed unseen. A random word among them
+        keeps anybody from finding out rounded scores by trying what has this digest.
+    """
     short = Signature.parse(outcome.signature).short
     values = {"submission": submission_id, "scored": now(), "short": short, "signature": outcome.signature}
-    inserted = connection.execute(insert(runs).values(**values, result=outcome.result)).inserted_primary_key
+    values |= {"result": {**(outcome.result or {}), "nonce": secrets.token_hex(16)}, "part": part or None}
+    inserted = connection.execute(insert(runs).values(**values)).inserted_primary_key
     assert inserted is not None
     for cell in outcome.cells:
         connection.execute(insert(cells).values(run=inserted[0], set=set_name, short=short, **asdict(cell)))
+    return digest_of(connection, int(inserted[0]))
+
+
+def digest_of(connection: Connection, run: int) -> str:
+    """The SHA-256, in hex, of everything that a run says: its scores, and what ranks it."""
+    said = connection.execute(select(runs.c.signature, runs.c.part, runs.c.result).where(runs.c.id == run)).one()
+    kept = [cells.c[name] for name in ("mode", "view", "figures", "difference", *_BLOBS)]
+    mine = connection.execute(select(*kept).where(cells.c.run == run).order_by(cells.c.mode, cells.c.view))
+    rows = [
+        {name: value.hex() if isinstance(value, bytes) else value for name, value in row._mapping.items()}
+        for row in mine
+    ]
+    return hashlib.sha256(canonical_json([*said, rows]).encode()).hexdigest()
+
+
+def check_scores(connection: Connection, log: Iterable[Event]) -> int:
+    """Compare the scores that are ranked with what the log says of them; gives how many it speaks of.
+
+    Boards from before the log said so have lines without a digest; their scores are passed over.
+
+    Raises:
+        LeaderboardError: Scores are not those that the log tells of.
+    """
+    told: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for line in log:
+        if (digest := line.facts.get("scores")) is not None:
+            told[line.facts["set"], line.facts["file"]].add(digest)
+    ranked = select(runs.c.id, submissions.c.set, submissions.c.file, submissions.c.model).distinct()
+    ranked = ranked.select_from(cells.join(runs, runs.c.id == cells.c.run).join(submissions))
+    checked = 0
+    for row in connection.execute(ranked.where(cells.c.better.is_not(None)).order_by(runs.c.id)).all():
+        known = told.get((row.set, row.file))
+        if known is not None and digest_of(connection, row.id) not in known:
+            raise LeaderboardError(f"The scores of {row.model} on {row.set} are not those that the log tells of.")
+        checked += known is not None
+    return checked
 
 
 def ranked_run(connection: Connection, submission_id: str) -> int | None:
@@ -42,10 +94,11 @@ def ranked_run(connection: Connection, submission_id: str) -> int | None:
     return connection.execute(mine).scalar_one_or_none()
 
 
-def last_run(connection: Connection, submission_id: str) -> int:
-    """The newest run of a scored submission."""
-    mine = select(runs.c.id).where(runs.c.submission == submission_id).order_by(runs.c.id.desc()).limit(1)
-    return int(connection.execute(mine).scalar_one())
+def last_run(connection: Connection, submission_id: str, *, part: str = "") -> AnyRow | None:
+    """Number and signature of the newest run of a submission on a part of the key, or on the whole; None for none."""
+    mine = select(runs.c.id, runs.c.signature).where(runs.c.submission == submission_id)
+    mine = mine.where(func.coalesce(runs.c.part, "") == part)
+    return connection.execute(mine.order_by(runs.c.id.desc()).limit(1)).one_or_none()
 
 
 def enter(connection: Connection, run: int) -> None:
@@ -81,10 +134,11 @@ def signatures(connection: Connection) -> dict[str, tuple[str, Any]]:
 
 
 def runs_of(connection: Connection, entry: str) -> Sequence[AnyRow]:
-    """Every run of a model with its submission, the newest first."""
-    wanted = select(submissions, runs.c.id.label("run"), runs.c.signature, runs.c.result)
+    """Every run of a model with its submission, the newest first; not those of private files."""
+    wanted = select(submissions, runs.c.id.label("run"), runs.c.signature, runs.c.result, runs.c.part)
     wanted = wanted.select_from(submissions.join(runs, runs.c.submission == submissions.c.id))
-    return connection.execute(wanted.where(submissions.c.entry == entry).order_by(runs.c.id.desc())).all()
+    mine = (submissions.c.entry == entry) & submissions.c.private.is_not(True)
+    return connection.execute(wanted.where(mine).order_by(runs.c.id.desc())).all()
 
 
 def evidence(connection: Connection, run: int) -> dict[CellKey, AnyRow]:

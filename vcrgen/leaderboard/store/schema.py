@@ -47,37 +47,43 @@ def columns(**kinds: Any) -> list[Column[Any]]:
     ]
 
 
-# The number is the place of a set in the navigation.
+# The number is the place of a set in the navigation. The phase is a record of that name as JSON; null for the sets of
+# boards that were made before there were phases.
 sets = Table(
     "sets", metadata, *columns(
         name=40, number=sa.Integer, path=sa.Text, hidden=sa.Boolean, language=20, questions=sa.Integer,
-        spans=sa.Integer, modes=sa.JSON, signature=sa.Text,
+        spans=sa.Integer, modes=sa.JSON, signature=sa.Text, phase_=sa.JSON(none_as_null=True),
     ),
     sa.PrimaryKeyConstraint("name"),
 )  # fmt: skip
-# The key is the name, case-folded.
-teams = Table("teams", metadata, *columns(key=240, name=80), sa.PrimaryKeyConstraint("key"))
+# The key is the name, case-folded. Teams of one group share their limits; the group is its name, case-folded.
+teams = Table(
+    "teams", metadata, *columns(key=240, name=80, group_=240), sa.PrimaryKeyConstraint("key"), sa.Index(None, "group"),
+)  # fmt: skip
 # The hash is the SHA-256 of the token; the team is its key.
 tokens = Table(
     "tokens", metadata, *columns(hash=64, team=240, label=80, made=Moment, revoked_=Moment), sa.Index(None, "team"),
     sa.PrimaryKeyConstraint("hash"), sa.ForeignKeyConstraint(["team"], ["teams.key"]),
 )  # fmt: skip
-# The current submission of an entry on a set is the one that the board shows: the last one that was scored. The outputs
-# are eight bytes for each question and view, to tell near copies.
+# The current submission of an entry on a set is the one that the board shows: the one that its team chose, or else the
+# last one that was scored. The outputs are eight bytes for each question and view, to tell near copies. Asked is how
+# many figures the set's key gave for the file, and best what a ladder showed of it: a rounded share, or null.
 submissions = Table(
     "submissions", metadata, *columns(
         id=32, set=40, entry=12, team_key=240, team=80, model=80, link=300, access=10, size_=sa.Float,
         released_=sa.Date, file=64, file_name=100, bytes=sa.Integer, channel=20, received=Moment, state=10,
         attempts=sa.Integer, finished_=Moment, problems=sa.JSON, removed=sa.Text, current=sa.Boolean,
-        outputs_=sa.LargeBinary,
+        outputs_=sa.LargeBinary, asked_=sa.Integer, best_=sa.Float, chosen_=sa.Boolean, private_=sa.Boolean,
     ),
     sa.PrimaryKeyConstraint("id"), sa.ForeignKeyConstraint(["set"], ["sets.name"]), sa.Index(None, "entry"),
     sa.Index(None, "state"), sa.Index(None, "team_key", "set", "received"),
 )  # fmt: skip
 # A submission that is scored anew gets another run; old ones stay. The result is everything, unrounded: it is never
-# shown of a hidden set.
+# shown of a hidden set. The part is that of the key which was scored, or null for the whole.
 runs = Table(
-    "runs", metadata, *columns(id=sa.Integer, submission=32, scored=Moment, short=8, signature=sa.Text, result=sa.JSON),
+    "runs", metadata, *columns(
+        id=sa.Integer, submission=32, scored=Moment, short=8, signature=sa.Text, result=sa.JSON, part_=10,
+    ),
     sa.PrimaryKeyConstraint("id"), sa.ForeignKeyConstraint(["submission"], ["submissions.id"]),
     sa.Index(None, "submission"),
 )  # fmt: skip

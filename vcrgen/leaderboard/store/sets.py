@@ -4,26 +4,51 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from typing import Any
 
+from pydantic import TypeAdapter
 from sqlalchemy import Connection, func, insert, select, update
 
-from vcrgen.leaderboard.records import TestSet
-from vcrgen.leaderboard.store.schema import sets
+from vcrgen.errors import LeaderboardError
+from vcrgen.leaderboard.records import Feedback, Phase, TestSet
+from vcrgen.leaderboard.store.schema import AnyRow, sets
+
+_PHASE = TypeAdapter(Phase)
 
 
 def add_set(connection: Connection, found: TestSet) -> None:
     """Add a set after those that are there."""
     number = connection.execute(select(func.count()).select_from(sets)).scalar_one()
-    connection.execute(insert(sets).values(**asdict(found), number=number))
+    connection.execute(insert(sets).values(**_values(found), number=number))
 
 
 def change_set(connection: Connection, found: TestSet) -> None:
     """Replace what is known of a set."""
-    connection.execute(update(sets).where(sets.c.name == found.name).values(**asdict(found)))
+    connection.execute(update(sets).where(sets.c.name == found.name).values(**_values(found)))
 
 
 def all_sets(connection: Connection) -> Sequence[TestSet]:
     """The sets, in the order in which they were added."""
     columns = [column for column in sets.c if column.name != "number"]
     rows = connection.execute(select(*columns).order_by(sets.c.number))
-    return [TestSet(**{**row._mapping, "modes": tuple(row.modes)}) for row in rows]
+    return [TestSet(**{**row._mapping, "modes": tuple(row.modes), "phase": _phase(row)}) for row in rows]
+
+
+def the_set(connection: Connection, name: str) -> TestSet:
+    """The set of a name; a LeaderboardError that names the sets if there is none."""
+    known = all_sets(connection)
+    found = next((one for one in known if one.name == name), None)
+    if found is None:
+        names = ", ".join(one.name for one in known)
+        raise LeaderboardError(f"There is no set {name[:40]!r} on this board; there are {names}.")
+    return found
+
+
+def _values(found: TestSet) -> dict[str, Any]:
+    return asdict(found) | {"phase": _PHASE.dump_python(found.phase, mode="json")}
+
+
+def _phase(row: AnyRow) -> Phase:
+    if row.phase is None:
+        return Phase(feedback=Feedback.INSTANT if row.hidden else Feedback.FULL)
+    return _PHASE.validate_python(row.phase)

@@ -13,10 +13,11 @@ from vcrgen.leaderboard.facts import ModelFacts
 from vcrgen.leaderboard.records import State, Submission
 from vcrgen.leaderboard.store.schema import AnyRow
 from vcrgen.leaderboard.store.schema import submissions as table
+from vcrgen.leaderboard.store.teams import key_of
 from vcrgen.published.facts import Access
 
 # States in which a file counts as one that is scored.
-TAKEN = (State.QUEUED, State.SCORING, State.SCORED, State.REMOVED)
+TAKEN = (State.HELD, State.QUEUED, State.SCORING, State.SCORED, State.REMOVED)
 _FACTS = [field.name for field in fields(ModelFacts)]
 _OWN = [field.name for field in fields(Submission) if field.name != "facts"]
 
@@ -25,13 +26,19 @@ def add(connection: Connection, submission: Submission) -> None:
     """Store an accepted submission."""
     facts, values = submission.facts, asdict(submission)
     values |= {**values.pop("facts"), "access": facts.access.value, "entry": facts.entry}
-    values |= {"state": submission.state.value, "team_key": facts.team.casefold(), "current": False}
+    values |= {"state": submission.state.value, "team_key": key_of(facts.team), "current": False}
     connection.execute(insert(table).values(**values))
 
 
 def change(connection: Connection, submission_id: str, **values: Any) -> None:
     """Write some columns of a submission anew."""
     connection.execute(update(table).where(table.c.id == submission_id).values(**values))
+
+
+def describe(connection: Connection, facts: ModelFacts) -> None:
+    """Say anew of a model, in all of its submissions, what its team said of it."""
+    values = {"link": facts.link, "access": facts.access.value, "size": facts.size, "released": facts.released}
+    connection.execute(update(table).where(table.c.entry == facts.entry).values(**values))
 
 
 def find(connection: Connection, submission_id: str) -> Submission | None:
@@ -51,20 +58,24 @@ def listed(connection: Connection, state: State | None = None) -> Sequence[Submi
 
 
 def count(
-    connection: Connection, *, states: Collection[State], team: str | None = None, set_name: str | None = None,
-    since: datetime | None = None, before: datetime | None = None,
+    connection: Connection, *, states: Collection[State], teams: Collection[str] | None = None,
+    set_name: str | None = None, since: datetime | None = None, before: datetime | None = None, figures: bool = False,
 ) -> int:  # fmt: skip
-    """How many submissions are in one of some states, of a team, of a set, received within a time."""
-    wanted = select(func.count()).select_from(table).where(table.c.state.in_([state.value for state in states]))
-    if team is not None:
-        wanted = wanted.where(table.c.team_key == team.casefold())
+    """How many submissions are in one of some states, of some teams (by key), of a set, received within a time.
+
+    With ``figures`` each counts as many times as it asked the key for a figure.
+    """
+    what = func.coalesce(func.sum(func.coalesce(table.c.asked, 1)), 0) if figures else func.count()
+    wanted = select(what).select_from(table).where(table.c.state.in_([state.value for state in states]))
+    if teams is not None:
+        wanted = wanted.where(table.c.team_key.in_(list(teams)))
     if set_name is not None:
         wanted = wanted.where(table.c.set == set_name)
     if since is not None:
         wanted = wanted.where(table.c.received >= since)
     if before is not None:
         wanted = wanted.where(table.c.received < before)
-    return connection.execute(wanted).scalar_one()
+    return int(connection.execute(wanted).scalar_one())
 
 
 def claim(connection: Connection, *, skip: Collection[str] = ()) -> Submission | None:
@@ -90,9 +101,9 @@ def put_back(connection: Connection, submission_id: str | None = None, *, tried:
     return connection.execute(changed).rowcount
 
 
-def queue_again(connection: Connection) -> int:
-    """Let all scored submissions be scored once more; returns how many there are."""
-    scored = update(table).where(table.c.state == State.SCORED.value)
+def queue_again(connection: Connection, *, skip: Collection[str]) -> int:
+    """Let all scored submissions be scored once more, but for those of some sets; returns how many there are."""
+    scored = update(table).where((table.c.state == State.SCORED.value) & table.c.set.not_in(list(skip)))
     return connection.execute(scored.values(state=State.QUEUED.value, attempts=0)).rowcount
 
 
@@ -101,23 +112,52 @@ def current_of(connection: Connection, entry: str, set_name: str) -> Sequence[Su
     return _those(connection, _of_model(entry, set_name), table.c.current)
 
 
-def latest_scored(connection: Connection, entry: str, set_name: str) -> Submission | None:
-    """The last file of a model on a set that was scored and not removed."""
-    scored = _those(connection, _of_model(entry, set_name), table.c.state == State.SCORED.value)
-    return scored[-1] if scored else None
+def counted(connection: Connection, set_name: str, entry: str | None = None) -> Sequence[Submission]:
+    """The file of each model on a set that counts, or of one model: the one its team chose, or else the last one.
+
+    Only files that were scored are asked, and none that was removed or is private.
+    """
+    scored = sorted(public_on(connection, set_name, entry), key=lambda one: one.chosen)
+    return list({one.facts.entry: one for one in scored}.values())  # of a model the last one stays
 
 
-def earlier_outputs(connection: Connection, submission: Submission) -> Sequence[bytes]:
-    """What the other scored files of a team on a set held, as fingerprints."""
-    mine = (table.c.team_key == submission.facts.team.casefold()) & (table.c.set == submission.set)
+def public_on(connection: Connection, set_name: str, entry: str | None = None) -> Sequence[Submission]:
+    """The scored files on a set, or those of one model; not those that were removed, nor private ones."""
+    of_set = (table.c.set == set_name) if entry is None else _of_model(entry, set_name)
+    return _those(connection, of_set, table.c.state == State.SCORED.value, table.c.private.is_not(True))
+
+
+def choose(connection: Connection, submission: Submission) -> None:
+    """Make a submission the one that counts for its model on its set."""
+    mine = _of_model(submission.facts.entry, submission.set)
+    connection.execute(update(table).where(mine).values(chosen=table.c.id == submission.id))
+    change(connection, submission.id, private=False)
+
+
+def best_of(connection: Connection, submission: Submission) -> float | None:
+    """The highest step that a submission's team was shown on its set, or None; removed files count."""
+    mine = (table.c.team_key == key_of(submission.facts.team)) & (table.c.set == submission.set)
+    best: float | None = connection.execute(select(func.max(table.c.best)).where(mine)).scalar_one()
+    return best
+
+
+def earlier_outputs(connection: Connection, submission: Submission, teams: Collection[str]) -> Sequence[bytes]:
+    """What the other scored files of some teams (by key) on a submission's set held, as fingerprints."""
+    mine = table.c.team_key.in_(list(teams)) & (table.c.set == submission.set)
     mine &= (table.c.id != submission.id) & table.c.outputs.is_not(None)
     return list(connection.execute(select(table.c.outputs).where(mine)).scalars())
+
+
+def of_team(connection: Connection, team: str) -> Sequence[Submission]:
+    """Everything that a team has handed in, in the order in which it came."""
+    return _those(connection, table.c.team_key == key_of(team))
 
 
 def as_submission(row: AnyRow) -> Submission:
     """The record of a row of the table."""
     values = {name: getattr(row, name) for name in _OWN}
     values |= {"state": State(row.state), "problems": tuple(row.problems), "facts": as_facts(row)}
+    values |= {"asked": row.asked or 1, "chosen": bool(row.chosen), "private": bool(row.private)}
     return Submission(**values)
 
 

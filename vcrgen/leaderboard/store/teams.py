@@ -13,18 +13,23 @@ from vcrgen.web.tokens import hash_of, new_token
 PREFIX = "vcr_"
 
 
+def key_of(team: str) -> str:
+    """What stands for a team: names that differ in case only are the same."""
+    return team.casefold()
+
+
 def make_token(connection: Connection, team: str, label: str) -> str:
     """A new token of a team; it is nowhere but in what this returns."""
     add_team(connection, team)
     token = new_token(PREFIX)
-    values = {"hash": hash_of(token), "team": team.casefold(), "label": label, "made": now()}
+    values = {"hash": hash_of(token), "team": key_of(team), "label": label, "made": now()}
     connection.execute(insert(tokens).values(**values))
     return token
 
 
 def revoke_tokens(connection: Connection, team: str) -> int:
     """Make all tokens of a team void; returns how many there were."""
-    mine = (tokens.c.team == team.casefold()) & tokens.c.revoked.is_(None)
+    mine = (tokens.c.team == key_of(team)) & tokens.c.revoked.is_(None)
     return connection.execute(update(tokens).where(mine).values(revoked=now())).rowcount
 
 
@@ -39,11 +44,23 @@ def team_of(connection: Connection, token: str) -> str | None:
 
 def add_team(connection: Connection, name: str) -> str:
     """Add a team unless it is there; returns its name as it was first written."""
-    key = name.casefold()
+    key = key_of(name)
     there = connection.execute(select(teams.c.name).where(teams.c.key == key)).scalar_one_or_none()
     if there is None:
         connection.execute(insert(teams).values(key=key, name=name))
     return there or name
+
+
+def put_into_group(connection: Connection, team: str, group: str) -> None:
+    """Let a team share its limits with the others of a group; an empty name takes it out of its group."""
+    connection.execute(update(teams).where(teams.c.key == key_of(team)).values(group=group.casefold() or None))
+
+
+def sharing(connection: Connection, team: str) -> Sequence[str]:
+    """The keys of the teams that share their limits with a team, itself included."""
+    group = select(teams.c.group).where(teams.c.key == key_of(team)).scalar_subquery()
+    others = connection.execute(select(teams.c.key).where(teams.c.group == group).order_by(teams.c.key)).scalars().all()
+    return others or [key_of(team)]
 
 
 def all_teams(connection: Connection) -> Sequence[tuple[str, int]]:

@@ -28,6 +28,56 @@ function sort(table, head) {
   }
   for (const each of head.parentElement.cells) each.removeAttribute("aria-sort");
   head.setAttribute("aria-sort", direction);
+  pagers.get(table)?.show(0);
+}
+
+// ---- pages: of a long table some rows are shown at a time; a row that a filter leaves out has data-out
+
+const pagers = new Map();
+
+function startPages(box) {
+  const table = box.querySelector("table");
+  const size = Number(box.dataset.page);
+  const make = (name, text) => Object.assign(document.createElement(name), { textContent: text });
+  const bar = document.createElement("div");
+  bar.className = "pages";
+  const search = make("input", "");
+  search.type = "search";
+  search.placeholder = "Search these rows";
+  search.setAttribute("aria-label", "Search these rows");
+  const before = make("button", "Previous");
+  const after = make("button", "Next");
+  before.type = after.type = "button";
+  const place = make("output", "");
+  place.setAttribute("aria-live", "polite");
+  if (!document.querySelector(".filters") || document.querySelector("table.board")) bar.append(search);
+  bar.append(before, place, after);
+  box.querySelector(".all")?.remove();
+  box.prepend(bar);
+  const rows = () => [...table.tBodies].flatMap((body) => [...body.rows]);
+  const texts = new Map(rows().map((row) => [row, row.textContent.toLowerCase()]));
+  let first = 0;
+
+  function show(from = first) {
+    const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const found = rows().filter((row) => !("out" in row.dataset) && words.every((word) => texts.get(row).includes(word)));
+    first = Math.max(0, Math.min(from, size * Math.floor((found.length - 1) / size)));
+    const shown = new Set(found.slice(first, first + size));
+    for (const row of rows()) row.hidden = !shown.has(row);
+    place.textContent = found.length ? `${first + 1} to ${first + shown.size} of ${found.length}` : "no row";
+    before.disabled = first === 0;
+    after.disabled = first + size >= found.length;
+  }
+
+  before.addEventListener("click", () => show(first - size));
+  after.addEventListener("click", () => show(first + size));
+  search.addEventListener("input", () => show(0));
+  pagers.set(table, { show });
+  show();
+}
+
+for (const box of document.querySelectorAll(".paged")) {
+  if (box.querySelector(".all")) startPages(box);
 }
 
 for (const table of document.querySelectorAll("table.sortable")) {
@@ -77,10 +127,16 @@ function startFilters() {
     const field = (name) => form.elements[name]?.value ?? "";
     const names = ["search", "access", "least", "most", "received", "released"];
     const passes = test(Object.fromEntries(names.map((name) => [name, field(name)])));
-    for (const model of models) model.row.hidden = !passes(model);
-    const shown = counted.filter((model) => !model.row.hidden).length;
+    for (const model of models) {
+      const out = !passes(model);
+      model.row.hidden = out;
+      if (out) model.row.dataset.out = "";
+      else delete model.row.dataset.out;
+    }
+    for (const pager of pagers.values()) pager.show(0);
+    const shown = counted.filter((model) => !("out" in model.row.dataset)).length;
     count.textContent = `${shown} of ${counted.length} ${word}${counted.length === 1 ? "" : "s"}`;
-    nothing.hidden = models.some((model) => !model.row.hidden);
+    nothing.hidden = models.some((model) => !("out" in model.row.dataset));
   }
 
   for (const kind of ["input", "change"]) form.addEventListener(kind, apply);

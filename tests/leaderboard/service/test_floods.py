@@ -1,0 +1,216 @@
+"""Strangers who send much, send nothing, or fill the disk, while others are served."""
+
+import asyncio
+import contextlib
+import os
+import socket
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from starlette.testclient import TestClient
+
+from vcrgen.leaderboard.board import Board
+from vcrgen.leaderboard.service.app import make_app
+from vcrgen.scorer.answer_key import AnswerKey
+from vcrgen.web import guards
+
+MIB = 1 << 20
+Visit = Callable[..., tuple[Any, Any]]
+
+
+@pytest.fixture
+def small(make_board: Any) -> Iterator[Board]:
+    board = make_board(file_mb=4, scored_a_day=1000, failed_a_day=1000, requests_a_minute=10_000)
+    yield board
+    board.engine.dispose()
+
+
+def test_nothing_is_kept_for_a_wrong_token(small: Board, visit: Visit, raw: Any) -> None:
+    """Twelve clients with unknown tokens send files that do not end: no byte of them reaches the disk."""
+    server, desk = visit(small)
+    desk.token = "vcr_unknown"
+    opened_all: list[Any] = []
+    for number in range(12):
+        bearer = [f"Authorization: Bearer {desk.token}"] if number % 2 else []
+        path = "/api/submissions" if bearer else "/submit"
+        opened = raw(server.url, f"POST {path} HTTP/1.1", raw.MULTIPART, f"Content-Length: {4 * MIB}", *bearer)
+        with contextlib.suppress(ConnectionError):
+            opened.send(desk.upload_head(3 * MIB))
+        opened_all.append(opened)
+    server.until(lambda: sum(line.get("status") in (401, 429) for line in server.complete_lines()) == 12)
+    assert server.temporary_files() == []
+    for opened in opened_all:
+        opened.socket.close()
+
+
+def test_a_file_before_its_token(small: Board, visit: Visit) -> None:
+    _, desk = visit(small)
+    kind = {"content-type": "multipart/form-data; boundary=x"}
+    file = b'--x\r\nContent-Disposition: form-data; name="file"; filename="f"\r\n\r\n' + b"a" * MIB + b"\r\n"
+    token = f'--x\r\nContent-Disposition: form-data; name="token"\r\n\r\n{desk.token}\r\n--x--\r\n'.encode()
+    answer = desk.client.post("/submit", content=file + token, headers=kind)
+    assert answer.status_code == 401 and "before the file" in answer.text
+
+
+def test_bodies_that_do_not_come(small: Board, monkeypatch: pytest.MonkeyPatch, open_desk: Callable[..., Any]) -> None:
+    """A right token, and then nothing, or a byte now and then: the request ends."""
+    desk = open_desk(small)
+    head = desk.upload_head(100)
+    app = make_app(small, lambda: True)
+
+    async def hand_in(pause: float) -> int:
+        sent: list[Any] = []
+
+        async def receive() -> Any:
+            first = not sent_parts
+            sent_parts.append(1)
+            if not first:
+                await asyncio.sleep(pause)
+            return {"type": "http.request", "body": head if first else b"a", "more_body": True}
+
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        sent_parts: list[int] = []
+        scope = {
+            "type": "http", "method": "POST", "path": "/submit", "raw_path": b"/submit", "query_string": b"",
+            "headers": [(b"content-type", b"multipart/form-data; boundary=x"), (b"content-length", b"1000000")],
+            "client": ("192.0.2.1", 1), "server": ("board", 80), "scheme": "http", "http_version": "1.1",
+        }  # fmt: skip
+        await asyncio.wait_for(app(scope, receive, send), 30)
+        assert (b"connection", b"close") in sent[0]["headers"]
+        return int(sent[0]["status"])
+
+    monkeypatch.setattr(guards, "PAUSE_SECONDS", 0.3)
+    assert asyncio.run(hand_in(3600)) == 408
+    monkeypatch.setattr(guards, "BODY_SECONDS", 1.0)
+    assert asyncio.run(hand_in(0.05)) == 408
+
+
+def test_all_bodies_together(small: Board, visit: Visit, raw: Any, hand: Any, public_key: AnswerKey) -> None:
+    """With right tokens no more is kept at once than four of the largest files; when they end, there is room again."""
+    server, desk = visit(small)
+    opened_all: list[Any] = []
+    for _ in range(5):
+        opened = raw(server.url, "POST /submit HTTP/1.1", raw.MULTIPART, f"Content-Length: {4 * MIB}")
+        with contextlib.suppress(ConnectionError):
+            opened.send(desk.upload_head(7 * MIB // 2))
+        opened_all.append(opened)
+    server.until(lambda: any(line.get("status") == 503 for line in server.complete_lines()))
+    assert len(server.temporary_files()) >= 3
+    assert desk.client.get("/").status_code == 200
+    refused = desk.api(b"b" * (4 * MIB))
+    assert refused.status_code == 503 and int(refused.headers["retry-after"]) > 0
+    assert "no room" in refused.json()["error"]
+    assert desk.client.get("/health").status_code == 200
+    for opened in opened_all:
+        opened.socket.close()
+    server.until(lambda: not server.temporary_files())
+    assert desk.api(hand(public_key)).status_code == 202
+
+
+def test_a_thousand_half_sent_headers(small: Board, visit: Visit) -> None:
+    """The attack that answered everybody with 503: 1,010 connections of one address that never say what they want."""
+    server, _ = visit(small)
+    host, port = server.url.removeprefix("http://").split(":")
+    half = [socket.create_connection((host, int(port)), timeout=60) for _ in range(1010)]
+    for one in half:
+        with contextlib.suppress(ConnectionError):
+            one.sendall(b"GET / HTTP/1.1\r\nHost: bo")
+
+    def read(number: int) -> list[int]:
+        with httpx.Client(base_url=server.url, timeout=60) as client:
+            return [client.get(path).status_code for path in ("/", "/about.html", "/board.json")]
+
+    with ThreadPoolExecutor(20) as pool:
+        statuses = [status for each in pool.map(read, range(20)) for status in each]
+    assert statuses == [200] * 60
+    assert [line for line in server.complete_lines() if line["what"] == "too many connections"]
+    for one in half:
+        one.close()
+
+
+def test_a_right_token_always_passes(make_board: Any, hand: Any, public_key: AnswerKey, open_desk: Any) -> None:
+    """Others at the same address have used up its wrong tokens and its requests."""
+    board = make_board(requests_a_minute=10)
+    desk = open_desk(board)
+    for number in range(20):
+        desk.form(b"x", token=f"vcr_{number}")
+        desk.api(b"x", headers={"authorization": f"Bearer vcr_{number}"})
+        desk.client.get("/about.html")
+    assert desk.client.get("/about.html").status_code == 429
+    guess = desk.form(b"x", token="vcr_more")
+    assert guess.status_code == 429 and "unknown tokens" in guess.text
+    assert desk.api(hand(public_key)).status_code == 202
+    assert desk.form(hand(public_key), model="Other").status_code == 303
+    board.engine.dispose()
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of 16 MiB."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=16m", "none", str(folder)]
+    if os.name != "posix" or os.geteuid() or subprocess.run(command, check=False, capture_output=True).returncode:
+        pytest.skip("needs the right to mount a small disk")
+    yield folder
+    subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+@pytest.mark.parametrize("which", ["files", "temporary files"])
+def test_a_full_disk(
+    small: Board, disk: Path, which: str, open_desk: Any, hand: Any, public_key: AnswerKey,
+    monkeypatch: pytest.MonkeyPatch, capfd: Any,
+) -> None:  # fmt: skip
+    """The log and the health page say what is the matter, and the team gets a sentence."""
+    if which == "files":
+        (small.folder / "files").symlink_to(disk)
+    else:
+        monkeypatch.setattr(tempfile, "tempdir", str(disk))
+    desk = open_desk(small)
+    assert desk.client.get("/health").status_code == 200
+    filler = disk / "filler"
+    with filler.open("wb", buffering=0) as out, contextlib.suppress(OSError):
+        while True:
+            out.write(bytes(4096))
+    for way, status in ((desk.api, 503), (desk.form, 503)):
+        answer = way(b"a" * (3 * MIB))
+        assert answer.status_code == status and "has no room for files" in answer.text
+    health = desk.client.get("/health")
+    assert health.status_code == 503 and health.json()["status"] == "the disk is full"
+    logged = capfd.readouterr().err
+    assert logged.count('"disk full"') == 2 and "No space left on device" in logged
+    filler.unlink()
+    assert desk.client.get("/health").status_code == 200
+    assert desk.api(hand(public_key)).status_code == 202
+
+
+def test_redirects_behind_a_prefix(small: Board, hand: Any, public_key: AnswerKey, open_desk: Any) -> None:
+    """Where a proxy serves the board under /board/, every redirection leads there, and none names another host."""
+    desk = open_desk(small)
+    inner = make_app(small, lambda: True)
+
+    async def proxy(scope: Any, receive: Any, send: Any) -> None:
+        assert scope["path"].startswith("/board/"), "it left the board"
+        await inner({**scope, "path": scope["path"].removeprefix("/board")}, receive, send)
+
+    desk.client = client = TestClient(proxy, base_url="https://example.org")
+    for path in ("submit", "compare.html?a=000000000000&b=000000000001"):
+        answer = client.get(f"/board/{path}", follow_redirects=False)
+        assert answer.status_code == 303 and "//" not in answer.headers["location"]
+    assert client.get("/board/submit").status_code == 200
+    for path in ("/board/submit/", "/board/health/", "/board/api/submissions/"):
+        answer = client.get(path, follow_redirects=False, headers={"host": "evil.example"})
+        assert answer.status_code == 404 and "location" not in answer.headers
+    sent = client.post(
+        "/board/submit", data={"token": desk.token, "set": "public", "model": "M"},
+        files={"file": ("p.jsonl", hand(public_key).read_bytes())},
+    )  # fmt: skip
+    assert sent.status_code == 200 and "Waiting to be scored" in sent.text

@@ -1,0 +1,240 @@
+"""Whoever knows the board's rules and has a few guesses for every text does not learn the part that counts."""
+
+import hashlib
+import importlib.util
+import io
+import itertools
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from vcrgen.dataset.key import ANSWERS, FEEDBACK, FINAL, KEY_FILE, REPORT, VERSION, KeyManifest
+from vcrgen.files import sha256_file
+from vcrgen.leaderboard.board import Board, init_board
+from vcrgen.leaderboard.closing import close
+from vcrgen.leaderboard.facts import check_facts
+from vcrgen.leaderboard.intake import accept
+from vcrgen.leaderboard.records import State, Submission
+from vcrgen.leaderboard.rotation import make_phase
+from vcrgen.leaderboard.scoring import score_file
+from vcrgen.leaderboard.settings import Settings
+from vcrgen.leaderboard.store import submissions
+from vcrgen.leaderboard.store.log import read_log
+from vcrgen.leaderboard.views import Views
+from vcrgen.leaderboard.worker import finish, session_of
+from vcrgen.work.watcher import Watcher
+
+SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "measure_key_attack.py"
+SET = "hidden-en"
+LETTERS = str.maketrans("0123456789", "ghijklmnop")
+
+
+def load_script() -> ModuleType:
+    specification = importlib.util.spec_from_file_location("measure_key_attack", SCRIPT)
+    assert specification is not None and specification.loader is not None
+    module = importlib.util.module_from_spec(specification)
+    sys.modules["measure_key_attack"] = module
+    specification.loader.exec_module(module)
+    return module
+
+
+attacks = load_script()
+
+
+def words(text: int, guess: int) -> list[str]:
+    """The words of a guess; those of two guesses have nothing in common, and the first two are short."""
+    letters = hashlib.sha256(f"{text} {guess}".encode()).hexdigest().translate(LETTERS)
+    return [letters[start:end] for start, end in itertools.pairwise((0, 5, 10, 19, 28, 37))]
+
+
+def write_key(world: Any, folder: Path) -> Path:
+    """The key of a set whose answers are the right guesses."""
+    folder.mkdir()
+    items = []
+    for image in range(len(world.feedback)):
+        texts = np.flatnonzero(world.image == image)
+        answers = [" ".join(words(text, world.right[text])) for text in texts]
+        spans = [{"tokens": answer.split(), "cover": "easy", "visible_ink": 0.5} for answer in answers]
+        part = FEEDBACK if world.feedback[image] else FINAL
+        items.append({"question_id": f"{image:032x}", "crossed_text": answers, "spans": spans, "part": part})
+    (folder / ANSWERS).write_text("".join(json.dumps(item) + "\n" for item in items))
+    (folder / REPORT).write_text("{}")
+    key = KeyManifest(
+        version=VERSION, language="en", items=len(items), canary="c", nonce="0", fingerprint="f", public="",
+        signature="vcrgen:0|lang:en", files={name: sha256_file(folder / name) for name in (ANSWERS, REPORT)},
+    )  # fmt: skip
+    (folder / KEY_FILE).write_text(json.dumps({name: getattr(key, name) for name in key.__slots__}))
+    return folder
+
+
+class WholeBoard:
+    """The attacker's files go through a board: intake with its limits, scoring, the database, what people are shown."""
+
+    def __init__(self, world: Any, folder: Path, *, feedback: str) -> None:
+        folder.mkdir()
+        settings = Settings(scored_hidden_a_day=40, scored_hidden_in_all=40)
+        data = [f"{SET}:{write_key(world, folder / 'key')}"]
+        self.board: Board = init_board(
+            folder / "board", data, settings, with_quoted=False, phase=make_phase(feedback=feedback)
+        )
+        self.ladder = feedback == "ladder"
+        self.views = attacks.VIEWS
+        self.best: dict[int, float | None] = {}
+        self._world = world
+        (self._set,) = self.board.sets
+        self.step = 0.0
+        self.seen: list[Any] = []
+
+    def ask(self, team: int, views: Sequence[Any]) -> list[Any]:
+        """Hand in a file, have it scored, and read the pages."""
+        lines = [
+            {"question_id": f"{image:032x}", "view": view, "output": self._output(image, probe)}
+            for view, probe in zip(("stacked", "tei"), views, strict=True)
+            for image in range(len(self._world.feedback))
+        ]
+        content = "".join(json.dumps(line) + "\n" for line in lines).encode()
+        facts = check_facts(team=f"Team {team}", model=f"Model {len(self.seen)}")
+        submission = accept(
+            self.board, facts, io.BytesIO(content), set_name=SET, name="p.jsonl", channel="api", actor="a", limited=True
+        )
+        part = self._set.phase.part
+        finish(
+            self.board, submission,
+            score_file(
+                session_of(self._set), self.board.vault.path(submission.file), shown_as="p.jsonl",
+                of_part=session_of(self._set, part, self._set.phase.view) if part else None,
+            ),
+        )  # fmt: skip
+        with self.board.reading() as connection:
+            views_of_board = Views(self.board, connection)
+            found = submissions.find(connection, submission.id)
+            assert found is not None and found.state is State.SCORED
+            return self._read(found, views_of_board, team, views)
+
+    def _output(self, image: int, probe: Any) -> str:
+        said = []
+        for text in np.flatnonzero(self._world.image == image):
+            for guess in np.flatnonzero(probe.overlap[text]):
+                first, second, *rest = words(text, guess)
+                said += [first, second, *rest] if probe.exact[text, guess] else [second, first, *rest]
+        return " ".join(said) or "nothing"
+
+    def _read(self, found: Submission, board: Views, team: int, views: Sequence[Any]) -> list[Any]:
+        told = board.told(found)
+        if self.ladder:
+            assert told is not None and not board.cells_of(found.id)
+            self.step = told.step
+            self.seen.append((told.exact, told.best))
+            before, self.best[team] = self.best.get(team), told.best
+            return [attacks.read_ladder(views[0].exact, told.exact, before, told.step)]
+        bounds = []
+        for cell, probe in zip(board.cells_of(found.id), views, strict=True):
+            for metric, design in (("exact", probe.exact), ("jaccard", probe.overlap)):
+                self.seen.append(cell.figures[metric])
+                bounds.append(attacks.read_instant(design, cell.figures[metric], cell.track.step))
+        return bounds
+
+
+def play(board: Any, world: Any, how: str, seed: int) -> tuple[float, float]:
+    chains = attacks.Chains(world, ladder=board.ladder, seed=seed, chains=8)
+    attacks.ATTACKS[how](world, board, chains, 1, np.random.default_rng([seed, 3]))
+    chains.run(20, hot=4.0, cold=0.1)
+    shares: tuple[float, float] = world.recovered(chains.drawn.argmax(axis=1))
+    return shares
+
+
+@pytest.mark.parametrize("feedback", ["ladder", "instant"])
+def test_a_whole_board_tells_what_the_simulation_tells(
+    feedback: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To the last digit: so what is measured by the simulation holds for boards."""
+    monkeypatch.setattr(attacks, "FILES", 20 if feedback == "ladder" else 6)
+    world = attacks.make_world(40, 55, 4, 0)
+    whole = WholeBoard(world, tmp_path / "whole", feedback=feedback)
+    simulated = attacks.Ladder(world) if feedback == "ladder" else attacks.Instant(world)
+    asked: list[Any] = []
+
+    class Both:
+        ladder = feedback == "ladder"
+        views = whole.views
+        best = whole.best
+
+        @property
+        def step(self) -> float:
+            return float(simulated.step)
+
+        def ask(self, team: int, views: Sequence[Any]) -> list[Any]:
+            ours, theirs = whole.ask(team, views), simulated.ask(team, views)
+            for a, b in zip(ours, theirs, strict=True):
+                assert (a.low, a.high) == pytest.approx((b.low, b.high)) and (a.design == b.design).all()
+                assert (a.interval is None) == (b.interval is None)
+                assert a.interval is None or a.interval == pytest.approx(b.interval)
+            asked.append(ours)
+            return ours
+
+    play(Both(), world, "random", 0)
+    assert len(asked) == attacks.FILES
+
+
+def test_what_a_board_tells_does_not_depend_on_the_final_part(tmp_path: Path) -> None:
+    """Two keys that differ in every answer of the final part: the same files are told the same, to the byte."""
+    world = attacks.make_world(40, 55, 4, 1)
+    right = np.where(world.fed, world.right, (world.right + 1) % world.guesses)
+    other = attacks.World(world.image, right, world.feedback, world.guesses)
+    boards = [WholeBoard(each, tmp_path / name, feedback="ladder") for name, each in (("a", world), ("b", other))]
+    rng = np.random.default_rng(0)
+    for number in range(8):
+        design = attacks.any_design(world, 0.1 + 0.1 * number, rng)
+        probe = attacks.Probe(design, design | attacks.any_design(world, 0.5, rng))
+        for board in boards:
+            board.ask(0, [probe, probe])
+    assert boards[0].seen == boards[1].seen
+    shown = []
+    for board in boards:
+        with board.board.reading() as connection:
+            views = Views(board.board, connection)
+            rows = [(row.facts, row.best) for table in views.tables() for row in table.climbers]
+            pages = [[(run.best, run.cells, run.bytes) for run in views.model(facts.entry).runs] for facts, _ in rows]  # type: ignore[union-attr]
+            log = [(line.what, line.actor, sorted(line.facts)) for line in read_log(connection)]
+        shown.append((rows, pages, log))
+    assert shown[0] == shown[1] and len(shown[0][0]) == 8
+    scores = []
+    for board in boards:
+        close(board.board, SET, Watcher())
+        with board.board.reading() as connection:
+            (table, *_) = Views(board.board, connection).tables()
+        scores.append([(row.facts.model, row.scores) for row in table.rankings[0].rows])
+    assert scores[0] != scores[1], "and once it is closed, the final part is all that counts"
+
+
+@pytest.mark.parametrize("guesses", [4, 16])
+@pytest.mark.parametrize(
+    ("images", "texts", "teams", "how"),
+    [
+        (40, 55, 1, "random"), (40, 55, 1, "one at a time"), (40, 55, 1, "adaptive"), (90, 132, 1, "random"),
+        (40, 55, 10, "random"), (40, 55, 10, "one at a time"),
+    ],
+)  # fmt: skip
+def test_the_final_part_stays_at_chance(images: int, texts: int, teams: int, how: str, guesses: int) -> None:
+    """At most five points over it, over 20 sets, whatever is asked of the ladder."""
+    shares = []
+    for seed in range(20):
+        world = attacks.make_world(images, texts, guesses, seed)
+        shares.append(attacks.attack(world, "ladder", how, teams=teams, seed=seed, chains=2, sweeps=4)[1])
+    assert np.mean(shares) <= 1 / guesses + 0.05
+
+
+def test_with_instant_feedback_the_same_attacker_reads_the_key() -> None:
+    """So it is no weak one: of 55 texts it has more than 40."""
+    found = []
+    for seed in range(2):
+        world = attacks.make_world(40, 55, 4, seed)
+        fed, final = attacks.attack(world, "instant", "random", teams=1, seed=seed)
+        found.append(fed * world.fed.sum() + final * (~world.fed).sum())
+    assert np.mean(found) > 40

@@ -1,0 +1,212 @@
+"""Closing a set: the final part of the files that count, once, and all of it seen at the same moment."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import func, select
+
+from vcrgen.dataset.key import FINAL
+from vcrgen.errors import LeaderboardError
+from vcrgen.leaderboard import closing, commands
+from vcrgen.leaderboard.board import Board
+from vcrgen.leaderboard.closing import close
+from vcrgen.leaderboard.disclosure import STEPS
+from vcrgen.leaderboard.facts import ModelFacts
+from vcrgen.leaderboard.outcome import ScoringOutcome
+from vcrgen.leaderboard.records import Ranking, State, Submission
+from vcrgen.leaderboard.rotation import move_dates, retire
+from vcrgen.leaderboard.store import submissions
+from vcrgen.leaderboard.store.log import now, read_log
+from vcrgen.leaderboard.store.schema import runs
+from vcrgen.leaderboard.views import Views
+from vcrgen.work.watcher import Watcher
+
+SET = "hidden-en"
+Facts = Callable[..., ModelFacts]
+Guess = Callable[..., Path]
+Submit = Callable[..., Submission]
+Drain = Callable[[Board], int]
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def ladder(request: pytest.FixtureRequest, make_board: Callable[..., Board]) -> Iterator[Board]:
+    url = request.getfixturevalue("postgres")() if request.param == "postgresql" else ""
+    made = make_board(database=url, feedback="ladder", scored_hidden_a_day=20)
+    yield made
+    made.engine.dispose()
+
+
+@pytest.fixture
+def light(make_board: Callable[..., Board]) -> Iterator[Board]:
+    """A board in SQLite, for what does not depend on the database."""
+    made = make_board(feedback="ladder", scored_hidden_a_day=20)
+    yield made
+    made.engine.dispose()
+
+
+@pytest.fixture
+def filled(guess: Guess, facts: Facts, submit: Submit) -> Callable[[Board], list[Submission]]:
+    """Hands in two files of one model, the first the better one in the end, and one of another model."""
+
+    def fill(board: Board) -> list[Submission]:
+        tries = (("a", "One", {"final": 5}), ("b", "One", {"feedback": 3}), ("c", "Two", {"feedback": 1, "final": 2}))
+        both = ("stacked", "tei")
+        return [submit(board, guess(name, right, both), facts(model), set_name=SET) for name, model, right in tries]
+
+    return fill
+
+
+def ranking(board: Board) -> Ranking | None:
+    with board.reading() as connection:
+        (table, *_) = [each for each in Views(board, connection).tables() if each.track.set == SET]
+    return table.rankings[0] if table.rankings else None
+
+
+def final_runs(board: Board) -> int:
+    with board.reading() as connection:
+        return connection.execute(select(func.count()).where(runs.c.part == FINAL)).scalar_one()
+
+
+def events(board: Board) -> list[str]:
+    with board.reading() as connection:
+        return [line.what for line in read_log(connection) if line.subject == SET]
+
+
+def test_closing(ladder: Board, filled: Any, facts: Facts, submit: Submit, guess: Guess) -> None:
+    given = filled(ladder)  # and they still wait
+    with pytest.raises(LeaderboardError, match="is queued"):
+        commands.choose(ladder, given[0].id, team=None, actor="test")
+    commands.score_waiting(ladder)
+    commands.choose(ladder, given[0].id, team=None, actor="test")
+    last = submit(ladder, guess("d", {}), facts("Three"), set_name=SET)
+    assert ranking(ladder) is None and final_runs(ladder) == 0
+    assert close(ladder, SET, Watcher()) == 3
+    shown = ranking(ladder)
+    assert shown is not None and [row.facts.model for row in shown.rows] == ["One", "Two", "Three"]
+    assert "subset:final" in shown.signature and final_runs(ladder) == 3
+    assert [row.scores["stacked"]["exact"].value for row in shown.rows][::2] == [1.0, 0.0]  # type: ignore[index]
+    with ladder.reading() as connection:
+        views = Views(ladder, connection)
+        track = next(each for each in views.tracks() if each.set == SET)
+        page = views.model(facts("One").entry)
+        assert track.questions == 5 and track.step in STEPS
+        assert {(each.set, each.view.value) for each in views.tracks() if each.set == SET} == {
+            (SET, "stacked"),
+            (SET, "tei"),
+        }
+        for row in shown.rows:
+            for figure in (each for figures in row.scores.values() for each in figures.values()):
+                assert all(
+                    abs(x / track.step - round(x / track.step)) < 1e-6 for x in (figure.value, figure.low, figure.high)
+                )
+        assert page is not None and [run.part for run in page.runs if run.current] == ["final"]
+        assert views.pairs() and views.told(given[1]) is None
+        assert submissions.find(connection, last.id).state is State.SCORED  # type: ignore[union-attr]
+    assert events(ladder)[-2:] == ["closing", "closed"]
+    for call in (
+        lambda: close(ladder, SET, Watcher()),
+        lambda: submit(ladder, guess("e", {}), facts("Four"), set_name=SET),
+        lambda: commands.choose(ladder, given[1].id, team=None, actor="test"),
+        lambda: move_dates(ladder, SET, opens="", closes="2050-01-01"),
+    ):
+        with pytest.raises(LeaderboardError, match="closed"):
+            call()
+    commands.remove(ladder, given[0].id, "a mistake")
+    shown = ranking(ladder)
+    assert shown is not None and [row.facts.model for row in shown.rows] == ["Two", "Three"]
+
+
+def test_nothing_is_seen_before_all_is_there(
+    light: Board, filled: Any, drain: Drain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Stopped at any moment, the board looks as before; called again, closing scores only what is left."""
+    filled(light)
+    drain(light)
+    run, calls = closing.run_apart, 0
+
+    def stopping(*words: Any, **more: Any) -> ScoringOutcome | None:
+        nonlocal calls
+        calls += 1
+        if calls == 2:
+            raise KeyboardInterrupt
+        return run(*words, **more)
+
+    monkeypatch.setattr(closing, "run_apart", stopping)
+    with pytest.raises(KeyboardInterrupt):
+        close(light, SET, Watcher())
+    assert ranking(light) is None and final_runs(light) == 1 and events(light)[-1] == "closing"
+    with light.reading() as connection:
+        assert all(run.part == "feedback" for page in _pages(light, connection) for run in page.runs)
+    assert close(light, SET, Watcher()) == 2 and calls == 3
+    assert ranking(light) is not None and events(light).count("closing") == 1
+
+
+def _pages(board: Board, connection: Any) -> list[Any]:
+    views = Views(board, connection)
+    return [views.model(facts.entry) for facts in views.site(live=True).models]
+
+
+def test_killed_while_closing(light: Board, filled: Any, drain: Drain) -> None:
+    filled(light)
+    drain(light)
+    code = (
+        "import sys, pathlib; from vcrgen.leaderboard import closing; from vcrgen.leaderboard.board import open_board;"
+        "from vcrgen.work.watcher import Watcher; shown = closing._show_all;\n"
+        "def wait(*words):\n    print('ready', flush=True); import time; time.sleep(60)\n"
+        "closing._show_all = wait\n"
+        f"closing.close(open_board(pathlib.Path({str(light.folder)!r})), {SET!r}, Watcher())"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None and process.stdout.readline() == "ready\n"
+        os.kill(process.pid, signal.SIGKILL)
+    assert ranking(light) is None and final_runs(light) == 2
+    assert close(light, SET, Watcher()) == 2 and final_runs(light) == 2
+
+
+def test_a_file_that_cannot_be_scored_keeps_all_closed(
+    light: Board, filled: Any, drain: Drain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    filled(light)
+    drain(light)
+    with monkeypatch.context() as patch:
+        patch.setattr(closing, "run_apart", lambda *_, **__: ScoringOutcome(problems=("Scoring took too long.",)))
+        with pytest.raises(LeaderboardError, match=r"so nothing is shown: Scoring took too long\."):
+            close(light, SET, Watcher())
+        patch.setattr(closing, "run_apart", lambda *_, **__: None)
+        with pytest.raises(LeaderboardError, match="broke off 3 times"):
+            close(light, SET, Watcher())
+    assert ranking(light) is None
+    assert close(light, SET, Watcher()) == 2
+
+
+def test_when_a_set_can_be_closed(light: Board) -> None:
+    with pytest.raises(LeaderboardError, match="There is no set 'nothing' on this board; there are public, hidden-en"):
+        close(light, "nothing", Watcher())
+    with pytest.raises(LeaderboardError, match="The set 'public' has no ladder"):
+        close(light, "public", Watcher())
+    move_dates(light, SET, opens="", closes=(now() + timedelta(days=1)).isoformat())
+    with pytest.raises(LeaderboardError, match=r"takes files until .*; see --early"):
+        close(light, SET, Watcher())
+    assert events(light)[-1] == "dates changed"
+    assert close(light, SET, Watcher(), early=True) == 0
+    retired = events(light)
+    retire(light, SET)
+    with pytest.raises(LeaderboardError, match="is closed already"):
+        close(light, SET, Watcher())
+    assert retired[-1] == "closed"
+
+
+def test_what_is_stored_before_is_of_the_feedback_part(light: Board, filled: Any, drain: Drain) -> None:
+    filled(light)
+    drain(light)
+    with light.reading() as connection:
+        stored = connection.execute(select(runs.c.part, runs.c.result)).all()
+    assert {row.part for row in stored} == {"feedback"}
+    assert {(score["images"], score["view"]) for row in stored for score in row.result["scores"]} == {(3, "stacked")}

@@ -1,0 +1,145 @@
+"""Strangers who open connections and send next to nothing, in front of a real server."""
+
+import asyncio
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import Any
+
+import pytest
+import uvicorn
+
+from vcrgen.web import connections
+from vcrgen.web.connections import Connections, protocol_of
+from vcrgen.web.rate import site_of
+from vcrgen.web.serve import listen
+
+REQUEST = b"GET / HTTP/1.1\r\nHost: board\r\n\r\n"
+HALF = b"GET / HTTP/1.1\r\nHost: bo"
+
+
+async def greet(scope: Any, receive: Any, send: Any) -> None:
+    """A service that answers at once, but to /slow only after a while; it never reads a body."""
+    if scope["path"] == "/slow":
+        await asyncio.sleep(30)
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"2")]})
+    await send({"type": "http.response.body", "body": b"hi"})
+
+
+@pytest.fixture
+def start() -> Iterator[Callable[[Connections], tuple[str, int]]]:
+    running: list[tuple[uvicorn.Server, threading.Thread]] = []
+
+    def run(door: Connections) -> tuple[str, int]:
+        listening = listen("127.0.0.1", 0)
+        config = uvicorn.Config(
+            greet, log_config=None, lifespan="off", http=protocol_of(door), ws="none", timeout_graceful_shutdown=1
+        )
+        server = uvicorn.Server(config)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+        thread.start()
+        running.append((server, thread))
+        return listening.getsockname()  # type: ignore[no-any-return]
+
+    yield run
+    for server, thread in running:
+        server.should_exit = True
+        thread.join()
+
+
+def visit(address: tuple[str, int], data: bytes, source: str = "127.0.0.1") -> socket.socket:
+    opened = socket.create_connection(address, timeout=20, source_address=(source, 0))
+    opened.sendall(data)
+    return opened
+
+
+def answer(of: socket.socket) -> bytes:
+    received = b""
+    with suppress(ConnectionError):
+        while not received.endswith(b"hi") and (part := of.recv(1000)):
+            received += part
+    return received
+
+
+def is_closed(one: socket.socket) -> bool:
+    one.settimeout(0)
+    try:
+        return one.recv(1) == b""
+    except BlockingIOError:
+        return False
+    except ConnectionError:
+        return True
+
+
+def until(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < end, "did not happen"
+        time.sleep(0.02)
+
+
+def test_half_sent_headers_of_one_address_keep_nobody_out(start: Any) -> None:
+    address = start(Connections(most=40, of_one=10))
+    waiting = [visit(address, HALF, "127.0.0.2") for _ in range(60)]
+    until(lambda: sum(map(is_closed, waiting)) == 50)
+    assert not any(map(is_closed, waiting[-10:])), "the oldest are closed"
+    for source in ("127.0.0.1", "127.0.0.2"):  # also from the same address
+        for _ in range(3):
+            assert answer(visit(address, REQUEST, source)).startswith(b"HTTP/1.1 200")
+
+
+def test_half_sent_headers_of_many_addresses(start: Any) -> None:
+    address = start(Connections(most=20, of_one=10))
+    waiting = [visit(address, HALF, f"127.0.1.{number}") for number in range(1, 60)]
+    until(lambda: sum(map(is_closed, waiting)) >= 39)
+    assert answer(visit(address, REQUEST)).startswith(b"HTTP/1.1 200")
+
+
+def test_what_is_being_answered_is_not_closed_for_others(start: Any) -> None:
+    address = start(Connections(most=40, of_one=3))
+    busy = [visit(address, REQUEST.replace(b"/ ", b"/slow ")) for _ in range(3)]
+    time.sleep(0.2)
+    fourth = visit(address, REQUEST)
+    until(lambda: is_closed(fourth))
+    assert not any(map(is_closed, busy))
+    busy[0].close()
+    until(lambda: answer(visit(address, REQUEST)).startswith(b"HTTP/1.1 200"))
+
+
+@pytest.mark.parametrize(
+    "sent", [b"", HALF, REQUEST + HALF, b"POST / HTTP/1.1\r\nHost: b\r\nContent-Length: 9\r\n\r\n"]
+)
+def test_a_connection_that_says_no_more(start: Any, monkeypatch: pytest.MonkeyPatch, sent: bytes) -> None:
+    monkeypatch.setattr(connections, "HEADER_SECONDS", 0.5)
+    address = start(Connections())
+    one = visit(address, sent)
+    if sent[:1] == b"P" or len(sent) > len(REQUEST):
+        assert answer(one).startswith(b"HTTP/1.1 200")
+    end = time.monotonic() + 20
+    while not is_closed(one):  # a byte now and then does not help
+        assert time.monotonic() < end
+        with suppress(OSError):
+            one.send(b"x")
+        time.sleep(0.1)
+
+
+def test_an_answer_that_is_never_read_ends(start: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "EXCHANGE_SECONDS", 0.5)
+    one = visit(start(Connections()), REQUEST.replace(b"/ ", b"/slow "))
+    until(lambda: is_closed(one))
+
+
+def test_all_may_come_from_a_proxy(start: Any) -> None:
+    address = start(Connections(most=40, of_one=3, one_address=True))
+    opened = [visit(address, HALF) for _ in range(30)]
+    assert answer(visit(address, REQUEST)).startswith(b"HTTP/1.1 200")
+    assert not any(map(is_closed, opened))
+
+
+def test_one_address() -> None:
+    assert site_of("192.0.2.1") == "192.0.2.1" and site_of("unknown") == "unknown"
+    assert site_of("2001:db8::1") == site_of("2001:db8::ffff:1") != site_of("2001:db8:0:1::1")
+    assert site_of("::ffff:192.0.2.1") != site_of("::ffff:192.0.2.2")
+    assert site_of("fe80::1%eth0") == site_of("fe80::2%eth0")

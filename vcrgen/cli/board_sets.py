@@ -1,0 +1,140 @@
+"""``vcrgen leaderboard sets``: the test sets of a board; and what other commands of boards share with it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.markup import escape
+from rich.table import Table
+
+from vcrgen.cli import console
+from vcrgen.cli.options import examples
+
+if TYPE_CHECKING:
+    from vcrgen.leaderboard.board import Board
+    from vcrgen.leaderboard.records import TestSet
+
+BoardFolder = Annotated[Path, typer.Argument(help="Folder of the board.")]
+FeedbackKind = Annotated[
+    str,
+    typer.Option(
+        help="What teams are told of a hidden set: ladder (what beats their best on a part of it), or instant (all "
+        "rounded scores; the key can be read out).",
+        show_default="ladder",
+    ),
+]
+LadderView = Annotated[str, typer.Option(help="View whose exact match a ladder shows.", show_default="stacked")]
+Opens = Annotated[str, typer.Option(help="When hidden sets take files: 2026-12-01, in UTC.", show_default="now")]
+Closes = Annotated[str, typer.Option(help="Until when they take them.", show_default="until `close`")]
+SetName = Annotated[str, typer.Argument(help="Name of the set.")]
+SetSource = Annotated[str, typer.Argument(help="NAME:PATH of a dataset or of a hidden set's key.")]
+
+
+def board_examples(*lines: str) -> str:
+    """Examples of commands of boards, for the help."""
+    return examples(*(f"vcrgen leaderboard {line}" for line in lines))
+
+
+def open_folder(folder: Path, *, checked: bool = True) -> Board:
+    """The board of a folder."""
+    from vcrgen.leaderboard.board import open_board
+
+    return open_board(folder, checked=checked)
+
+
+def print_sets(sets: Sequence[TestSet]) -> None:
+    """A table of sets, and a warning for each whose key can be read out."""
+    from vcrgen.leaderboard.disclosure import INSTANT_SENTENCE
+    from vcrgen.leaderboard.records import Feedback
+
+    table = Table("set", "language", "images", "spans", "answers", "feedback", "state", box=SIMPLE_HEAD)
+    for one in sets:
+        kind = "hidden" if one.hidden else "public"
+        size = (f"{one.questions:,}", f"{one.spans:,}")
+        table.add_row(one.name, one.language, *size, kind, one.phase.feedback.value, one.phase.state)
+    console.out.print(table)
+    for one in sets:
+        if one.phase.feedback is Feedback.INSTANT:
+            console.say(f"{escape(one.name)}: {INSTANT_SENTENCE}", highlight=False)
+
+
+sets = typer.Typer(no_args_is_help=True, help="The test sets of a board: add, retire, replace, publish a key.")
+
+
+@sets.command("list", epilog=board_examples("sets list board"))
+def list_sets(board: BoardFolder) -> None:
+    """List the sets, what teams are told of them, and whether they take files."""
+    print_sets(open_folder(board).sets)
+
+
+@sets.command("add", epilog=board_examples("sets add board hidden-fr:hidden-fr/key --closes 2027-03-01"))
+def add_set(
+    board: BoardFolder,
+    data: SetSource,
+    feedback: FeedbackKind = "",
+    view: LadderView = "",
+    opens: Opens = "",
+    closes: Closes = "",
+) -> None:
+    """Put another set on the board."""
+    from vcrgen.leaderboard import rotation
+
+    phase = rotation.make_phase(feedback=feedback, view=view, opens=opens, closes=closes)
+    print_sets([rotation.add(open_folder(board), *_named(data), phase)])
+
+
+@sets.command("retire", epilog=board_examples("sets retire board hidden-en"))
+def retire_set(board: BoardFolder, name: SetName) -> None:
+    """Let a set take no more files; its rows stay, and are marked."""
+    from vcrgen.leaderboard.rotation import retire
+
+    retire(open_folder(board), name)
+    console.out.print(f"{escape(name)} is retired.")
+
+
+@sets.command("replace", epilog=board_examples("sets replace board hidden-en hidden-en-2:hidden-2027/key"))
+def replace_set(
+    board: BoardFolder, name: SetName, data: SetSource, feedback: FeedbackKind = "", view: LadderView = "",
+    opens: Opens = "", closes: Closes = "",
+) -> None:  # fmt: skip
+    """Retire a set and put another one in its place."""
+    from vcrgen.leaderboard import rotation
+
+    phase = rotation.make_phase(feedback=feedback, view=view, opens=opens, closes=closes)
+    print_sets([rotation.replace_set(open_folder(board), name, *_named(data), phase)])
+
+
+@sets.command("dates", epilog=board_examples("sets dates board hidden-en --closes 2027-03-15"))
+def move_dates(board: BoardFolder, name: SetName, opens: Opens = "", closes: Closes = "") -> None:
+    """Change when a set takes files."""
+    from vcrgen.leaderboard.rotation import move_dates as run
+
+    print_sets([run(open_folder(board), name, opens=opens, closes=closes)])
+
+
+@sets.command("publish-key", epilog=board_examples("sets publish-key board hidden-en --out hidden-en-key"))
+def publish_key(
+    board: BoardFolder,
+    name: SetName,
+    out: Annotated[Path, typer.Option("--out", "-o", help="A new folder for the key.")],
+    public: Annotated[
+        Path | None, typer.Option(help="The set's public part.", show_default="the folder beside the key")
+    ] = None,
+) -> None:
+    """Write the key of a retired set for everybody, after a check that it is the one which the set committed to."""
+    from vcrgen.leaderboard.rotation import publish_key as run
+
+    commitment = run(open_folder(board), name, out, public=public)
+    console.out.print(f"[bold]{escape(str(out))}[/] holds the key of {escape(name)}.")
+    console.say(f"Commitment: {commitment}", highlight=False)
+
+
+def _named(data: str) -> tuple[str, Path]:
+    from vcrgen.leaderboard.board import named_sets
+
+    ((name, path),) = named_sets([data]).items()
+    return name, path

@@ -1,0 +1,125 @@
+"""What maintainers do from a page: who they are, and approving, declining and editing what teams hand in."""
+
+from __future__ import annotations
+
+import json
+
+from vcrgen.errors import LeaderboardError
+from vcrgen.files import canonical_json, write_text
+from vcrgen.leaderboard.board import Board, maintainer
+from vcrgen.leaderboard.commands import MAX_REASON
+from vcrgen.leaderboard.facts import ModelFacts, check_facts
+from vcrgen.leaderboard.records import State, Submission
+from vcrgen.leaderboard.store import submissions
+from vcrgen.leaderboard.store.log import now, record
+from vcrgen.leaderboard.store.sets import the_set
+from vcrgen.published.facts import check_name, show_size
+from vcrgen.web.tokens import hash_of, new_token
+
+FILE = "maintainers.json"  # in the board's folder: hashes of tokens to the names of maintainers
+PREFIX = "vcr_maintainer_"
+
+
+def give_token(board: Board, name: str) -> str:
+    """A new token for a maintainer, by which the page for maintainers knows them; it is shown once and kept nowhere."""
+    name = check_name(name, "maintainer")
+    token = new_token(PREFIX)
+    _write(board, _known(board) | {str(hash_of(token)): name})
+    with board.writing() as connection:
+        record(connection, actor=maintainer(), what="maintainer added", subject="board", facts={})
+    return token
+
+
+def revoke(board: Board, name: str) -> int:
+    """Make all tokens of a maintainer void; returns how many there were.
+
+    Raises:
+        LeaderboardError: There are none.
+    """
+    known = _known(board)
+    left = {hashed: who for hashed, who in known.items() if who != name}
+    if len(left) == len(known):
+        raise LeaderboardError(f"There is no maintainer {name[:80]!r} with a token.")
+    _write(board, left)
+    with board.writing() as connection:
+        record(connection, actor=maintainer(), what="maintainer removed", subject="board", facts={})
+    return len(known) - len(left)
+
+
+def maintainer_of(board: Board, token: str) -> str | None:
+    """The name of the maintainer that a token belongs to, or None."""
+    return _known(board).get(hash_of(token) or "")
+
+
+def approve(board: Board, submission_id: str, *, actor: str) -> Submission:
+    """Let a file be scored that waits for a maintainer.
+
+    Raises:
+        LeaderboardError: It does not wait for one, or its set takes no more files.
+    """
+    with board.writing() as connection:
+        one = _held(submissions.find(connection, submission_id), submission_id)
+        phase = the_set(connection, one.set).phase
+        if phase.closing or phase.retired:
+            raise LeaderboardError(f"The set {one.set!r} is closed; the file can only be declined.")
+        submissions.change(connection, one.id, state=State.QUEUED.value)
+        record(connection, actor=actor, what="approved", subject=one.subject, facts=one.told)
+    return one
+
+
+def decline(board: Board, submission_id: str, reason: str, *, actor: str) -> Submission:
+    """Refuse a file that waits for a maintainer; its team reads the reason, and it takes nothing of the team's tries.
+
+    Raises:
+        LeaderboardError: It does not wait for one, or no reason is given.
+    """
+    if not (reason := " ".join(reason.split())[:MAX_REASON]):
+        raise LeaderboardError("Say why; the team reads it.")
+    with board.writing() as connection:
+        one = _held(submissions.find(connection, submission_id), submission_id)
+        problems = [f"A maintainer declined it: {reason}"]
+        submissions.change(connection, one.id, state=State.FAILED.value, finished=now(), problems=problems)
+        record(connection, actor=actor, what="declined", subject=one.subject, facts=one.told)
+    return one
+
+
+def edit(board: Board, submission_id: str, *, actor: str, **facts: str) -> Submission:
+    """Correct what is said of a model, in all of its files: ``link``, ``access``, ``size`` and ``released``.
+
+    Raises:
+        LeaderboardError: There is no such file, or one of them is not of its form.
+    """
+    with board.writing() as connection:
+        one = submissions.find(connection, submission_id)
+        if one is None:
+            raise LeaderboardError("There is no such submission.")
+        checked = check_facts(team=one.facts.team, model=one.facts.model, **facts)
+        submissions.describe(connection, checked)
+        told = {name: text or "nothing" for name, text in _changes(one.facts, checked).items()}
+        record(connection, actor=actor, what="edited", subject=one.subject, facts=one.told | told)
+    return one
+
+
+def _changes(old: ModelFacts, new: ModelFacts) -> dict[str, str]:
+    def texts(of: ModelFacts) -> dict[str, str]:
+        released = of.released.isoformat() if of.released else ""
+        return {"link": of.link, "access": of.access.value, "size": show_size(of.size), "released": released}
+
+    before = texts(old)
+    return {name: text for name, text in texts(new).items() if text != before[name]}
+
+
+def _held(one: Submission | None, submission_id: str) -> Submission:
+    if one is None or one.state is not State.HELD:
+        raise LeaderboardError(f"The submission {submission_id[:40]!r} does not wait for a maintainer.")
+    return one
+
+
+def _known(board: Board) -> dict[str, str]:
+    file = board.folder / FILE
+    return dict(json.loads(file.read_text("utf-8"))) if file.is_file() else {}
+
+
+def _write(board: Board, known: dict[str, str]) -> None:
+    write_text(board.folder / FILE, canonical_json(known))
+    (board.folder / FILE).chmod(0o600)

@@ -1,0 +1,74 @@
+"""The page for maintainers: approve, decline, edit and withdraw, each with the maintainer's own token."""
+
+from __future__ import annotations
+
+from fastapi import FastAPI, Request, Response
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import HTMLResponse
+from starlette.datastructures import FormData
+
+from vcrgen.errors import LeaderboardError
+from vcrgen.leaderboard import office
+from vcrgen.leaderboard.board import Board
+from vcrgen.leaderboard.commands import remove
+from vcrgen.leaderboard.service.pages import LivePages
+from vcrgen.leaderboard.service.teams import UNKEPT, Guessing, Tokens
+from vcrgen.reading import encodable
+from vcrgen.web import answers
+from vcrgen.web.answers import Refusal
+
+FACTS = ("link", "access", "size", "released")
+FIELDS = ("token", "id", "do", "reason", *FACTS)
+
+
+class OfficeDesk:
+    """The route for maintainers.
+
+    A request acts only with the token in its own body, which no other site knows; no cookie says who somebody is.
+    """
+
+    def __init__(self, board: Board, pages: LivePages, tokens: Tokens) -> None:
+        self._board = board
+        self._pages = pages
+        self._tokens = tokens
+
+    def add_to(self, app: FastAPI) -> None:
+        """Add the route to a service."""
+        app.add_api_route("/manage", self.manage, methods=["POST"])
+
+    async def manage(self, request: Request) -> Response:
+        """What waits and what is there, after one thing was done if the form says so."""
+
+        async def admit(form: FormData) -> None:
+            """Nothing to ask: there is no file."""
+
+        try:
+            async with answers.form_of(request, fields=2 * len(FIELDS), admit=admit) as form:
+                values = answers.texts_of(form, FIELDS)
+            found = office.maintainer_of(self._board, values["token"])
+            name = self._tokens.owner(request, found)
+        except Guessing as refusal:
+            return answers.plain_answer(request.scope, refusal.status, refusal.text)
+        except Refusal as refusal:
+            text = await run_in_threadpool(self._pages.manage, "", [refusal.text])
+            return HTMLResponse(text, status_code=refusal.status, headers=refusal.headers | UNKEPT)
+        problems: list[str] = []
+        try:
+            await run_in_threadpool(self._do, f"maintainer {name}", values)
+        except LeaderboardError as problem:
+            if problem.__cause__ is not None:  # the database, and nothing that the maintainer did
+                raise
+            problems = [str(problem)]
+        text = await run_in_threadpool(self._pages.manage, values["token"], problems)
+        return HTMLResponse(encodable(text), status_code=400 if problems else 200, headers=UNKEPT)
+
+    def _do(self, actor: str, values: dict[str, str]) -> None:
+        match values["do"]:
+            case "approve":
+                office.approve(self._board, values["id"], actor=actor)
+            case "decline":
+                office.decline(self._board, values["id"], values["reason"], actor=actor)
+            case "withdraw":
+                remove(self._board, values["id"], values["reason"], actor=actor)
+            case "edit":
+                office.edit(self._board, values["id"], actor=actor, **{name: values[name] for name in FACTS})
