@@ -170,12 +170,12 @@ class Session:
             resamples=resamples,
         )
 
-    def validate(self, file: Path) -> Validation:
+    def validate(self, file: Path | PredictionFile) -> Validation:
         """Check one file without scoring it; refuses one that cannot be read or fits the dataset nowhere."""
         run = _opened(file)
         join = self._read(run)
         return Validation(
-            name=file.name,
+            name=run[0].path.name,
             format=run[0].format,
             outputs=join.total,
             models=tuple(sorted(join.models)),
