@@ -21,6 +21,8 @@ from vcrgen.leaderboard.store.sets import the_set
 from vcrgen.leaderboard.worker import limit_memory
 from vcrgen.scorer.run import Options, Session
 
+MOST_SECONDS = 60  # for one file: others wait for it
+
 
 def check_apart(board: Board, set_name: str, stream: IO[bytes], *, name: str | None) -> Sequence[str]:
     """What would keep a file from being scored on a set, sentence by sentence; nothing if it can be.
@@ -32,7 +34,7 @@ def check_apart(board: Board, set_name: str, stream: IO[bytes], *, name: str | N
         test_set = the_set(connection, set_name)
     if refusal := test_set.phase.refusal(set_name, now()):
         raise LeaderboardError(refusal)
-    seconds = board.settings.seconds
+    seconds = min(board.settings.seconds, MOST_SECONDS)
     with board.vault.passing(stream, most=board.settings.file_mb << 20) as file:
         command = [sys.executable, "-m", __name__, str(board.folder), set_name, str(file), file_name(name)]
         try:

@@ -38,7 +38,7 @@ def test_nothing_is_kept_for_a_wrong_token(small: Board, visit: Visit, raw: Any)
     opened_all: list[Any] = []
     for number in range(12):
         bearer = [f"Authorization: Bearer {desk.token}"] if number % 2 else []
-        path = "/api/submissions" if bearer else "/submit"
+        path = "/api/submissions" if bearer else ("/submit", "/team", "/manage")[number % 3]
         opened = raw(server.url, f"POST {path} HTTP/1.1", raw.MULTIPART, f"Content-Length: {4 * MIB}", *bearer)
         with contextlib.suppress(ConnectionError):
             opened.send(desk.upload_head(3 * MIB))
@@ -145,6 +145,8 @@ def test_a_right_token_always_passes(make_board: Any, hand: Any, public_key: Ans
         desk.api(b"x", headers={"authorization": f"Bearer vcr_{number}"})
         desk.client.get("/about.html")
     assert desk.client.get("/about.html").status_code == 429
+    for path in ("/", "/api/submissions/" + "0" * 32, "/submit"):
+        assert desk.client.get(path, headers={"authorization": "Bearer x"}).status_code == 429, "a word is no token"
     guess = desk.form(b"x", token="vcr_more")
     assert guess.status_code == 429 and "unknown tokens" in guess.text
     assert desk.api(hand(public_key)).status_code == 202

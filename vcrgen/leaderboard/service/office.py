@@ -38,15 +38,16 @@ class OfficeDesk:
 
     async def manage(self, request: Request) -> Response:
         """What waits and what is there, after one thing was done if the form says so."""
+        name = ""
 
         async def admit(form: FormData) -> None:
-            """Nothing to ask: there is no file."""
+            nonlocal name
+            token = answers.texts_of(form, FIELDS)["token"]
+            name = self._tokens.owner(request, await run_in_threadpool(office.maintainer_of, self._board, token))
 
         try:
             async with answers.form_of(request, fields=2 * len(FIELDS), admit=admit) as form:
                 values = answers.texts_of(form, FIELDS)
-            found = office.maintainer_of(self._board, values["token"])
-            name = self._tokens.owner(request, found)
         except Guessing as refusal:
             return answers.plain_answer(request.scope, refusal.status, refusal.text)
         except Refusal as refusal:
