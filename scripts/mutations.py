@@ -197,7 +197,7 @@ MUTATIONS: tuple[Mutation, ...] = (
     M("hidden", "a key that others may read", "file.chmod(0o600)\n                key", "file.chmod(0o644)\n                key", "hidden"),
     M("hidden", "overlap of forms", "round(share, 4) for name, share in shares", "round(share, 2) for name, share in shares", "hidden"),
     M("hidden", "pairs of another set are taken", 'return "caption"\n        if picture is None', 'pass\n        if picture is None', "hidden"),
-    M("hidden", "parts by another stage", 'stage = f"part/', 'stage = f"parts/', "hidden"),
+    M("hidden", "parts by another stage", 'stage = f"part/', 'stage = f"parts/', "hidden-forms"),
     M("hidden", "forms that take pairs in turn", "planned[number] for number in assign(self._totals, statistics)", "planned[number] for number in range(len(statistics))", "hidden-forms"),
     M("hidden", "a check less", '    "canary in every file": _check_canary,\n', "", "hidden"),
     M("hidden", "a signature without its fonts", '"fonts": hashlib', '"font": hashlib', "signatures"),
