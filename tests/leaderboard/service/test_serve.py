@@ -283,7 +283,9 @@ def test_addresses_behind_a_proxy(make_board: Any, visit: Visit, options: tuple[
         desk.client.get("/about.html", headers={"x-forwarded-for": f"192.0.2.{number}", "x-forwarded-proto": "https"})
         for number in range(15)
     ]
-    clients = {line["client"] for line in server.complete_lines() if line["what"] == "request"}
+    requests = lambda: [line for line in server.complete_lines() if line["what"] == "request"]  # noqa: E731
+    server.until(lambda: len(requests()) == 15)  # a line comes after the answer
+    clients = {line["client"] for line in requests()}
     if options:
         assert {answer.status_code for answer in seen} == {200}
         assert clients == {f"192.0.2.{number}" for number in range(15)}
