@@ -1,7 +1,7 @@
 """How much of a hidden key an attacker reads out of what a board tells: the table of docs/leaderboard.md.
 
     python scripts/measure_key_attack.py                     # the table; about half an hour
-    python scripts/measure_key_attack.py --seeds 6 --only instant
+    python scripts/measure_key_attack.py --quick --only ladder --teams 10
 
 The attacker has K guesses for every covered text, of which one is right, as a vision model would give them, and no idea
 which. Of its files it decides for every text and guess whether the guess stands in the output: the scorer looks for the
@@ -336,20 +336,23 @@ def attack(
     return world.recovered(found.drawn.argmax(axis=1))
 
 
-def table(seeds: int, only: str, views: int) -> Iterator[str]:
+def table(seeds: int, *, only: str, teams: int, quick: bool, views: int) -> Iterator[str]:
     """The rows of the documentation, as they are measured; those that take long over a sixth of the sets."""
     yield "| feedback | images, texts | teams | K | attack | sets | feedback part | final part | chance |"
     yield "|---|---|---|---|---|---|---|---|---|"
+    effort = {"chains": 2, "sweeps": 4} if quick else {}
     boards = [("ladder", 1), ("ladder", 10), ("instant", 1)]
-    for (kind, teams), (images, texts), guesses, how in itertools.product(boards, SETS, (4, 16), ATTACKS):
-        if only not in ("", kind):
+    for (kind, number), (images, texts), guesses, how in itertools.product(boards, SETS, (4, 16), ATTACKS):
+        if only not in ("", kind) or teams not in (0, number):
             continue
         began = time.monotonic()
-        sets = seeds if (kind, teams) == ("ladder", 1) else max(seeds // 6, 1)
-        worlds = [make_world(images, texts, guesses, seed) for seed in range(sets)]
-        shares = [attack(each, kind, how, teams=teams, seed=seed, views=views) for seed, each in enumerate(worlds)]
+        sets = seeds if quick or (kind, number) == ("ladder", 1) else max(seeds // 6, 1)
+        shares = []
+        for seed in range(sets):
+            world = make_world(images, texts, guesses, seed)
+            shares.append(attack(world, kind, how, teams=number, seed=seed, views=views, **effort))
         fed, final = (100 * share for share in np.mean(shares, axis=0))
-        where = f"{kind} | {images}, {texts} | {teams} | {guesses} | {how} | {sets}"
+        where = f"{kind} | {images}, {texts} | {number} | {guesses} | {how} | {sets}"
         yield f"| {where} | {fed:.1f} % | {final:.1f} % | {100 / guesses:.1f} % |"
         print(f"{time.monotonic() - began:.0f} s", file=sys.stderr)
 
@@ -359,9 +362,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Measure what an attacker reads out of a board's scores.")
     parser.add_argument("--seeds", type=int, default=20, help="sets for each row")
     parser.add_argument("--only", choices=("", "ladder", "instant"), default="", help="one kind of feedback")
+    parser.add_argument("--teams", type=int, choices=(0, 1, 10), default=0, help="rows of so many teams; 0 for all")
+    parser.add_argument("--quick", action="store_true", help="all sets for every row, with a short search for keys")
     parser.add_argument("--views", type=int, choices=(1, 2), default=VIEWS, help="in a file on an instant board")
-    options = parser.parse_args()
-    for line in table(options.seeds, options.only, options.views):
+    options = vars(parser.parse_args())
+    for line in table(options.pop("seeds"), **options):
         print(line, flush=True)
 
 
