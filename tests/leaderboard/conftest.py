@@ -18,8 +18,7 @@ import pytest
 
 from vcrgen.builder.run import build
 from vcrgen.config import load_build_config
-from vcrgen.dataset.key import ANSWERS, KEY_FILE, PARTS, read_key
-from vcrgen.files import sha256_file
+from vcrgen.dataset.key import read_key
 from vcrgen.hidden import HiddenOptions, make_hidden
 from vcrgen.leaderboard.board import Board, init_board
 from vcrgen.leaderboard.facts import ModelFacts, check_facts
@@ -61,21 +60,7 @@ def hidden(tmp_path_factory: pytest.TempPathFactory) -> Path:
     secret_file.write_text("0badf00d" * 8)
     options = HiddenOptions(config=load_build_config(None, {"source": "samples:60"}), items=8, fonts=("lato",))
     make_hidden(options, out=out, secret_file=secret_file)
-    divide(out)
     return out
-
-
-def divide(out: Path) -> None:
-    """Give every third question of a hidden set's key to the feedback part, and the others to the final one."""
-    answers, description, manifest = out / "key" / ANSWERS, out / "key" / KEY_FILE, out / "public" / "manifest.json"
-    items = [json.loads(line) for line in answers.read_text("utf-8").splitlines()]
-    items = [item | {"part": PARTS[number % 3 > 0]} for number, item in enumerate(items)]
-    answers.write_text("".join(json.dumps(item) + "\n" for item in items), "utf-8")
-    values = json.loads(description.read_text("utf-8"))
-    values["files"][ANSWERS] = sha256_file(answers)
-    description.write_text(json.dumps(values), "utf-8")
-    told = json.loads(manifest.read_text("utf-8")) | {"commitment": read_key(out / "key").commitment}
-    manifest.write_text(json.dumps(told), "utf-8")
 
 
 @pytest.fixture(scope="session")

@@ -206,7 +206,9 @@ def test_a_gap_weighs_easy_and_hard_alike(board: Board, place: Place) -> None:
     place(board, "A", {("mixed", "stacked"): [0.4] * 4}, set_name="hidden-en")
     (gap,) = look(board, lambda views: views.gaps())
     assert gap.on_public.value == pytest.approx(0.6)
-    assert (gap.on_public.low, gap.on_public.high) == pytest.approx((0.6, 0.6), abs=1e-3), "the modes are resampled alike"
+    assert (gap.on_public.low, gap.on_public.high) == pytest.approx((0.6, 0.6), abs=1e-3), (
+        "the modes are resampled alike"
+    )
     assert gap.difference.value == pytest.approx(gap.on_hidden.value - 0.6)
 
 

@@ -23,12 +23,9 @@ from vcrgen.signature import Signature
 VERSION = "vcrgen-hidden-2"
 HIDDEN_MODE = "mixed"  # of every question: which of the modes it is in, only the key says
 HIDDEN_VIEWS = (View.STACKED, View.TEI)
-FEEDBACK, FINAL = PARTS = (
-    "feedback",
-    "final",
-)  # what a question's `part` may be: scored while teams try, or at the end
+# What the `part` of a question may be: scored while teams try, or at the end.
+FEEDBACK, FINAL = PARTS = ("feedback", "final")
 KEY_FILE, ANSWERS, REPORT = "key.json", "answers.jsonl", "report.json"
-FEEDBACK, FINAL = "feedback", "final"  # the parts of a set: `part` of each item
 MAX_KEY_BYTES = 1 << 20
 MAX_LINE_BYTES = 4 << 20
 
