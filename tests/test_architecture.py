@@ -30,7 +30,7 @@ STANDS_ON: dict[str, set[str]] = {
     "hidden": {"text", "config", "work", "dataset", "typeset", "builder"},
     "stream": {"text", "config", "dataset", "typeset", "builder"},
     "publish": {"text", "config", "work", "dataset", "tasks", "report"},
-    "scorer": {"text", "config", "dataset", "tasks", "stats", "report"},
+    "scorer": {"text", "config", "work", "dataset", "tasks", "stats", "report"},
     "predict": {"work", "dataset", "models"},
     "leaderboard": {"text", "config", "work", "dataset", "stats", "report", "web", "published", "scorer"},
 }

@@ -195,6 +195,7 @@ class ScoreOptions(Options):
         None, "Read only so many tokens of an output; 0 for all.", shown="512 (paper), all (others)"
     )
     seed: int = option(0, "Seed of the bootstrap.")
+    workers: int = option(1, "Processes that score at once; the scores are the same.", ge=1, le=256)
     strict: bool = option(False, "Missing, unknown, double, null or failed outputs are an error.", names="--strict")
 
 

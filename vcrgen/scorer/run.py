@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -19,18 +21,23 @@ from vcrgen.scorer.groups import SpanProperties
 from vcrgen.scorer.join import PROBLEMS, STRICT, Join, Joined
 from vcrgen.scorer.predictions import PredictionFile, receive
 from vcrgen.scorer.predictions.output import MODES
-from vcrgen.scorer.records import UNSTATED, Outcome, SpanMatch
+from vcrgen.scorer.records import UNSTATED, Outcome, Question, SpanMatch
 from vcrgen.scorer.results import CellResult, RunResult
-from vcrgen.scorer.scorer import LONGEST_OUTPUT, Scorer, make_scorer, unanswered
+from vcrgen.scorer.scorer import LONGEST_OUTPUT, ScoredOutput, Scorer, make_scorer, unanswered
 from vcrgen.scorer.statistics import summarise, view_differences
 from vcrgen.scorer.tally import Tally
 from vcrgen.signature import Signature
 from vcrgen.stats.bootstrap import RESAMPLES
 from vcrgen.stats.intervals import METHOD
+from vcrgen.work.processes import results
 
 Options = ScoreOptions
 Run = tuple[PredictionFile, ...]
 """The files of one run of one model."""
+ToScore = tuple[tuple[str, ...], str | None, bool]
+"""The answers of a question, an output or None, and whether a tool wrote it because its call had failed."""
+# Outputs that are scored together, and their characters, at most (but for the last one): so memory stays flat.
+CHUNK, CHUNK_CHARACTERS = 128, 1 << 20
 Outputs = Path | PredictionFile | Sequence[PredictionFile]
 
 
@@ -82,13 +89,13 @@ class Session:
     @cached_property
     def scorer(self) -> Scorer:
         """The scorer of the dataset's language; made when first used."""
-        return make_scorer(
-            self.key.lang,
-            protocol=self.options.protocol,
-            segmenter=self.options.segmenter,
-            strip_thinking=self.options.strip_thinking,
-            max_output_tokens=self.options.max_output_tokens,
-        )
+        return self._make_scorer()
+
+    @property
+    def _make_scorer(self) -> Callable[[], Scorer]:
+        """Makes the scorer; picklable, for processes that make one of their own."""
+        names = ("protocol", "segmenter", "strip_thinking", "max_output_tokens")
+        return partial(make_scorer, self.key.lang, **{name: getattr(self.options, name) for name in names})
 
     @cached_property
     def properties(self) -> SpanProperties:
@@ -134,10 +141,10 @@ class Session:
         evidence = evidence or EvidenceWriter()
         run = _opened(outputs)
         join = self._join()
-        tally = Tally(self.key, self.scorer, self.properties)
+        tally = Tally(self.key, self.properties)
         name, model = _name(run), None
-        for joined in join(run):
-            matches = tally.add(joined)
+        for joined, question, scored in self._scored(join(run)):
+            matches = tally.add(joined, question, scored)
             model = joined.prediction.model or model
             if evidence.wanted:
                 evidence.add(name, model, self._id(joined.question), *joined.cell, matches)
@@ -199,6 +206,24 @@ class Session:
     def joined(self, outputs: Outputs) -> Iterator[Joined]:
         """The usable outputs with their questions, as they are scored."""
         return self._join()(_opened(outputs))
+
+    def _scored(self, outputs: Iterator[Joined]) -> Iterator[tuple[Joined, Question, ScoredOutput | None]]:
+        """Outputs with their questions and what the scorer says of them, in their order."""
+        workers = self.options.workers
+        make: Callable[[], Callable[[list[ToScore]], list[ScoredOutput | None]]]
+        make = partial(_chunk_scorer, self._make_scorer) if workers > 1 else lambda: partial(_score_chunk, self.scorer)
+        taken: deque[list[tuple[Joined, Question]]] = deque()
+
+        def chunks() -> Iterator[list[ToScore]]:
+            while chunk := list(_together(outputs)):
+                questions = [self.key.question(joined.question) for joined in chunk]
+                taken.append(list(zip(chunk, questions, strict=True)))
+                said = [joined.prediction for joined in chunk]
+                yield [(asked.answers, one.output, one.failed) for asked, one in zip(questions, said, strict=True)]
+
+        for scored in results(make, chunks(), workers, advice="score with fewer --workers if memory was short"):
+            for (joined, question), one in zip(taken.popleft(), scored, strict=True):
+                yield joined, question, one
 
     def _join(self) -> Join:
         view = self.options.view
@@ -266,6 +291,25 @@ def score(
     with write_evidence(Path(spans) if spans is not None else None) as evidence:
         files = [predictions] if isinstance(predictions, str | Path) else predictions
         return session.score([receive(Path(file)) for file in files], evidence)
+
+
+def _together(outputs: Iterator[Joined]) -> Iterator[Joined]:
+    """The outputs of one chunk."""
+    characters = 0
+    for joined in islice(outputs, CHUNK):
+        yield joined
+        characters += len(joined.prediction.output or "")
+        if characters >= CHUNK_CHARACTERS:
+            return
+
+
+def _chunk_scorer(make: Callable[[], Scorer]) -> Callable[[list[ToScore]], list[ScoredOutput | None]]:
+    """What scores chunks in a process of its own."""
+    return partial(_score_chunk, make())
+
+
+def _score_chunk(scorer: Scorer, chunk: list[ToScore]) -> list[ScoredOutput | None]:
+    return [None if output is None else scorer(answers, output, failed=failed) for answers, output, failed in chunk]
 
 
 def _opened(outputs: Outputs) -> Run:

@@ -12,8 +12,8 @@ from vcrgen.dataset.views import View
 from vcrgen.scorer.answer_key import AnswerKey
 from vcrgen.scorer.groups import SpanProperties
 from vcrgen.scorer.join import Joined
-from vcrgen.scorer.records import METRICS, Outcome, SpanMatch
-from vcrgen.scorer.scorer import Scorer, unanswered
+from vcrgen.scorer.records import METRICS, Outcome, Question, SpanMatch
+from vcrgen.scorer.scorer import ScoredOutput, unanswered
 
 if TYPE_CHECKING:
     from vcrgen.stats.arrays import Codes, Ints, Records
@@ -64,28 +64,28 @@ class Cell:
 
 
 class Tally:
-    """Scores predictions one by one and keeps what the statistics need; ``properties`` are shown the questions."""
+    """Counts scored outputs one by one and keeps what the statistics need; ``properties`` are shown the questions."""
 
-    def __init__(self, key: AnswerKey, scorer: Scorer, properties: SpanProperties) -> None:
+    def __init__(self, key: AnswerKey, properties: SpanProperties) -> None:
         self.key = key
-        self.scorer = scorer
         self.properties = properties
         self.cells: dict[tuple[str, View], Cell] = {}
         self.starts = key.questions.starts
 
-    def add(self, joined: Joined) -> tuple[SpanMatch, ...]:
-        """Score one prediction; its spans' matches are returned as evidence and not kept."""
+    def add(self, joined: Joined, question: Question, scored: ScoredOutput | None) -> tuple[SpanMatch, ...]:
+        """Count one prediction of a question; its spans' matches are returned as evidence and not kept.
+
+        ``scored`` is what the scorer says of its output, or None where there is no output.
+        """
         if joined.cell not in self.cells:
             spans = int(self.starts[-1])
             missing = bytearray([_CODE[Outcome.MISSING]]) * spans
             self.cells[joined.cell] = Cell(*joined.cell, bytearray(_ROW.size * spans), missing)
-        cell, question = self.cells[joined.cell], self.key.question(joined.question)
-        answers, output = question.answers, joined.prediction.output
-        if output is None:
+        cell, answers = self.cells[joined.cell], question.answers
+        if scored is None:
             cell.counts["null"] += 1
             matches = unanswered(answers, Outcome.NULL)
         else:
-            scored = self.scorer(answers, output, failed=joined.prediction.failed)
             matches = scored.matches
             self.properties.see(joined.question, question)
             cell.counts[scored.outcome.value if scored.outcome else "answered"] += 1

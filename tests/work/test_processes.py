@@ -1,0 +1,60 @@
+"""Tasks in processes: in order, a few ahead, and one sentence where a process dies."""
+
+import os
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import pytest
+
+from vcrgen.errors import WorkerError
+from vcrgen.work.processes import AHEAD, process_pool, results
+
+ADVICE = "use fewer"
+
+
+def make_square(base: int = 0) -> Callable[[int], int]:
+    return partial(square, base)
+
+
+def square(base: int, number: int) -> int:
+    if number < 0:
+        os._exit(9)
+    return base + number**2
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_in_order(processes: int) -> None:
+    found = results(partial(make_square, 100), range(20), processes, advice=ADVICE)
+    assert list(found) == [100 + number**2 for number in range(20)]
+    assert list(results(make_square, [], processes, advice=ADVICE)) == []
+
+
+def test_only_a_few_are_taken_ahead() -> None:
+    taken: list[int] = []
+
+    def tasks() -> Iterator[int]:
+        for number in range(1000):
+            taken.append(number)
+            yield number
+
+    found = results(make_square, tasks(), 2, advice=ADVICE)
+    assert [next(found) for _ in range(5)] == [0, 1, 4, 9, 16]
+    assert len(taken) <= 5 + 2 * AHEAD
+    found.close()  # type: ignore[attr-defined]
+
+
+def test_a_process_that_dies() -> None:
+    with pytest.raises(WorkerError, match=r"A worker process died \(killed, or out of memory\); use fewer\."):
+        list(results(make_square, [1, -1, 2], 2, advice=ADVICE))
+
+
+def test_processes_end_with_the_block() -> None:
+    with process_pool(make_process, 2, advice=ADVICE) as submit:
+        numbers = {submit(0).result() for _ in range(4)}
+    for number in numbers:
+        with pytest.raises(ProcessLookupError):
+            os.kill(number, 0)
+
+
+def make_process() -> Callable[[int], int]:
+    return lambda _: os.getpid()
