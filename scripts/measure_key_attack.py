@@ -121,7 +121,8 @@ class Instant:
         sums = np.array([np.bincount(image, self._world.hits(each), len(counts)) for each in designs]).T
         means = resampled_means(Sums(sums, counts[:, None], [0] * len(designs)), seed=0, unit="image")
         values = sums.sum(axis=0) / counts.sum()
-        shown = [disclose(Figure(v, s.low, s.high), self.step) for v, s in zip(values, spreads(means), strict=True)]
+        found = spreads(values, means, np.full(len(values), np.count_nonzero(counts)))
+        shown = [disclose(Figure(v, s.low, s.high), self.step) for v, s in zip(values, found, strict=True)]
         return [read_instant(each, figure, self.step) for each, figure in zip(designs, shown, strict=True)]
 
 

@@ -144,7 +144,7 @@ def test_removing_says_why(board: Board, place: Place, find: Find) -> None:
         ("%", "r", "0 submissions have an id"),
         ("", "r", "3 submissions have an id that begins with ''"),
         ("{queued}", "r", "is queued; only what is scored can be removed"),
-        ("{scored}", " \n", "Say why with --reason"),
+        ("{scored}", " \n", r"Say why \(on the command line with --reason\)"),
     ],
 )
 def test_what_cannot_be_removed(
