@@ -1,7 +1,6 @@
 """Which pictures are read, in which order, and what hostile datasets get for an answer."""
 
 import dataclasses
-import io
 import os
 import shutil
 from collections.abc import Callable
@@ -12,11 +11,10 @@ import datasets
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from PIL import Image
 
 from vcrgen.dataset import tables
 from vcrgen.dataset.manifest import read_manifest, write_manifest
-from vcrgen.dataset.pictures import Choice, Pictures, media_type
+from vcrgen.dataset.pictures import Choice, Pictures
 from vcrgen.dataset.pictures import open_pictures as open_chosen
 from vcrgen.dataset.reader import open_dataset
 from vcrgen.dataset.views import View
@@ -240,22 +238,3 @@ def test_pictures_in_a_store(dataset: Path, hidden: Callable[..., Path], store: 
         here, there = (open_pictures(place, choice) for place in (folder, Path(f"s3://{bucket}/x")))
         assert list(there.stream()) == list(here.stream())
         assert (there.total, there.identity) == (here.total, here.identity)
-
-
-def encoded(form: str) -> bytes:
-    buffer = io.BytesIO()
-    Image.new("RGB", (40, 30)).save(buffer, form)
-    return buffer.getvalue()
-
-
-@pytest.mark.parametrize(
-    ("data", "kind"),
-    [
-        (encoded("PNG"), "image/png"),
-        (encoded("WEBP"), "image/webp"),
-        (encoded("JPEG"), "image/jpeg"),
-        (b"GIF89a", None),
-    ],
-)
-def test_media_types(data: bytes, kind: str | None) -> None:
-    assert media_type(data) == kind
