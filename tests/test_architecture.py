@@ -53,7 +53,7 @@ HEAVY = {
     "torch",
 }
 HEAVY |= {"ray", "pyspark", "py4j"}
-HEAVY |= {"sqlalchemy", "alembic", "jinja2", "fastapi", "uvicorn"}
+HEAVY |= {"httpx2", "sqlalchemy", "alembic", "jinja2", "fastapi", "uvicorn"}
 
 
 def imports(file: Path) -> set[str]:

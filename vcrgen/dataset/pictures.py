@@ -12,7 +12,7 @@ What is in a picture is not looked at here: it may be no image at all.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
@@ -55,7 +55,8 @@ class Picture:
     mode: str | None  # ``"easy"`` or ``"hard"``, or None where the dataset does not say
     data: bytes | None  # the encoded image, or None where there is none
     question: str  # what is asked about it: the dataset's own words or, where it has none, those of its language
-    place: tuple[int, int, int, int]  # number of the mode, the file, the row and the view: sorts a dataset's pictures
+    # Number of the mode, the file, the row and the view: sorts a dataset's pictures, and says nothing of what they are.
+    place: tuple[int, int, int, int] = field(compare=False)
     problem: str = ""  # why there is no image, or the empty string
 
 

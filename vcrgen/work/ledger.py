@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Self
 
@@ -52,6 +53,11 @@ class Ledger:
         with self._lock:
             self._lines.seek(self._starts[key])
             return json.loads(self._lines.readline())["value"]
+
+    def items(self) -> Iterator[tuple[str, Any]]:
+        """Every key with its result, in the order in which they were written."""
+        for key in list(self._starts):
+            yield key, self[key]
 
     def add(self, key: str, value: Any) -> None:
         """Write a result down; of a key that has one already, the first one counts.
