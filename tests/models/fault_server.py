@@ -12,6 +12,7 @@ import asyncio
 import contextlib
 import hashlib
 import json
+import re
 import socket
 import struct
 import sys
@@ -19,7 +20,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 
@@ -59,7 +60,8 @@ def good_reply(call: Call, answer: Answer) -> bytes:
     message = {"role": "assistant", "content": f"reply {call.digest[:24]}" if answer.text is None else answer.text}
     choice = {"index": 0, "message": message | answer.message, "finish_reason": answer.finish_reason}
     usage = {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}
-    name = json.loads(call.data[:200].split(b',"messages"')[0] + b"}").get("model", "")
+    found = re.match(rb'\{"model": ?"([^"]*)"', call.data)
+    name = found[1].decode() if found else ""
     return json.dumps({"model": name, "choices": [choice], "usage": usage} | answer.more).encode()
 
 
@@ -120,13 +122,11 @@ class FaultServer:
                     self._active -= 1
         writer.close()
 
-    async def _answer(
-        self, path: str, headers: Mapping[str, str], data: bytes, writer: asyncio.StreamWriter
-    ) -> None:
+    async def _answer(self, path: str, headers: Mapping[str, str], data: bytes, writer: asyncio.StreamWriter) -> None:
         digest = hashlib.sha256(data).hexdigest()
         call = Call(len(self.calls), digest, self._tries[digest], path, headers, data, time.monotonic())
         self._tries[digest] += 1
-        self.calls.append(call if self._keep_data else Call(*call.__getstate__()[:5], b"", call.at))  # type: ignore[index]
+        self.calls.append(call if self._keep_data else replace(call, data=b""))
         answer = self.plan(call)
         await asyncio.sleep(answer.delay)
         if answer.fault == "hang":

@@ -58,21 +58,31 @@ def body_of(request: Request, address: Address, model: str) -> bytes:
     if request.candidates:
         raise RequestProblem("no_likelihoods", "likelihoods are not asked of servers yet")
     images = [_image_part(image, request.detail) for image in request.images]
-    words = [{"type": "text", "text": request.text}] if request.text else []
-    content = words + images if request.text_first else images + words
+    words: list[tuple[bytes, ...]] = [(_json_bytes({"type": "text", "text": request.text}),)] if request.text else []
+    parts = words + images if request.text_first else images + words
     names = address.kind.names
     sampling = {names.get(name, name): value for name, value in asdict(request.sampling).items() if value is not None}
     head = {"model": model} if address.kind.names_model else {}
-    body = {**head, "messages": [{"role": "user", "content": content}], **sampling, **request.parameters}
-    return json.dumps(body, separators=(",", ":")).encode("ascii")
+    settings = _json_bytes({**head, **sampling, **request.parameters})[1:-1]
+    # An image is copied once, and not looked through for what needs an escape: Base64 is JSON as it is.
+    pieces = [b"{", settings, b"," * bool(settings), b'"messages":[{"role":"user","content":[']
+    for number, part in enumerate(parts):
+        pieces += (b"," * bool(number), *part)
+    return b"".join([*pieces, b"]}]}"])
 
 
-def _image_part(image: bytes, detail: str) -> dict[str, Any]:
+def _image_part(image: bytes, detail: str) -> tuple[bytes, ...]:
+    """The image as a part of the message, in pieces."""
     kind = media_type(image)
     if kind is None:
         raise RequestProblem(Reason.UNDECODABLE, "not a PNG, JPEG or WebP image")
-    url = {"url": f"data:{kind};base64,{base64.b64encode(image).decode('ascii')}"}
-    return {"type": "image_url", "image_url": url | ({"detail": detail} if detail else {})}
+    start = f'{{"type":"image_url","image_url":{{"url":"data:{kind};base64,'.encode()
+    end = b'"' + (b',"detail":' + _json_bytes(detail) if detail else b"") + b"}}"
+    return start, base64.b64encode(image), end
+
+
+def _json_bytes(value: Any) -> bytes:
+    return json.dumps(value, separators=(",", ":")).encode("ascii")
 
 
 def reply_of(data: bytes, host: str, cut: Cut) -> Reply:
