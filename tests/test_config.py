@@ -4,10 +4,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vcrgen.config import BuildConfig, HiddenOptions, checked, find_recipe, load_build_config, parse_splits
+from vcrgen.config import (
+    BuildConfig,
+    HiddenOptions,
+    Options,
+    ScoreOptions,
+    checked,
+    find_recipe,
+    load_build_config,
+    parse_splits,
+)
 from vcrgen.errors import ConfigError
 from vcrgen.records import Mode
 from vcrgen.resources import resource_dir
+
+BOTH_KINDS = "--forms takes other pairs for every form, --same-pairs the same ones; give one of them"
 
 
 @pytest.mark.parametrize(
@@ -123,9 +134,10 @@ def test_the_hash_is_of_the_choices() -> None:
     [
         ({"items": 0}, "items: Input should be greater than or equal to 1."),
         ({"items": -3}, "items: Input should be greater than or equal to 1."),
-        ({"variants": 0}, "variants: Input should be greater than or equal to 1."),
-        ({"variants": 21}, "variants: Input should be less than or equal to 20."),
-        ({"form": 2}, "Unknown key 'form'; the nearest known key is 'fonts'."),
+        ({"forms": 0}, "forms: Input should be greater than or equal to 1."),
+        ({"same_pairs": 21}, "same-pairs: Input should be less than or equal to 20."),
+        ({"same_pair": 2}, "Unknown key 'same_pair'; the nearest known key is 'same_pairs'."),
+        ({"forms": 2, "same_pairs": 2}, f"{BOTH_KINDS}."),
     ],
 )
 def test_options_of_a_hidden_set_that_are_none(values: dict[str, object], message: str) -> None:
@@ -137,3 +149,23 @@ def test_options_of_a_hidden_set_that_are_none(values: dict[str, object], messag
 def test_fonts_of_a_hidden_set_are_separated_by_commas() -> None:
     options = HiddenOptions(config=load_build_config(None, {}), fonts=("lato, carlito", "roboto"))
     assert options.fonts == ("lato", "carlito", "roboto")
+
+
+@pytest.mark.parametrize(
+    ("model", "values", "message"),
+    [
+        (HiddenOptions, {"items": 0}, "items: Input should be greater than or equal to 1."),
+        (BuildConfig, {"lang": "xx"}, "lang: unknown language 'xx'"),
+        (ScoreOptions, {"sed": 1}, "Unknown key 'sed'; the nearest known key is 'seed'."),
+    ],
+)
+def test_options_made_in_python_are_checked_in_the_same_words(
+    model: type[Options], values: dict[str, object], message: str
+) -> None:
+    """Whoever calls the package catches one error, and never one of the library that checks."""
+    more = {"config": BuildConfig()} if model is HiddenOptions else {}
+    with pytest.raises(ConfigError, match=r"^[^\n]*$") as direct:
+        model(**more, **values)
+    with pytest.raises(ConfigError) as loaded:
+        checked(model, more | values, "recipe.yaml: ")
+    assert str(direct.value).startswith(message) and str(loaded.value) == f"recipe.yaml: {direct.value}"

@@ -17,8 +17,6 @@ from vcrgen.records import Mode
 from vcrgen.resources import resource_dir
 from vcrgen.text.languages import LANGUAGES
 
-Model = TypeVar("Model", bound=BaseModel)
-
 REST = "..."
 SPLIT_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 # The only one of these names that `load_dataset` (datasets 5.2) refuses, in small and in capital letters.
@@ -55,13 +53,32 @@ def option(
     return Field(default, description=description, json_schema_extra=extra, **limits)
 
 
-class BuildConfig(BaseModel):
+class Options(BaseModel):
+    """Choices that a user makes: a wrong one is a sentence, whether it comes from Python, YAML or a command line.
+
+    Raises:
+        ConfigError: A field is unknown, or its value is wrong.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    def __init__(self, /, **values: Any) -> None:
+        try:
+            super().__init__(**values)
+        except ValidationError as error:
+            raise ConfigError(first_problem(error, type(self))) from None
+
+
+Model = TypeVar("Model", bound=Options)
+
+
+class BuildConfig(Options):
     """Every choice that decides the bytes of a dataset, and nothing else.
 
     Where it is written and by how many workers is not here, so that two builds with equal configurations are equal.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
+    model_config = ConfigDict(validate_default=True)
 
     source: str = option("samples", "Where the pairs come from.")
     source_split: str = option("train", "Split of a Hugging Face dataset.", panel=SOURCE)
@@ -132,39 +149,48 @@ class BuildConfig(BaseModel):
         return hashlib.sha256(canonical_json(values).encode()).hexdigest()
 
 
-class HiddenOptions(BaseModel):
+class HiddenOptions(Options):
     """What a hidden set is made of.
 
     Of ``config`` the source, the language, the text and the mask count; widths, fonts and modes are drawn from the
     secret.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
     config: BuildConfig
-    items: int = option(100, "Pairs in the set.", ge=1, le=100_000)
-    variants: int = option(1, "Forms: the same pairs with other spans, fonts and places.", ge=1, le=20)
+    items: int = option(100, "Pairs in the set; with --forms, in each form.", ge=1, le=100_000)
+    forms: int = option(1, "Sets that share no picture and no caption, and are alike.", ge=1, le=20)
+    same_pairs: int = option(1, "Sets of the same pairs, with other spans, fonts and places.", ge=1, le=20)
+    feedback: float = option(
+        1 / 3, "Share of the pictures in the feedback part; the others are the final part.", ge=0, lt=1, shown="a third"
+    )
     fonts: tuple[str, ...] = option(
         (), "Names of `vcrgen fonts` or font files, by commas.", shown="all shipped text faces"
     )
-    not_in: tuple[str, ...] = option((), "Dataset whose pairs are refused, by picture and by caption; repeatable.")
+    not_in: tuple[str, ...] = option(
+        (), "Dataset or earlier hidden set whose pairs are refused, by picture and by caption; repeatable."
+    )
+    reuse_secret: bool = option(False, "Take a secret that has made another set already.", names="--reuse-secret")
 
     @field_validator("fonts")
     @classmethod
     def _split_at_commas(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(name.strip() for names in value for name in names.split(","))
 
+    @model_validator(mode="after")
+    def _one_kind_of_forms(self) -> Self:
+        if min(self.forms, self.same_pairs) > 1:
+            raise ValueError("--forms takes other pairs for every form, --same-pairs the same ones; give one of them")
+        return self
 
-class ScoreOptions(BaseModel):
+
+class ScoreOptions(Options):
     """How outputs are scored; what depends on the protocol is its own choice where it is None."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     protocol: str = option("paper", "paper, vlmevalkit or lmms-eval (as those programs score).")
     mode: str | None = option(None, "easy or hard: only outputs of this mode.")
     view: str | None = option(None, "stacked, tei or strip: what the model saw; only outputs of this view.")
     split: str | None = option(None, "Split of the dataset, or all.", shown="test, or the only one")
-    subset: str | None = option(None, "first100 or first500: the paper's subsets.")
+    subset: str | None = option(None, "firstN: the first N questions; first100 and first500 are the paper's.")
     lang: str | None = option(None, "Language, where the dataset does not say.")
     segmenter: str | None = option(None, "builtin, or a trained spaCy pipeline for its tokens.")
     strip_thinking: bool | None = option(
@@ -177,10 +203,8 @@ class ScoreOptions(BaseModel):
     strict: bool = option(False, "Missing, unknown, double, null or failed outputs are an error.", names="--strict")
 
 
-class PredictOptions(BaseModel):
+class PredictOptions(Options):
     """What is asked of a model, and how much of it at a time."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     endpoint: str | None = option(None, "Address of the server, as http://127.0.0.1:8000/v1.", panel=SERVER)
     model: str | None = option(None, "Name of the model, as the server knows it.", panel=SERVER)
@@ -317,9 +341,9 @@ def checked(model: type[Model], values: Mapping[str, Any], place: str = "") -> M
         ConfigError: A field is unknown, or its value is wrong.
     """
     try:
-        return model.model_validate(values)
-    except ValidationError as error:
-        raise ConfigError(place + first_problem(error, model)) from None
+        return model(**values)
+    except ConfigError as error:
+        raise ConfigError(f"{place}{error}") from None
 
 
 def find_recipe(file: Path) -> Path:

@@ -1160,7 +1160,7 @@ def hidden_set(bench: Bench) -> Path:
     def make(out: Path) -> None:
         known = [{"id": "known", "image": bitmap(200, 50, 50), "caption": captions("en")[0]}]
         reference = bench.once("sources/known.jsonl", lambda path: write_pairs(path, known))
-        words = ("--items", 5, "--variants", 2, "--fonts", "lato,liberation-serif,carlito", "--id-column", "id")
+        words = ("--items", 5, "--same-pairs", 2, "--fonts", "lato,liberation-serif,carlito", "--id-column", "id")
         printed = bench.run(
             "hidden",
             bench.pairs("en"),

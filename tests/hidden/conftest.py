@@ -66,7 +66,8 @@ def make(secret_file: Path) -> Make:
         watcher: Watcher | None = None, config: Mapping[str, Any] | None = None, **options: Any,
     ) -> HiddenResult:  # fmt: skip
         build_config = load_build_config(None, {"source": str(source), "lang": lang, **(config or {})})
-        values = {"items": 6, "fonts": FONTS} | options
+        # One secret makes the sets of all tests.
+        values = {"items": 6, "fonts": FONTS, "reuse_secret": True} | options
         return make_hidden(HiddenOptions(config=build_config, **values), out=out, secret_file=secret, watcher=watcher)
 
     return call
@@ -84,7 +85,15 @@ def finished(make: Make, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def finished_forms(make: Make, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Three forms of four pairs; not to be changed."""
     out = tmp_path_factory.mktemp("hidden") / "three"
-    make(out, items=4, variants=3)
+    make(out, items=4, same_pairs=3)
+    return out
+
+
+@pytest.fixture(scope="session")
+def finished_other_pairs(make: Make, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three forms of four pairs each; not to be changed."""
+    out = tmp_path_factory.mktemp("hidden") / "disjoint"
+    make(out, items=4, forms=3)
     return out
 
 

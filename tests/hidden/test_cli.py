@@ -17,6 +17,15 @@ Answers = Callable[[Path], list[dict[str, Any]]]
 SMALL = ("samples:40", "--items", 3, "--fonts", "lato")
 
 
+@pytest.fixture
+def own_secret(tmp_path: Path) -> Path:
+    """The secret of all tests, in a file that no other set has used."""
+    file = tmp_path / "secret.key"
+    file.touch(0o600)
+    file.write_text("5eed" * 16)
+    return file
+
+
 def test_a_set_from_beginning_to_end(run: Run, tree: Tree, answers: Answers) -> None:
     """Made, made again, verified: with a secret that nobody sees, and no answer on the screen."""
     said = []
@@ -35,7 +44,7 @@ def test_a_set_from_beginning_to_end(run: Run, tree: Tree, answers: Answers) -> 
         assert code == 0 and "Nothing was found" in out and "FAILED" not in out
         assert ("not checked" in out) == (not more)
     assert tree(Path("set")) == before
-    digits = Path("my.key").read_text().strip()
+    digits = Path("my.key").read_text().splitlines()[0]
     shown = "\n".join(said).casefold()
     assert len(digits) == 64 and digits not in shown and digits[:16] not in shown
     for answer in answers(Path("set")):
@@ -44,19 +53,19 @@ def test_a_set_from_beginning_to_end(run: Run, tree: Tree, answers: Answers) -> 
     assert not [name for name, data in tree(Path("set")).items() if digits.encode() in data]
 
 
-def test_make_is_the_command_that_is_meant(run: Run, tree: Tree, small: Path, secret_file: Path) -> None:
+def test_make_is_the_command_that_is_meant(run: Run, tree: Tree, small: Path, own_secret: Path) -> None:
     for number, words in enumerate((["hidden"], ["hidden", "make"])):
-        code, _, err = run(*words, *SMALL, "--out", number, "--secret-file", secret_file)
+        code, _, err = run(*words, *SMALL, "--out", number, "--secret-file", own_secret)
         assert code == 0, err
         assert tree(Path(str(number))) == tree(small)
-    code, _, err = run("hidden", "--out", "options-first", "--secret-file", secret_file, *SMALL)
+    code, _, err = run("hidden", "--out", "options-first", "--secret-file", own_secret, *SMALL)
     assert code == 0, err
     assert tree(Path("options-first")) == tree(small)
 
 
-def test_forms(run: Run, tree: Tree, finished_forms: Path, secret_file: Path) -> None:
-    options = ("--items", 4, "--variants", 3, "--fonts", "lato, liberation-serif ,carlito")
-    code, out, err = run("hidden", "samples:40", *options, "--out", "set", "--secret-file", secret_file)
+def test_forms(run: Run, tree: Tree, finished_forms: Path, own_secret: Path) -> None:
+    options = ("--items", 4, "--same-pairs", 3, "--fonts", "lato, liberation-serif ,carlito")
+    code, out, err = run("hidden", "samples:40", *options, "--out", "set", "--secret-file", own_secret)
     assert code == 0, err
     assert tree(Path("set")) == tree(finished_forms)
     for one, other in itertools.combinations((1, 2, 3), 2):
@@ -71,12 +80,12 @@ def test_forms(run: Run, tree: Tree, finished_forms: Path, secret_file: Path) ->
     assert run("hidden", "verify", "set/form-2")[0] == 1
 
 
-def test_chinese_pairs(run: Run, secret_file: Path, answers: Answers) -> None:
-    words = ("--lang", "zh", "--items", 2, "--fonts", "ar-pl-sungti-gb", "--out", "set", "--secret-file", secret_file)
+def test_chinese_pairs(run: Run, own_secret: Path, answers: Answers) -> None:
+    words = ("--lang", "zh", "--items", 2, "--fonts", "ar-pl-sungti-gb", "--out", "set", "--secret-file", own_secret)
     code, _, err = run("hidden", "samples:20", *words)
     assert code == 0, err
     assert len(answers(Path("set"))) == 2
-    assert run("hidden", "verify", "set", "--secret-file", secret_file)[0] == 0
+    assert run("hidden", "verify", "set", "--secret-file", own_secret)[0] == 0
 
 
 def test_a_failed_check_quotes_nothing(run: Run, hidden_set: Path, answers: Answers) -> None:
@@ -149,7 +158,7 @@ def test_images_named_after_captions_are_not_quoted_where_the_manifest_is_whole(
         (["hidden", "verify", "full", "--secret-file", "open.key"], "can be read by others"),
     ],
 )
-def test_mistakes(run: Run, secret_file: Path, words: list[Any], message: str) -> None:
+def test_mistakes(run: Run, own_secret: Path, words: list[Any], message: str) -> None:
     Path("full").mkdir()
     Path("full/thesis.txt").write_text("mine")
     Path("file").write_text("mine")
@@ -158,13 +167,13 @@ def test_mistakes(run: Run, secret_file: Path, words: list[Any], message: str) -
         Path(f"{name}.key").chmod(0o644 if name == "open" else 0o600)
     if words[1] != "verify":
         words = [*words, *(() if "--out" in words else ("--out", "out"))]
-        words = [*words, *(() if "--secret-file" in words else ("--secret-file", secret_file))]
+        words = [*words, *(() if "--secret-file" in words else ("--secret-file", own_secret))]
     before = sorted(path.as_posix() for path in Path().rglob("*"))
     code, out, err = run(*words)
     assert code == 2, out + err
     assert message in " ".join(err.split()), err
     assert err.splitlines()[-1].startswith("Error: ") and "Traceback" not in err
-    assert "5eed" not in out + err.replace(str(secret_file), "") and "sesame" not in out + err
+    assert "5eed" not in out + err.replace(str(own_secret), "") and "sesame" not in out + err
     assert sorted(path.as_posix() for path in Path().rglob("*")) == before  # nothing half-made
 
 
@@ -173,25 +182,27 @@ def test_mistakes(run: Run, secret_file: Path, words: list[Any], message: str) -
     [
         (["samples:9", "--items", 0], "items: input should be greater than or equal to 1"),
         (["samples:9", "--items", "many"], "--items"),
-        (["samples:9", "--variants", 21], "variants: input should be less than or equal to 20"),
-        (["samples:9", "--variants", 0], "variants: input should be greater than or equal to 1"),
+        (["samples:9", "--same-pairs", 21], "same-pairs: input should be less than or equal to 20"),
+        (["samples:9", "--forms", 0], "forms: input should be greater than or equal to 1"),
+        (["samples:9", "--feedback", 1], "feedback: input should be less than 1"),
+        (["samples:9", "--forms", 2, "--same-pairs", 2], "give one of them"),
         (["samples:9", "--colour", "red"], "--colour"),
         ([], "source"),
     ],
 )
 def test_words_that_the_command_does_not_know(
-    run: Run, secret_file: Path, words: list[Any], message: str, monkeypatch: pytest.MonkeyPatch
+    run: Run, own_secret: Path, words: list[Any], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "200")
-    code, out, err = run("hidden", *words, "--out", "out", "--secret-file", secret_file)
+    code, out, err = run("hidden", *words, "--out", "out", "--secret-file", own_secret)
     assert code == 2 and message in (out + err).lower() and "Traceback" not in err
     assert not any(Path().iterdir())
 
 
 @pytest.mark.parametrize("missing", ["--out", "--secret-file"])
-def test_options_that_must_be_given(run: Run, secret_file: Path, missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_options_that_must_be_given(run: Run, own_secret: Path, missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "200")
-    options = {"--out": "out", "--secret-file": secret_file}
+    options = {"--out": "out", "--secret-file": own_secret}
     del options[missing]
     code, out, err = run("hidden", "samples:9", *itertools.chain(*options.items()))
     assert code == 2 and missing in out + err
@@ -201,8 +212,21 @@ def test_options_that_must_be_given(run: Run, secret_file: Path, missing: str, m
 @pytest.mark.parametrize(
     ("command", "named"),
     [
-        ("hidden", ("make", "verify", "--variants 5", "hidden verify hidden-2026", "score preds.jsonl")),
-        ("hidden make", ("--secret-file", "--out", "--items", "--variants", "--fonts", "--not-in", "--lang")),
+        ("hidden", ("make", "verify", "--forms 2", "hidden verify hidden-2026", "score preds.jsonl")),
+        (
+            "hidden make",
+            (
+                "--secret-file",
+                "--out",
+                "--items",
+                "--forms",
+                "--same-pairs",
+                "--feedback",
+                "--fonts",
+                "--not-in",
+                "--lang",
+            ),
+        ),
         ("hidden verify", ("--secret-file", "vcrgen hidden verify hidden-2026 --secret-file secret.key")),
     ],
 )
@@ -232,9 +256,9 @@ def test_nothing_heavy_is_loaded_for_help() -> None:
     assert done.stdout.strip() == ""
 
 
-def test_verify_does_not_change_the_set(run: Run, hidden_set: Path, secret_file: Path, tree: Tree) -> None:
+def test_verify_does_not_change_the_set(run: Run, hidden_set: Path, own_secret: Path, tree: Tree) -> None:
     before = tree(hidden_set), {path: path.stat().st_mtime_ns for path in [hidden_set, *hidden_set.rglob("*")]}
-    assert run("hidden", "verify", hidden_set, "--secret-file", secret_file)[0] == 0
+    assert run("hidden", "verify", hidden_set, "--secret-file", own_secret)[0] == 0
     assert run("hidden", "verify", hidden_set)[0] == 0
     after = tree(hidden_set), {path: path.stat().st_mtime_ns for path in [hidden_set, *hidden_set.rglob("*")]}
     assert after == before

@@ -12,7 +12,7 @@ from PIL import Image
 
 from vcrgen.config import load_build_config
 from vcrgen.hidden.choices import EMS, LEAST_WIDTH, MOST_WIDTH
-from vcrgen.hidden.forms import MOST_RATIO, FormMaker
+from vcrgen.hidden.forms import MOST_RATIO, Form, FormMaker, Planned
 from vcrgen.hidden.secret import Secret
 from vcrgen.records import Item, Reject
 from vcrgen.samples import sample_pair
@@ -45,6 +45,7 @@ def uncovered(answer: dict[str, Any], lang: str) -> tuple[Pixels, Layout]:
     """The strip as it was before it was covered."""
     unit = LANGUAGES[lang].break_unit
     layout = layout_caption(answer["caption"], shaper_of(answer), width=answer["width"], max_lines=5, break_unit=unit)
+    layout = layout.uncut()
     return render_strip(layout), layout
 
 
@@ -148,9 +149,20 @@ def test_widths_and_sizes(folder: Path, name: str, answers: Answers) -> None:
         assert abs(answer["font_size"] - round(answer["width"] / EMS)) <= 2
 
 
-def maker(secret: bytes = b"s" * 32, *, variants: int = 1, **options: Any) -> FormMaker:
+def maker(secret: bytes = b"s" * 32, **options: Any) -> FormMaker:
     config = load_build_config(None, {"source": "samples", "lang": "en", **options})
-    return FormMaker(config, Secret(secret), ("lato", "carlito"), variants)
+    return FormMaker(config, Secret(secret), ("lato", "carlito"))
+
+
+def forms_of(maker: FormMaker, pair: Item, count: int, *, number: int = 0, before: int = 0) -> list[Form] | Reject:
+    """Some forms of the same pair."""
+    plans: list[Planned] = []
+    for form in range(count):
+        planned = maker.plan(pair, number, form, [span for plan in plans for span in plan.spans])
+        if isinstance(planned, Reject):
+            return planned
+        plans.append(planned)
+    return [maker.draw(planned, form, before, "00" * 32) for form, planned in enumerate(plans)]
 
 
 def item(index: int, **changes: Any) -> Item:
@@ -159,7 +171,7 @@ def item(index: int, **changes: Any) -> Item:
 
 
 def test_a_form_does_not_depend_on_the_number_of_forms() -> None:
-    one, three = (maker(variants=variants).forms(item(3), 0, [0] * variants) for variants in (1, 3))
+    one, three = (forms_of(maker(), item(3), count) for count in (1, 3))
     assert not isinstance(one, Reject) and not isinstance(three, Reject)
     assert one[0] == three[0]
 
@@ -167,11 +179,13 @@ def test_a_form_does_not_depend_on_the_number_of_forms() -> None:
 def test_ids_come_from_secret_form_and_content() -> None:
     ids = []
     for secret, index in itertools.product((b"s" * 32, b"t" * 32), (3, 4)):
-        forms = maker(secret, variants=2).forms(item(index), 0, [0, 0])
+        forms = forms_of(maker(secret), item(index), 2)
         assert not isinstance(forms, Reject)
         ids += [form.question_id for form in forms]
     assert len(set(ids)) == 8
-    again = maker().forms(item(3, source_id="other"), 5, [7])  # neither its name nor its place in the set
+    again = forms_of(
+        maker(), item(3, source_id="other"), 1, number=5, before=7
+    )  # neither its name nor its place in the set
     assert not isinstance(again, Reject) and again[0].question_id == ids[0]
 
 
@@ -179,13 +193,11 @@ def test_a_form_takes_other_texts_where_there_are_some() -> None:
     """A caption of many sentences has new texts for every form; of one that has few, a form has at least one text."""
     verbs = ("opens", "closes", "paints", "mends", "sells", "hides", "finds", "cleans")
     long = " ".join(f"Every morning somebody {verb} a wooden box behind the old stone bridge." for verb in verbs)
-    forms = maker(variants=4).forms(item(3, caption=long), 0, [0] * 4)
+    forms = forms_of(maker(), item(3, caption=long), 4)
     assert not isinstance(forms, Reject)
     for one, other in itertools.combinations(forms, 2):
         assert not set(one.answer["crossed_text"]) & set(other.answer["crossed_text"])
-    short = maker(variants=4).forms(
-        item(3, caption="The old man was reading a long book before the evening came."), 0, [0] * 4
-    )
+    short = forms_of(maker(), item(3, caption="The old man was reading a long book before the evening came."), 4)
     assert not isinstance(short, Reject)
     assert all(len(form.answer["crossed_text"]) == 1 for form in short)
 
@@ -203,7 +215,7 @@ def test_a_form_takes_other_texts_where_there_are_some() -> None:
     ],
 )
 def test_what_is_set_aside(changes: dict[str, Any], reason: str) -> None:
-    rejected = maker(variants=2).forms(item(3, **changes), 0, [0, 0])
+    rejected = forms_of(maker(), item(3, **changes), 2)
     assert isinstance(rejected, Reject) and rejected.reason == reason
 
 
@@ -212,7 +224,7 @@ def test_a_picture_too_tall_is_set_aside() -> None:
 
     buffer = io.BytesIO()
     Image.new("RGB", (40, 118), "green").save(buffer, "PNG")
-    rejected = maker().forms(item(3, image=buffer.getvalue()), 0, [0])
+    rejected = forms_of(maker(), item(3, image=buffer.getvalue()), 1)
     assert isinstance(rejected, Reject) and rejected.reason == "too_tall"
 
 

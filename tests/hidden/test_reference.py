@@ -17,7 +17,7 @@ from PIL import Image, ImageEnhance, ImageFilter, ImageOps
 from vcrgen.builder.run import build
 from vcrgen.errors import NoPairsError, SourceError
 from vcrgen.hidden import HiddenResult
-from vcrgen.hidden.near import NEAR
+from vcrgen.hidden.near import NEAR, any_near
 from vcrgen.hidden.reference import CAPTION_START, Reference, caption_start, difference_hash
 from vcrgen.samples import sample_pair
 
@@ -35,6 +35,10 @@ def encoded(image: Image.Image, form: str = "PNG", **options: Any) -> bytes:
 
 def picture(index: int) -> Image.Image:
     return Image.open(io.BytesIO(sample_pair("en", index).image)).convert("RGB")
+
+
+def match(reference: Reference, image: bytes, caption: str) -> str | None:
+    return reference.match(reference.hash(image), caption)
 
 
 def distance(one: Image.Image, two: Image.Image) -> int:
@@ -112,7 +116,7 @@ def test_the_start_of_a_caption_is_letters_and_digits(text: str) -> None:
 def test_a_caption_is_known_again(text: str) -> None:
     reference = Reference(10**6)
     reference.add(None, LONG)
-    assert reference.match(b"no picture", text) == "caption"
+    assert match(reference, b"no picture", text) == "caption"
 
 
 @pytest.mark.parametrize("text", ["", "…", LONG[2:], LONG.replace("grey", "white"), "鹭鸶站在水里", LONG[:20]])
@@ -120,31 +124,52 @@ def test_another_caption_is_not(text: str) -> None:
     reference = Reference(10**6)
     for caption in (LONG, None, "", "?!"):
         reference.add(None, caption)
-    assert reference.match(encoded(picture(0)), text) is None
+    assert match(reference, encoded(picture(0)), text) is None
     assert len(reference) == 1
 
 
 def test_a_picture_is_known_by_itself() -> None:
     reference = Reference(10**6)
     reference.add(encoded(quarter(picture(0)), "JPEG"), "Something else")
-    assert reference.match(encoded(picture(0)), LONG) == "picture"
-    assert reference.match(encoded(picture(1)), LONG) is None
+    assert match(reference, encoded(picture(0)), LONG) == "picture"
+    assert match(reference, encoded(picture(1)), LONG) is None
     reference.add(encoded(picture(1), "WEBP"), None)  # after the first look
-    assert reference.match(encoded(picture(1)), LONG) == "picture"
+    assert match(reference, encoded(picture(1)), LONG) == "picture"
 
 
 @pytest.mark.parametrize("data", [b"", b"garbage", b"\x89PNG\r\n\x1a\n", encoded(picture(0))[:300]])
 def test_a_picture_that_cannot_be_decoded_counts_by_its_caption(data: bytes) -> None:
     reference = Reference(10**6)
     reference.add(data, LONG)
-    assert reference.match(data, "Something else") is None
-    assert reference.match(data, LONG) == "caption"
+    assert match(reference, data, "Something else") is None
+    assert match(reference, data, LONG) == "caption"
 
 
 def test_a_picture_of_too_many_pixels_is_not_decoded() -> None:
     reference = Reference(max_pixels=50 * 50)
     reference.add(encoded(picture(0)), None)
-    assert reference.match(encoded(picture(0)), LONG) is None
+    assert match(reference, encoded(picture(0)), LONG) is None
+
+
+def test_a_reference_that_grows_finds_what_comparing_with_each_finds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pictures that came in after the index was made are found, too, and most are not compared one by one."""
+    monkeypatch.setattr("vcrgen.hidden.reference.MOST_UNINDEXED", 50)
+    compared: list[int] = []
+    monkeypatch.setattr(
+        "vcrgen.hidden.reference.any_near",
+        lambda strings, string: compared.append(len(strings)) or any_near(strings, string),
+    )
+    rng = np.random.default_rng(0)
+    reference, known = Reference(10**6), []
+    for number in range(400):
+        string = rng.integers(0, 256, 32, dtype=np.uint8)
+        if known and number % 3 == 0:  # a copy in which a few bits differ
+            string = known[rng.integers(len(known))] ^ np.packbits(rng.random(256) < 0.1)
+        near = any(np.unpackbits(other ^ string).sum() <= NEAR for other in known)
+        assert reference.match(string, "") == ("picture" if near else None)
+        reference.add_hash(string, None)
+        known.append(string)
+    assert max(compared) < 50
 
 
 def write_pairs(file: Path, pairs: Pairs) -> Path:

@@ -12,20 +12,22 @@ from vcrgen.hidden.report import mix_report, overlap_report
 Answers = Callable[[Path], list[dict[str, Any]]]
 
 
-def answer(*spans: tuple[int, int, str, float], font: str = "lato", strip: str = "above", width: int = 700) -> Any:
+def answer(
+    *spans: tuple[int, int, str, float], font: str = "lato", strip: str = "above", width: int = 700, **more: str
+) -> Any:
     """An item of a key whose span texts are named after their places."""
     rows = [
         {"start": start, "end": end, "text": f"{start}-{end}", "cover": cover, "visible_ink": ink}
         for start, end, cover, ink in spans
     ]
     texts = [row["text"] for row in rows]
-    return {"crossed_text": texts, "spans": rows, "font": font, "strip": strip, "width": width}
+    return {"crossed_text": texts, "spans": rows, "font": font, "strip": strip, "width": width, "part": "final"} | more
 
 
 def test_the_mix_is_counted() -> None:
     answers = [
         answer((0, 10, "easy", 0.5), (20, 30, "hard", 0.25), width=601),
-        answer((5, 9, "easy", 0.46), font="carlito", strip="below", width=1000),
+        answer((5, 9, "easy", 0.46), font="carlito", strip="below", width=1000, part="feedback"),
         answer((5, 9, "easy", 0.01), strip="below", width=800),
     ]
     report = mix_report(answers, language="en", drops={"no_glyph": 2})
@@ -36,6 +38,8 @@ def test_the_mix_is_counted() -> None:
     assert report["width"] == {"least": 601, "median": 800, "most": 1000}
     assert report["visible_ink"]["easy"] == {"target": 0.48, "median": 0.46, "off_target": 1}
     assert report["visible_ink"]["hard"] == {"target": 0.27, "median": 0.25, "off_target": 0}
+    assert report["parts"]["feedback"] == {"items": 1, "spans": 1, "easy": 1}
+    assert report["parts"]["final"] == {"items": 2, "spans": 3, "easy": 2, "hard": 1}
     assert report["set_aside"] == {"no_glyph": 2}
 
 
@@ -47,7 +51,7 @@ def test_a_mode_without_spans_has_no_median() -> None:
 def test_the_report_of_a_set_is_that_of_its_key(finished: Path, answers: Answers) -> None:
     report = json.loads((finished / "key" / "report.json").read_bytes())
     expected = mix_report(answers(finished), language="en", drops=report["set_aside"])
-    assert report == expected | {"form": 1, "overlap": []}
+    assert report == expected | {"form": 1, "overlap": [], "alike": {}}
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from filelock import FileLock
 
 from vcrgen.errors import FontError, HiddenSetError, NoPairsError, OutputError, SourceError, VcrgenError
 from vcrgen.hidden import HiddenResult, verify
-from vcrgen.hidden.run import DECISIONS, WORK, _Decision, _Taken, default_fonts
+from vcrgen.hidden.run import DECISIONS, WORK, default_fonts
 from vcrgen.hidden.secret import load_secret
 from vcrgen.samples import sample_pair
 from vcrgen.work.watcher import Watcher
@@ -177,7 +177,7 @@ def test_stopped_between_pairs(
 def test_killed_and_run_again(make: Make, tree: Tree, finished: Path, secret_file: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     command = [sys.executable, "-m", "vcrgen", "hidden", "samples:40", "--out", str(out), "--items", "6"]
-    command += ["--secret-file", str(secret_file), "--fonts", "lato,liberation-serif,carlito"]
+    command += ["--secret-file", str(secret_file), "--fonts", "lato,liberation-serif,carlito", "--reuse-secret"]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + 120
     while process.poll() is None and time.monotonic() < deadline:
@@ -192,18 +192,18 @@ def test_killed_and_run_again(make: Make, tree: Tree, finished: Path, secret_fil
     assert tree(out) == tree(finished)
 
 
-@pytest.mark.parametrize("variants", [1, 2])
+@pytest.mark.parametrize("forms", [1, 2])
 def test_killed_before_any_file_is_put_in_place(
-    make: Make, tree: Tree, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variants: int
+    make: Make, tree: Tree, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, forms: int
 ) -> None:
     """The state of the disk at each renaming, of files and of finished parts, with what was half written."""
-    options = {"items": 3 - variants, "fonts": ("lato", "carlito"), "variants": variants}
+    options = {"items": 3 - forms, "fonts": ("lato", "carlito"), "forms": forms}
     states = itertools.count()
     real = Path.replace
 
     def noting(self: Path, target: Path) -> Path:
         state = next(states)
-        if variants == 1 or state >= 16:  # two forms are decided and written as one is
+        if forms == 1 or state >= 16:  # two forms are decided and written as one is
             shutil.copytree(tmp_path / "out", tmp_path / "killed" / str(state))
         return real(self, target)
 
@@ -212,13 +212,13 @@ def test_killed_before_any_file_is_put_in_place(
         make(tmp_path / "out", **options)
     expected = tree(tmp_path / "out")
     killed = sorted((tmp_path / "killed").iterdir(), key=lambda folder: int(folder.name))
-    assert len(killed) >= (12 if variants == 1 else 5)
+    assert len(killed) >= (12 if forms == 1 else 5)
     assert any(list(folder.rglob("*.tmp")) for folder in killed) and not list(killed[-1].rglob("*.tmp"))
     for folder in killed:
         assert not make(folder, **options).was_complete
         assert tree(folder) == expected, folder.name
-        parts = [folder] if variants == 1 else sorted(folder.iterdir())
-        assert [failures(part) for part in parts] == [[]] * variants
+        parts = [folder] if forms == 1 else sorted(folder.iterdir())
+        assert [failures(part) for part in parts] == [[]] * forms
 
 
 @pytest.mark.parametrize("gone", [[], ["plan.json"], [DECISIONS], ["plan.json", "lock", DECISIONS]])
@@ -363,7 +363,7 @@ def test_no_file_of_the_set_holds_the_secret(make: Make, tree: Tree, tmp_path: P
     secret_file = tmp_path / "secret.key"
     result = make(tmp_path / "out", secret=secret_file, watcher=Looking(), **SMALL)
     assert result.made_secret
-    digits = secret_file.read_text().strip()
+    digits = secret_file.read_text().splitlines()[0]
     forms = (digits.encode(), digits.upper().encode(), bytes.fromhex(digits), digits[:32].encode())
     held.append(tree(tmp_path / "out"))
     for files in held:
@@ -418,7 +418,7 @@ def test_with_the_secret_the_key_can_be_proven(hidden_set: Path, secret_file: Pa
         ({"source": "no-such-file.parquet"}, SourceError, "no-such-file.parquet"),
         ({"config": {"caption_column": "text"}}, SourceError, "'text'"),
         ({"source": "samples:5", "items": 6}, NoPairsError, r"has 5 usable pairs, and 6 .*--items \(set aside: none\)"),
-        ({"source": "samples:5", "items": 9, "variants": 2}, NoPairsError, "5 usable pairs, and 9"),
+        ({"source": "samples:5", "items": 9, "same_pairs": 2}, NoPairsError, "5 usable pairs, and 9"),
     ],
 )
 def test_what_cannot_be_made(
@@ -438,7 +438,7 @@ def write_pairs(file: Path, captions: list[str | None]) -> Path:
 
 def test_too_few_usable_pairs_are_counted_by_reason(make: Make, tmp_path: Path) -> None:
     good = sample_pair("en", 3).caption
-    captions = [good, f"{good} \U000131a0", f"水 {good}", "Two words", f"{good} It was a massacre.", f" {good} ", None]
+    captions = [good, f"\U000131a0 {good}", f"水 {good}", "Two words", f"A massacre. {good}", f" {good} ", None]
     source = write_pairs(tmp_path / "pairs.parquet", captions)
     with pytest.raises(NoPairsError, match="1 usable pairs, and 4") as caught:
         make(tmp_path / "out", source=source, items=4, fonts=("lato",))
@@ -459,32 +459,6 @@ def test_a_pair_comes_once(make: Make, answers: Answers, tmp_path: Path) -> None
         make(tmp_path / "out", source=tmp_path / "pairs.parquet", items=7)
     make(tmp_path / "out", source=tmp_path / "pairs.parquet", items=4)
     assert len({answer["caption"] for answer in answers(tmp_path / "out")}) == 4
-
-
-class _Counted(str):
-    """A text that counts how often it is compared."""
-
-    compared = 0
-    __hash__ = str.__hash__
-
-    def __eq__(self, other: object) -> bool:
-        type(self).compared += 1
-        return str.__eq__(self, other)
-
-
-def test_a_pair_is_not_compared_with_all_that_are_in_the_set() -> None:
-    """Twice as many pairs are twice the work; what is found is what comparing with each finds."""
-    names = [(f"image {number % 900}", f"caption {number % 700}") for number in range(2000)]
-    taken, before = _Taken(2), list[tuple[str, str]]()
-    for image, caption in names:
-        known = any(image == other[0] or caption == other[1] for other in before)
-        keys = {"image": _Counted(image), "caption": _Counted(caption)}
-        assert taken.has(keys) == known
-        if not known:
-            taken.add(_Decision([{"spans": [1]}, {"spans": [1, 2]}], keys))
-            before.append((image, caption))
-    assert len(before) == len(taken.decisions) == 700 and taken.spans == [700, 1400]
-    assert _Counted.compared < 4 * len(names)
 
 
 def test_a_full_disk_is_one_sentence(

@@ -58,9 +58,10 @@ PERMISSIONS = "key readable by its owner only"
 CONTENT = "questions and images are those of the key"
 TEXTS = "no answer, caption or source id in the public part"
 COVERS = "every answer covered in the pixels"
+PARTS = "feedback part and final part"
 SEAL = "seal of the maintainer's secret"
 PUBLIC_CHECKS = (NAMES, DESCRIPTION, QUESTIONS, IMAGES, CANARY, TIMES)
-ALL_CHECKS = (*PUBLIC_CHECKS, COMMITMENT, PERMISSIONS, CONTENT, TEXTS, COVERS, SEAL)
+ALL_CHECKS = (*PUBLIC_CHECKS, COMMITMENT, PERMISSIONS, CONTENT, TEXTS, COVERS, PARTS, SEAL)
 
 
 @pytest.fixture(scope="module")
@@ -487,7 +488,7 @@ SEALED_AGAIN: dict[str, tuple[Plant, set[str]]] = {
     "folder too many": (extra_folder, {NAMES}),
     "key inside": (key_inside, {NAMES, QUESTIONS, CANARY}),
     "missing image": (missing_image, {QUESTIONS, IMAGES, COVERS}),
-    "item twice": (item_twice, {DESCRIPTION, QUESTIONS}),
+    "item twice": (item_twice, {DESCRIPTION, QUESTIONS, PARTS}),
     "rows in the source's order": (rows_in_source_order, {QUESTIONS}),
     "source ids as ids": (source_ids, {NAMES, QUESTIONS, TEXTS}),
     "source ids that look random": (source_ids_that_look_random, {TEXTS}),

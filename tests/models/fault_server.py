@@ -14,6 +14,7 @@ import hashlib
 import json
 import re
 import socket
+import ssl
 import struct
 import sys
 import threading
@@ -74,16 +75,20 @@ class FaultServer:
     """
 
     def __init__(
-        self, plan: Callable[[Call], Answer] = lambda call: Answer(), *, keep_data: bool = True, port: int = 0
+        self,
+        plan: Callable[[Call], Answer] = lambda call: Answer(),
+        *,
+        keep_data: bool = True,
+        tls: ssl.SSLContext | None = None,
     ) -> None:
-        self.plan, self._keep_data = plan, keep_data
+        self.plan, self._keep_data, self._tls = plan, keep_data, tls
         self.calls: list[Call] = []
         self.answered: Counter[str] = Counter()  # good replies that were sent whole, by digest of the request
         self.most = self._active = 0
         self._tries: Counter[str] = Counter()
-        self._listener = socket.create_server(("127.0.0.1", port), backlog=1024)
+        self._listener = socket.create_server(("127.0.0.1", 0), backlog=1024)
         self.port = self._listener.getsockname()[1]
-        self.url = f"http://127.0.0.1:{self.port}/v1"
+        self.url = f"{'https' if tls else 'http'}://127.0.0.1:{self.port}/v1"
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._run, daemon=True)
 
@@ -98,7 +103,7 @@ class FaultServer:
     def _run(self) -> None:
         async def serve() -> None:
             self._stopped = asyncio.Event()
-            server = await asyncio.start_server(self._connection, sock=self._listener, limit=1 << 16)
+            server = await asyncio.start_server(self._connection, sock=self._listener, limit=1 << 16, ssl=self._tls)
             await self._stopped.wait()
             server.close()
             for task in asyncio.all_tasks() - {asyncio.current_task()}:
@@ -164,6 +169,7 @@ def _break_off(writer: asyncio.StreamWriter) -> None:
 if __name__ == "__main__":
     wait = float(sys.argv[1]) if len(sys.argv) > 1 else 0.0
     with FaultServer(lambda call: Answer(delay=wait), keep_data=False) as running:
-        print(running.port, flush=True)
+        sys.stdout.write(f"{running.port}\n")
+        sys.stdout.flush()
         with contextlib.suppress(KeyboardInterrupt):
             threading.Event().wait()

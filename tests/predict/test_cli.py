@@ -1,5 +1,6 @@
 """``vcrgen baseline``: what it prints, and that every mistake is one sentence and exit code 2."""
 
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable
@@ -33,11 +34,31 @@ def test_the_last_line_says_how_to_score(baseline: Run, dataset: Path) -> None:
     [
         (["--split", "test", "--mode", "hard"], "score x.jsonl --data {} --split test"),
         (["--limit", "100"], "score x.jsonl --data {} --split all --subset first100"),
-        (["--limit", "2"], "score x.jsonl --data {} --split all"),
+        (["--limit", "2"], "score x.jsonl --data {} --split all --subset first2"),
     ],
 )
 def test_the_command_scores_what_was_read(baseline: Run, dataset: Path, options: list[str], command: str) -> None:
     assert baseline("ocr", dataset, "--out", "x.jsonl", *options)[1].endswith(f"vcrgen {command.format(dataset)}\n")
+
+
+@pytest.mark.parametrize("options", [["--limit", 2], ["--limit", 2, "--mode", "hard"], ["--split", "test"]])
+def test_the_command_finds_no_output_missing(baseline: Run, run: Run, dataset: Path, options: list[Any]) -> None:
+    """It scores what was read, and does not count the rest as wrong."""
+    code, out, err = baseline("ocr", dataset, "--out", "x.jsonl", *options)
+    assert code == 0, err
+    code, _, err = run(*shlex.split(out.partition("next: vcrgen ")[2]), "--strict")
+    assert code == 0, err
+    code, _, err = run("score", "x.jsonl", "--data", dataset, "--split", "all", "--strict")
+    assert code == 2 and "without an output" in err
+
+
+def test_many_pictures_come_with_an_estimate(baseline: Run, dataset: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    code, _, err = baseline("ocr", dataset, "--out", "few.jsonl")
+    assert code == 0 and "Reading" not in err
+    monkeypatch.setattr("vcrgen.cli.baseline.MANY", 5)
+    code, _, err = baseline("ocr", dataset, "--out", "many.jsonl", "--workers", 3)
+    assert code == 0 and "Reading 12 pictures, 3 at a time: less than a minute, if all are like the first 3." in err
+    assert Path("few.jsonl").read_bytes() == Path("many.jsonl").read_bytes()
 
 
 def test_a_hidden_set(baseline: Run, hidden: Callable[..., Path]) -> None:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import shlex
+import time
+from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from vcrgen.cli import console
+from vcrgen.cli.doctor import cores
 from vcrgen.cli.options import examples
 from vcrgen.cli.root import app
 from vcrgen.errors import ConfigError
@@ -16,6 +20,11 @@ from vcrgen.storage import remote_url
 
 if TYPE_CHECKING:
     from vcrgen.dataset.pictures import Choice, Pictures
+    from vcrgen.models.base import Reader
+
+MOST_WORKERS = 4  # each holds some hundred MB
+# Before so many pictures are read, the first ones tell how long it takes.
+MANY, TRIED = 50, 3
 
 baseline = typer.Typer(
     no_args_is_help=True,
@@ -51,7 +60,12 @@ def ocr(
     limit: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Only the first N questions.", show_default="all")
     ] = None,
-    workers: Annotated[int, typer.Option(min=1, max=64, help="Pictures read at a time.")] = 1,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            min=1, max=64, help="Pictures read at a time.", show_default=f"one a core, at most {MOST_WORKERS}"
+        ),
+    ] = None,
 ) -> None:
     r"""Read the images with OCR and write what was read as outputs to score.
 
@@ -70,6 +84,8 @@ def ocr(
     choice = Choice(views=VIEWS[view], mode=mode, split=split, limit=limit)
     pictures = open_pictures(open_dataset(dataset, VCR), choice)
     target = out or default_out(dataset, "ocr")
+    workers = workers or min(cores() or 1, MOST_WORKERS)
+    _say_how_long(pictures, OcrModel(), workers)
     with ConsoleWatcher(console.err, doing="reading", unit="pictures", kept="read") as watcher:
         result = run_baseline(pictures, choice, out=target, make_model=OcrModel, workers=workers, watcher=watcher)
     if result.aside:
@@ -77,6 +93,22 @@ def ocr(
         typer.echo(f"Set aside: {counts}; the first: {result.example}")
     score = score_command(result.path, pictures, choice)
     typer.echo(f"{result.path}: {result.outputs:,} outputs of {result.model}; next: {score}")
+
+
+def _say_how_long(pictures: Pictures, model: Reader, workers: int) -> None:
+    """Read the first pictures of many, and say how long all of them will take."""
+    from vcrgen.models.base import Request, RequestProblem
+
+    if pictures.total < MANY:
+        return
+    began = time.monotonic()
+    for picture in islice(pictures.stream(), TRIED):
+        with suppress(RequestProblem):  # which the run counts
+            model.reply(Request(images=(picture.data or b"",), language=picture.lang))
+    minutes = (time.monotonic() - began) / TRIED * pictures.total / workers / 60
+    told = "less than a minute" if minutes < 1 else f"about {minutes:.0f} min"
+    many = f"Reading {pictures.total:,} pictures, {workers} at a time"
+    console.err.print(f"{many}: {told}, if all are like the first {TRIED}.", soft_wrap=True)
 
 
 def default_out(dataset: Path, what: str) -> Path:
@@ -90,7 +122,6 @@ def default_out(dataset: Path, what: str) -> Path:
 def score_command(file: Path, pictures: Pictures, choice: Choice) -> str:
     """The command that scores a file of outputs; of a hidden test set, the key may be where only its owner looks."""
     from vcrgen.dataset.key import is_key
-    from vcrgen.scorer.answers import SUBSETS
 
     data, splits = str(pictures.dataset), pictures.dataset.splits
     if pictures.dataset.is_hidden:
@@ -99,7 +130,8 @@ def score_command(file: Path, pictures: Pictures, choice: Choice) -> str:
     words = ["vcrgen", "score", str(file), "--data", data]
     if choice.split or len(splits) > 1:
         words += ["--split", choice.split or "all"]
-    words += [word for name, size in SUBSETS.items() if size == choice.limit for word in ("--subset", name)]
+    if choice.limit:
+        words += ["--subset", f"first{choice.limit}"]
     return shlex.join(words)
 
 

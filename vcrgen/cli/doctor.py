@@ -168,10 +168,14 @@ def _zlib_ng() -> str:
     return f"zlib-ng {version('zlib-ng')}"
 
 
-def _machine(group: str) -> Iterator[Finding]:
+def cores() -> int | None:
+    """The cores that this process may use, or None if the system does not say."""
     affinity = getattr(os, "sched_getaffinity", None)  # not all cores of the machine may be this process's
-    look = partial(len, affinity(0)) if affinity else os.cpu_count
-    yield _probe(group, "cores", look, hint="give --workers yourself", optional=True)
+    return len(affinity(0)) if affinity else os.cpu_count()
+
+
+def _machine(group: str) -> Iterator[Finding]:
+    yield _probe(group, "cores", cores, hint="give --workers yourself", optional=True)
     yield _probe(group, "memory", _memory, hint="", optional=True)
     folder = tempfile.gettempdir()
     yield _probe(group, f"temporary folder {folder}", _write_temporary, hint="set TMPDIR to a folder you can write to")

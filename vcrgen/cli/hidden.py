@@ -39,7 +39,7 @@ hidden = typer.Typer(
     help="Make test sets whose answers stay secret, and check that they do.",
     epilog=examples(
         "vcrgen hidden pairs.parquet --lang zh --items 100 --out hidden-2026 --secret-file secret.key",
-        "vcrgen hidden pairs.parquet --out hidden-2026 --secret-file secret.key --variants 5 --not-in data/my-vcr",
+        "vcrgen hidden pairs.parquet --out hidden-2026 --secret-file secret.key --forms 2 --not-in data/my-vcr",
         "vcrgen hidden verify hidden-2026 --secret-file secret.key",
         "vcrgen score preds.jsonl --data hidden-2026/key",
     ),
@@ -49,7 +49,7 @@ hidden = typer.Typer(
 @hidden.command(
     epilog=examples(
         "vcrgen hidden make pairs.parquet --items 100 --out hidden-2026 --secret-file secret.key",
-        "vcrgen hidden make pairs.parquet --out hidden-2026 --secret-file secret.key --fonts lato,carlito --variants 5",
+        "vcrgen hidden make pairs.parquet --out forms --secret-file secret.key --fonts lato,carlito --same-pairs 5",
     )
 )
 @options_of(BuildConfig, only=CONFIG_OPTIONS)
@@ -90,6 +90,8 @@ def make(
 
 def _print_report(report: dict[str, Any]) -> None:
     table = Table("", "", box=None, pad_edge=False, show_header=False)
+    parts = (f"{part} {counts['items']:,} items, {counts['spans']:,} spans" for part, counts in report["parts"].items())
+    table.add_row("parts", "; ".join(parts))
     for name in ("fonts", "strip", "covers", "width", "set_aside"):
         if report[name]:
             counts = ", ".join(f"{escape(str(value))} {count:,}" for value, count in report[name].items())
@@ -105,6 +107,9 @@ def _print_report(report: dict[str, Any]) -> None:
             f"share {100 * overlap['same_spans']:.1f} % of spans and {100 * overlap['shared_characters']:.1f} % of "
             "covered characters",
         )
+    for name, forms in report["alike"].items():
+        means = ", ".join(f"{mean:g}" for mean in forms["means"])
+        table.add_row(f"forms, {name}", f"means {means}; {forms['apart']:.2f} standard deviations apart")
     console.out.print(f"{report['items']:,} items, {report['spans']:,} spans in a form")
     console.out.print(table)
 

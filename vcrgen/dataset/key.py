@@ -1,7 +1,7 @@
 """The key of a hidden test set: written by ``vcrgen hidden``, read by whoever scores against it.
 
     key/key.json        what is in it, hashes of the files, and a seal made with the maintainer's secret
-    key/answers.jsonl   one item a line
+    key/answers.jsonl   one item a line, with the part of the set that it is in
     key/report.json     the mix of what was drawn for the items
 
 The public part names a commitment: the SHA-256 of the key's description, which holds the hashes of all files and a
@@ -21,9 +21,10 @@ from vcrgen.errors import HiddenSetError
 from vcrgen.files import canonical_json, sha256_file
 from vcrgen.signature import Signature
 
-VERSION = "vcrgen-hidden-1"
+VERSION = "vcrgen-hidden-2"
 HIDDEN_MODE = "mixed"  # of every question: which of the modes it is in, only the key says
 KEY_FILE, ANSWERS, REPORT = "key.json", "answers.jsonl", "report.json"
+FEEDBACK, FINAL = "feedback", "final"  # the parts of a set: `part` of each item
 MAX_KEY_BYTES = 1 << 20
 MAX_LINE_BYTES = 4 << 20
 

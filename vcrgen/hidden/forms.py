@@ -1,10 +1,10 @@
-"""All forms of one pair: set, masked, covered and drawn as the secret says."""
+"""Items of a hidden set: pairs set, masked, covered and drawn as the secret says."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from typing import Any
 
 from vcrgen.builder.compose import compose_images, draw_parts
@@ -15,12 +15,20 @@ from vcrgen.builder.rows import span_row
 from vcrgen.config import BuildConfig
 from vcrgen.hidden.choices import EMS, LEAST_WIDTH, Slot, cover_modes, slot_for
 from vcrgen.hidden.secret import Secret
-from vcrgen.records import Item, Mode, Reject, Span
+from vcrgen.records import Item, Reason, Reject, Span
+from vcrgen.text.graphemes import clusters
+from vcrgen.typeset.cover import Gray, measure_cover, span_cells
 from vcrgen.typeset.fonts import FontChain, resolve_font
+from vcrgen.typeset.records import WHITE
+from vcrgen.typeset.render import render_strip
 from vcrgen.typeset.style import Style, make_style
 
-# A later form draws spans this often, and takes the drawing with the most new spans.
+# Where spans hide a letter, or are those of an earlier form of the pair, spans are drawn this often, and the drawing
+# with the most others counts.
 DRAWINGS = 24
+# Of each letter at least this share of its ink stays visible, in both modes. Some, such as 一, have nearly all of it
+# where the covers are.
+LEAST_OF_A_LETTER = 0.1
 # New is a span that shares at most half of its characters with every span of the forms before; if there is none, one
 # that is not quite the same.
 MOST_SHARED = (0.5, 0.99)
@@ -34,24 +42,39 @@ class Form:
     """One item of one form."""
 
     question_id: str  # random digits
-    keys: dict[str, str]  # hashes of source image and shown caption, by which the same pair is known
     stacked: bytes  # PNG of VI+TEI
     only_it: bytes  # PNG of TEI only
     answer: dict[str, Any]  # the line of the key
 
 
-class FormMaker:
-    """Makes the forms of pairs.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planned:
+    """One pair with its spans, before a pixel of it is covered."""
 
-    ``fonts`` are names of faces, or font files; ``variants`` is the number of forms.
+    slot: Slot
+    prepared: Prepared
+    spans: tuple[Span, ...]  # in reading order
+    visible: float  # ink that covers leave of each span, as a share: mean of both modes, summed over the spans
+
+    @property
+    def statistics(self) -> tuple[int, ...]:
+        """What forms should have alike: spans, letters of the caption, covered letters, visible ink in thousandths."""
+        covered = sum(span.end - span.start for span in self.spans)
+        return len(self.spans), len(self.prepared.layout.text), covered, round(1000 * self.visible)
+
+
+class FormMaker:
+    """Makes items of forms.
+
+    ``fonts`` are names of faces, or font files.
 
     Raises:
         VcrgenError: A font or the text pipeline cannot be used.
     """
 
-    def __init__(self, config: BuildConfig, secret: Secret, fonts: Sequence[str], variants: int) -> None:
+    def __init__(self, config: BuildConfig, secret: Secret, fonts: Sequence[str]) -> None:
         self.pipeline = Pipeline(config)
-        self._secret, self._fonts, self._variants = secret, fonts, variants
+        self._secret, self._fonts = secret, fonts
         self._style = lru_cache(maxsize=_STYLES)(self._make_style)
         for font in fonts:
             self._style(font, round(LEAST_WIDTH / EMS))  # so that an unusable one is found before anything is written
@@ -60,27 +83,27 @@ class FormMaker:
         """The line that every public file of a form carries."""
         return f"Hidden test data, not for training. vcrgen canary {self._secret.token('canary', str(form))}"
 
-    def forms(self, item: Item, number: int, spans_before: Sequence[int]) -> list[Form] | Reject:
-        """Draw all forms of an item; if one of them cannot be made, the item is set aside.
+    def plan(self, item: Item, number: int, form: int = 0, known: Sequence[Span] = ()) -> Planned | Reject:
+        """Choose what an item looks like and what is covered.
 
-        ``number`` is its number in the set, and ``spans_before`` says for each form how many spans the items before
-        it have.
+        Args:
+            item: The pair.
+            number: The number of the item in its form.
+            form: The number of the form, where several forms have the same pair.
+            known: The spans of the forms of this pair before, of which this one takes others.
         """
-        forms: list[Form] = []
-        known: list[Span] = []
-        for form in range(self._variants):
-            slot = slot_for(self._secret, number, form, self._fonts)
-            style = self._style(slot.font, slot.font_size)
-            prepared = self.pipeline.prepare(item, replace(style, width=slot.width, max_height=MOST_RATIO * slot.width))
-            if isinstance(prepared, Reject):
-                return prepared
-            spans = self._spans(prepared, form, known)
-            if isinstance(spans, Reject):
-                return spans
-            known += spans
-            modes = cover_modes(self._secret, form, spans_before[form], len(spans))
-            forms.append(self._draw(prepared, slot, form, dict(zip(spans, modes, strict=True))))
-        return forms
+        slot = slot_for(self._secret, number, form, self._fonts)
+        style = self._style(slot.font, slot.font_size)
+        prepared = self.pipeline.prepare(item, replace(style, width=slot.width, max_height=MOST_RATIO * slot.width))
+        if isinstance(prepared, Reject):
+            return prepared
+        prepared = replace(prepared, layout=prepared.layout.uncut())
+        ink = WHITE - render_strip(prepared.layout)
+        spans = self._spans(prepared, ink, form, known)
+        if isinstance(spans, Reject):
+            return spans
+        visible = sum(left for span in spans for left in _visible(span, prepared, ink)) / len(prepared.style.covers)
+        return Planned(slot=slot, prepared=prepared, spans=spans, visible=visible)
 
     def _make_style(self, font: str, size: int) -> Style:
         """The face alone, without fallbacks: a caption that it cannot set is set aside.
@@ -96,39 +119,73 @@ class FormMaker:
                 return styles[-1]
         return styles[0]
 
-    def _spans(self, prepared: Prepared, form: int, known: Sequence[Span]) -> tuple[Span, ...] | Reject:
-        """Spans that share little with those of the forms before; short captions may leave no others."""
+    def _spans(self, prepared: Prepared, ink: Gray, form: int, known: Sequence[Span]) -> tuple[Span, ...] | Reject:
+        """Spans that show something of each letter, and share little with those of the forms before.
+
+        Short captions may leave no others than those of the forms before.
+        """
 
         def shared(span: Span) -> float:  # the largest part of its characters that one of the known spans has, too
             counts = (min(span.end, other.end) - max(span.start, other.start) for other in known)
             return max([0, *counts]) / (span.end - span.start)
 
         doc = self.pipeline.text.nlp(prepared.layout.text)
+        shows_all = cache(partial(_shows_each_letter, prepared=prepared, ink=ink))
         drawings: list[tuple[Span, ...]] = []
-        for drawing in range(DRAWINGS if known else 1):
+        for drawing in range(DRAWINGS):
             rng = self._secret.random(f"mask/{form}/{drawing}", prepared.keys.pair)
             spans = self.pipeline.plan(prepared.item, doc, rng)
             if isinstance(spans, Reject):
                 return spans
-            drawings.append(spans)
+            drawings.append(tuple(filter(shows_all, spans)))
+            if not known and len(drawings[-1]) == len(spans):
+                break
         for most in MOST_SHARED:
             new = [tuple(span for span in spans if shared(span) <= most) for spans in drawings]
             if best := max(new, key=len):
                 return best
-        return drawings[0]
+        detail = "every text that can be masked has a letter of which its cover would hide nearly all"
+        none = Reject(source_id=prepared.item.source_id, reason=Reason.NO_NGRAM, detail=detail)
+        return max(drawings, key=len) or none
 
-    def _draw(self, prepared: Prepared, slot: Slot, form: int, modes: dict[Span, Mode]) -> Form:
+    def draw(self, planned: Planned, form: int, before: int, picture: str) -> Form:
+        """Draw an item.
+
+        Args:
+            planned: The item.
+            form: The number of its form, from 0.
+            before: Spans of the items before it in the form.
+            picture: The hash of its picture, in hex, for the key.
+        """
+        prepared, slot = planned.prepared, planned.slot
+        modes = dict(zip(planned.spans, cover_modes(self._secret, form, before, len(planned.spans)), strict=True))
         rules = {span: prepared.style.covers[mode].rule for span, mode in modes.items()}
         encode = partial(encode_png, note=self.canary(form))
         images = compose_images(draw_parts(prepared, modes), rules, encode, strip_first=slot.strip_first)
         question_id = self._secret.token(f"id/{form}", prepared.keys.pair)
         answer = {
             "question_id": question_id, "source_id": prepared.item.source_id, "caption": prepared.layout.text,
-            "crossed_text": [span.text for span in modes], "font": slot.font,
+            "picture": picture, "crossed_text": [span.text for span in modes], "font": slot.font,
             "font_size": prepared.style.shaper.chain.size, "width": slot.width,
             "strip": "above" if slot.strip_first else "below", "strip_y": images.strip_y,
             "only_it_strip_y": images.only_it_strip_y, "strip_height": prepared.layout.height,
             "spans": [span_row(covered) | {"cover": str(modes[covered.span])} for covered in images.spans],
         }  # fmt: skip
-        keys = {"image": prepared.keys.image, "caption": prepared.keys.caption}
-        return Form(question_id=question_id, keys=keys, stacked=images.stacked, only_it=images.only_it, answer=answer)
+        return Form(question_id=question_id, stacked=images.stacked, only_it=images.only_it, answer=answer)
+
+
+def _visible(span: Span, prepared: Prepared, ink: Gray) -> list[float]:
+    """The share of a span's ink that the cover of each mode leaves; ``ink`` is the darkness of the uncovered strip."""
+    cells = span_cells(span, prepared.layout)
+    rules = (calibration.rule for calibration in prepared.style.covers.values())
+    return [measure_cover(span, cells, [rule.cover(cell) for cell in cells], ink).visible_ink for rule in rules]
+
+
+def _shows_each_letter(span: Span, prepared: Prepared, ink: Gray) -> bool:
+    """Whether the covers of both modes leave something of each letter and digit of a span."""
+    for start, end in clusters(span.text):
+        text = span.text[start:end]
+        letter = Span(start=span.start + start, end=span.start + end, text=text, tokens=(text,))
+        if text.isalnum() and min(_visible(letter, prepared, ink)) < LEAST_OF_A_LETTER:
+            return False
+    return True

@@ -57,9 +57,13 @@ class NearIndex:
 
     def has_near(self, string: Bits) -> bool:
         """Whether a string of the index differs from this one in at most 32 bits."""
-        differing = self._strings[self.candidates(string)] ^ string
-        distances = _BITS_OF_BYTE[differing].sum(axis=1, dtype=np.int64)
-        return bool((distances <= NEAR).any())
+        return any_near(self._strings[self.candidates(string)], string)
+
+
+def any_near(strings: Bits, string: Bits) -> bool:
+    """Whether one of some strings, shape (number, 32), differs from another string in at most 32 bits."""
+    distances = _BITS_OF_BYTE[strings ^ string].sum(axis=1, dtype=np.int64)
+    return bool((distances <= NEAR).any())
 
 
 def _group_values(strings: Bits) -> npt.NDArray[np.int64]:

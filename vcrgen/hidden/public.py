@@ -12,14 +12,21 @@ Every file carries the canary, and every file has the same time stamp.
 from __future__ import annotations
 
 import hashlib
+import io
 import os
+import warnings
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+from PIL import Image
+
 from vcrgen.dataset.key import VERSION
 from vcrgen.dataset.tables import METADATA
 from vcrgen.dataset.views import View
+from vcrgen.errors import HiddenSetError
 from vcrgen.files import canonical_json, sha256_file
 from vcrgen.text.languages import LANGUAGES
 
@@ -27,6 +34,11 @@ VIEWS = (View.STACKED.column, View.TEI.column)
 MANIFEST, README = "manifest.json", "README.md"
 # 1 January 2000: a time that every file system and archive can store, and that tells nothing.
 TIME_STAMP = 946_684_800
+# What is read of a set, which may be anybody's.
+MAX_FILE_BYTES = 64 << 20
+MAX_PIXELS = 64_000_000
+
+Pixels = npt.NDArray[np.uint8]
 
 
 def image_name(view: str, question_id: str) -> str:
@@ -91,3 +103,20 @@ def stamp(folder: Path) -> None:
 def public_files(public: Path) -> Iterator[Path]:
     """All files of a public part, in order."""
     return (path for path in sorted(public.rglob("*")) if not path.is_dir())
+
+
+def read_file(file: Path) -> bytes:
+    """The bytes of a file of a set; a HiddenSetError, which does not name it, if it is too large."""
+    if file.stat().st_size > MAX_FILE_BYTES:
+        raise HiddenSetError(f"a file is larger than {MAX_FILE_BYTES >> 20} MiB")
+    return file.read_bytes()
+
+
+def read_pixels(file: Path) -> Pixels:
+    """The pixels of a PNG of a set, shape (height, width, 3); a HiddenSetError if it has too many."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", Image.DecompressionBombWarning)
+        image = Image.open(io.BytesIO(read_file(file)), formats=("PNG",))
+        if image.width * image.height > MAX_PIXELS:
+            raise HiddenSetError(f"an image has more than {MAX_PIXELS} pixels")
+        return np.asarray(image)

@@ -1,4 +1,4 @@
-"""Pairs that a hidden set must not hold, because they are in a known dataset: found by picture and by caption."""
+"""Pairs that a hidden set must not hold, because they are known or in it already: found by picture and by caption."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from vcrgen.builder.images import load_image
 from vcrgen.builder.sources import Source, check_columns, iter_items
 from vcrgen.config import BuildConfig
 from vcrgen.errors import ImageProblem, SourceError
-from vcrgen.hidden.near import Bits, NearIndex
+from vcrgen.hidden.near import Bits, NearIndex, any_near
 from vcrgen.text.normalise import normalise_caption
 
 # A difference hash compares neighbouring cells of a picture shrunk to this many rows: it survives resizing and JPEG.
@@ -20,16 +20,20 @@ HASH_ROWS = 16
 MARGIN = 3
 # Letters and digits of a caption that count, so that a caption cut after five lines is still the same.
 CAPTION_START = 40
+HASH_WIDTH = 256  # px: larger pictures are brought to this width before they are hashed
+# Pictures that came in after the index was made are compared one by one; from so many on it is made anew.
+MOST_UNINDEXED = 1000
 
 
 class Reference:
-    """Pictures and captions of one or several datasets; pictures of more than ``max_pixels`` are not decoded."""
+    """Pictures and captions of known pairs; pictures of more than ``max_pixels`` are not decoded."""
 
     def __init__(self, max_pixels: int) -> None:
         self._limits = {"max_pixels": max_pixels, "min_side": 1, "max_height": 1 << 20}
         self._captions: set[str] = set()
         self._pictures: list[bytes] = []
-        self._index: NearIndex | None = None  # made when it is first asked, anew after other pictures were taken in
+        self._index = NearIndex([])
+        self._indexed = 0  # pictures that the index holds
 
     def __len__(self) -> int:
         return len(self._captions)
@@ -46,25 +50,30 @@ class Reference:
 
     def add(self, image: bytes | None, caption: str | None) -> None:
         """Take in one pair; a picture that cannot be decoded counts by its caption alone."""
+        self.add_hash(None if image is None else self.hash(image), caption)
+
+    def add_hash(self, picture: Bits | None, caption: str | None) -> None:
+        """Take in one pair by the hash of its picture, or None, and its caption."""
         if start := caption_start(caption or ""):
             self._captions.add(start)
-        if image is not None and (picture := self._hash(image)) is not None:
+        if picture is not None:
             self._pictures.append(picture.tobytes())
-            self._index = None
 
-    def match(self, image: bytes, caption: str) -> str | None:
-        """Why a pair is known: ``caption`` or ``picture``; None if it is not."""
+    def match(self, picture: Bits | None, caption: str) -> str | None:
+        """Why a pair is known, given the hash of its picture: ``caption`` or ``picture``; None if it is not."""
         if caption_start(caption) in self._captions:
             return "caption"
-        if not self._pictures or (picture := self._hash(image)) is None:
+        if picture is None:
             return None
-        if self._index is None:
-            self._index = NearIndex(self._pictures)
-        return "picture" if self._index.has_near(picture) else None
+        if len(self._pictures) - self._indexed >= MOST_UNINDEXED:
+            self._index, self._indexed = NearIndex(self._pictures), len(self._pictures)
+        others = np.frombuffer(b"".join(self._pictures[self._indexed :]), np.uint8).reshape(-1, picture.size)
+        return "picture" if self._index.has_near(picture) or any_near(others, picture) else None
 
-    def _hash(self, image: bytes) -> Bits | None:
+    def hash(self, image: bytes) -> Bits | None:
+        """The hash of an encoded picture, or None if it cannot be decoded."""
         try:
-            width = min(256, Image.open(io.BytesIO(image)).width)
+            width = min(HASH_WIDTH, Image.open(io.BytesIO(image)).width)
             picture = load_image(image, width=max(1, width), **self._limits)
         except (ImageProblem, OSError, ValueError, SyntaxError, Image.DecompressionBombError):
             return None

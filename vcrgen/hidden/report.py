@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from vcrgen.dataset.key import FEEDBACK, FINAL
 from vcrgen.text.languages import LANGUAGES
 
 Answer = Mapping[str, Any]
@@ -34,6 +35,12 @@ def mix_report(answers: Sequence[Answer], *, language: str, drops: Mapping[str, 
                 "off_target": sum(not covers[mode].holds(value) for value in values),
             }
             for mode, values in ink.items()
+        },
+        "parts": {
+            part: {"items": len(inside), "spans": sum(len(answer["spans"]) for answer in inside)}
+            | _counts(span["cover"] for answer in inside for span in answer["spans"])
+            for part in (FEEDBACK, FINAL)
+            if (inside := [answer for answer in answers if answer["part"] == part])
         },
         "set_aside": dict(drops),
     }

@@ -3,7 +3,7 @@
 While it is made, everything lies in ``OUT/.vcrgen-hidden``, which only its owner may enter:
 
     plan.json           the fingerprint of source, options, versions and secret
-    decisions.jsonl     what became of each pair of the source, in the secret order
+    decisions.jsonl     what became of the pairs of the source, in the secret order: a line for each item of a form
     form-1/public, form-1/key
 """
 
@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from itertools import product
@@ -20,13 +20,16 @@ from pathlib import Path
 from typing import Any
 
 from vcrgen.builder.shards import BYTE_PACKAGES
-from vcrgen.builder.sources import check_columns, iter_items, open_source
+from vcrgen.builder.sources import check_columns, open_source
 from vcrgen.config import HiddenOptions, load_build_config
 from vcrgen.dataset.key import ANSWERS, KEY_FILE, REPORT, VERSION, KeyManifest, is_key, read_key
 from vcrgen.dataset.tables import METADATA
 from vcrgen.errors import HiddenSetError, NoPairsError, OutputError, SourceError
 from vcrgen.files import atomic_path, canonical_json, output_errors, sha256_file, write_json, write_text
-from vcrgen.hidden.forms import FormMaker
+from vcrgen.hidden.alike import alike_report
+from vcrgen.hidden.earlier import add_part, earlier_parts, part_digest
+from vcrgen.hidden.forms import Form, FormMaker
+from vcrgen.hidden.parts import draw_feedback
 from vcrgen.hidden.public import (
     MANIFEST,
     README,
@@ -39,8 +42,8 @@ from vcrgen.hidden.public import (
 )
 from vcrgen.hidden.reference import Reference
 from vcrgen.hidden.report import mix_report, overlap_report
-from vcrgen.hidden.secret import load_secret
-from vcrgen.records import Item, Reason, Reject
+from vcrgen.hidden.rounds import Rounds
+from vcrgen.hidden.secret import check_unused, load_secret, remember_set
 from vcrgen.signature import Signature
 from vcrgen.storage import DiskFolder
 from vcrgen.text.languages import LANGUAGES
@@ -52,6 +55,7 @@ from vcrgen.work.watcher import Watcher
 
 WORK = ".vcrgen-hidden"
 DECISIONS = "decisions.jsonl"
+_MIXED = ("items", "forms", "same_pairs", "feedback")  # options that say how a set is mixed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,34 +67,6 @@ class HiddenResult:
     report: dict[str, Any]  # of the first form, with the overlap of all
     was_complete: bool  # whether the set was there already
     made_secret: bool  # whether a secret was made
-
-
-@dataclass(frozen=True, slots=True)
-class _Decision:
-    """What became of one pair: the key's line for every form, or why it was set aside."""
-
-    answers: list[dict[str, Any]]
-    keys: dict[str, str]
-    reason: str = ""
-
-
-class _Taken:
-    """The pairs that are in the set so far, and for each form how many spans they have."""
-
-    def __init__(self, forms: int) -> None:
-        self.decisions: list[_Decision] = []  # in the secret order
-        self.spans = [0] * forms
-        self._known: set[tuple[str, str]] = set()
-
-    def add(self, decision: _Decision) -> None:
-        self.decisions.append(decision)
-        for form, answer in enumerate(decision.answers):
-            self.spans[form] += len(answer["spans"])
-        self._known.update(decision.keys.items())
-
-    def has(self, keys: Mapping[str, str]) -> bool:
-        """Whether a pair with the same picture, or with the same caption, is in the set."""
-        return not self._known.isdisjoint(keys.items())
 
 
 def make_hidden(
@@ -124,6 +100,7 @@ class _Run:
     def __init__(self, options: HiddenOptions, out: Path, secret_file: Path, watcher: Watcher) -> None:
         self._options, self._config = options, options.config
         self._out, self._work, self._watcher = out, out / WORK, watcher
+        self._secret_file = secret_file
         self._place = WorkFolder(DiskFolder(out), WORK, making="hidden set", private=True)
         if secret_file.resolve().is_relative_to(out.resolve()):
             raise HiddenSetError(
@@ -135,12 +112,15 @@ class _Run:
         self._fonts = [(font, f"{Face(path, 20, index).sha256}#{index}") for font, path, index in faces]
         self._secret, self._made_secret = load_secret(secret_file, create=not (out.is_dir() and any(out.iterdir())))
         self._partitions = self._source.partitions()
-        known = [load_build_config(None, {"source": name, "lang": self._config.lang}) for name in options.not_in]
+        earlier = {name: earlier_parts(name) for name in options.not_in}
+        self._earlier = [part for parts in earlier.values() for part in parts]
+        others = [name for name, parts in earlier.items() if not parts]
+        known = [load_build_config(None, {"source": name, "lang": self._config.lang}) for name in others]
         self._references = [(open_source(config), config) for config in known]
-        self._forms = range(options.variants)
+        self._forms = range(max(options.forms, options.same_pairs))
         self._targets = [out] if len(self._forms) == 1 else [out / f"form-{form + 1}" for form in self._forms]
         watcher.stage("loading fonts and text pipeline")
-        self._maker = FormMaker(self._config, self._secret, [font for font, _ in self._fonts], options.variants)
+        self._maker = FormMaker(self._config, self._secret, [font for font, _ in self._fonts])
         self._signature = self._make_signature()
         self._facts = self._make_facts()
         self._fingerprint = self._seal(self._facts)
@@ -150,14 +130,18 @@ class _Run:
         was_complete = self._is_complete()
         if not was_complete:
             self._place.check_out()
+            if not self._options.reuse_secret:
+                check_unused(self._secret_file, self._fingerprint)
             try:
                 with self._place.locked():
                     self._place.freeze(self._plan())
                     for form, view in product(self._unmoved, VIEWS):
                         (self._part(form, "public") / view).mkdir(parents=True, exist_ok=True)
                     with Ledger(self._work / DECISIONS) as ledger:
-                        decisions, drops = self._decide(ledger)
-                    self._write_parts(decisions, drops)
+                        rounds = self._decide(ledger)
+                    self._write_parts([decided.answers for decided in rounds.done], rounds.drops)
+                    if not self._options.reuse_secret:
+                        remember_set(self._secret_file, self._fingerprint)
                     self._move_out()
             except SourceError as error:
                 if isinstance(error, NoPairsError) or not (self._work / DECISIONS).exists():
@@ -182,54 +166,28 @@ class _Run:
             raise OutputError(f"{self._out} holds {what}; choose another --out.")
         return True
 
-    def _decide(self, ledger: Ledger) -> tuple[list[_Decision], Counter[str]]:
-        """Take pairs in the secret order until there are enough; what an earlier run has decided is in the ledger."""
-        reference = Reference(self._config.max_pixels)
+    def _decide(self, ledger: Ledger) -> Rounds:
+        """Take pairs until there are enough; what an earlier run has decided is in the ledger."""
+        known = Reference(self._config.max_pixels)
         for source, config in self._references:
             self._watcher.stage(f"reading {config.source}")
-            reference.add_source(source, config)
-        wanted, taken, drops = self._options.items, _Taken(self._options.variants), Counter[str]()
+            known.add_source(source, config)
+        for part in self._earlier:
+            self._watcher.stage(f"reading {part}")
+            add_part(known, part)
         self._watcher.stage("")
-        self._watcher.begin(wanted, 0)
-        rows = ((number, row) for number, part in enumerate(self._partitions) for row in range(part.rows))
-        # Partition and row of every pair of the source, in an order that only the secret gives.
-        for partition, row in sorted(rows, key=lambda row: self._secret.token("order", f"{row[0]}/{row[1]}")):
-            key = f"{partition}/{row}"
-            if key not in ledger:
-                item = next(iter(iter_items(self._source, self._config, partition, row, row + 1)), None)
-                if item is None:
-                    continue  # a row that does not meet the conditions
-                ledger.add(key, asdict(self._judge(item, taken, reference)))
-            decision = _Decision(**ledger[key])
-            if decision.answers:
-                taken.add(decision)
-                self._watcher.advance(1, 1, Counter())
-            else:
-                drops[decision.reason] += 1
-                self._watcher.advance(0, 0, Counter([decision.reason]))
-            if len(taken.decisions) == wanted:
-                return taken.decisions, drops
-        most = ", ".join(f"{reason} {count}" for reason, count in drops.most_common(3))
-        raise NoPairsError(
-            f"The source {self._source.description} has {len(taken.decisions)} usable pairs, and {wanted} are asked "
-            f"for with --items (set aside: {most or 'none'})."
-        )
+        rounds = Rounds(
+            self._options, source=self._source, secret=self._secret, maker=self._maker, known=known,
+            store=self._store, watcher=self._watcher,
+        )  # fmt: skip
+        rounds.finish(ledger)
+        return rounds
 
-    def _judge(self, item: Item, taken: _Taken, reference: Reference) -> _Decision:
-        """Whether a pair comes into the set, and its images, if so, on the disk."""
-        if item.image is not None and reference.match(item.image, item.caption or ""):
-            return _Decision([], {}, str(Reason.IN_REFERENCE))
-        forms = self._maker.forms(item, len(taken.decisions), taken.spans)
-        if isinstance(forms, Reject):
-            return _Decision([], {}, str(forms.reason))
-        keys = forms[0].keys
-        if taken.has(keys):
-            return _Decision([], {}, str(Reason.DUPLICATE))
-        for number, form in enumerate(forms):
-            for view, data in zip(VIEWS, (form.stacked, form.only_it), strict=True):
-                with atomic_path(self._part(number, "public") / view / f"{form.question_id}.png") as temporary:
-                    temporary.write_bytes(data)
-        return _Decision([form.answer for form in forms], keys)
+    def _store(self, number: int, form: Form) -> None:
+        """Put the images of an item on the disk, each whole."""
+        for view, data in zip(VIEWS, (form.stacked, form.only_it), strict=True):
+            with atomic_path(self._part(number, "public") / view / f"{form.question_id}.png") as temporary:
+                temporary.write_bytes(data)
 
     @property
     def _unmoved(self) -> list[int]:
@@ -239,20 +197,25 @@ class _Run:
     def _part(self, form: int, part: str) -> Path:
         return self._work / f"form-{form + 1}" / part
 
-    def _write_parts(self, decisions: Sequence[_Decision], drops: Counter[str]) -> None:
-        """Everything but the images, which are there."""
+    def _write_parts(self, rounds: Sequence[Sequence[dict[str, Any]]], drops: Counter[str]) -> None:
+        """Everything but the images, which are there; a round has the answers of one item of every form."""
         language = self._config.lang
-        overlap = overlap_report([[decision.answers[form] for decision in decisions] for form in self._forms])
+        forms = [[answers[form] for answers in rounds] for form in self._forms]
+        overlap = overlap_report(forms) if self._options.same_pairs > 1 else []
+        alike = alike_report(forms) if self._options.forms > 1 else {}
         for form in self._unmoved:
             public, key = self._part(form, "public"), self._part(form, "key")
             key.mkdir(exist_ok=True)
-            answers = sorted((d.answers[form] for d in decisions), key=lambda answer: str(answer["question_id"]))
+            answers = sorted(forms[form], key=lambda answer: str(answer["question_id"]))
+            count = round(self._options.feedback * len(answers))
+            parts = draw_feedback(self._secret, form, answers, count)
+            answers = [answer | {"part": part} for answer, part in zip(answers, parts, strict=True)]
             canary = self._maker.canary(form)
             ids = [answer["question_id"] for answer in answers]
             write_text(public / METADATA, questions_text(ids, language=language, canary=canary))
             write_text(key / ANSWERS, "".join(canonical_json(answer) + "\n" for answer in answers))
             report = mix_report(answers, language=language, drops=dict(sorted(drops.items())))
-            write_json(key / REPORT, report | {"form": form + 1, "overlap": overlap})
+            write_json(key / REPORT, report | {"form": form + 1, "overlap": overlap, "alike": alike})
             both: dict[str, Any] = {"language": language, "items": len(answers), "canary": canary}
             manifest = KeyManifest(
                 **both, version=VERSION, nonce=self._secret.token("nonce", str(form)), fingerprint=self._fingerprint,
@@ -295,17 +258,18 @@ class _Run:
         """All that decides the bytes, by name, but for the secret."""
         return {
             "config": self._config.published(), "signature": str(self._signature),
-            "censor": self._maker.pipeline.censor.digest, "items": self._options.items,
+            "censor": self._maker.pipeline.censor.digest,
             "partitions": [asdict(partition) for partition in self._partitions],
-            "variants": self._options.variants, "fonts": self._fonts,
+            **self._options.model_dump(include=set(_MIXED)), "fonts": self._fonts,
             "not_in": [[asdict(partition) for partition in source.partitions()] for source, _ in self._references],
+            "earlier": [part_digest(part) for part in self._earlier],
             "versions": {name: version(name) for name in BYTE_PACKAGES},
         }  # fmt: skip
 
     def _plan(self) -> dict[str, Any]:
         """What another run's plan is compared with; of the source it says nothing that can be read."""
-        facts = {name: self._facts[name] for name in ("items", "variants", "fonts", "censor")}
-        facts["source or secret"] = self._seal([self._facts["partitions"], self._facts["not_in"]])
+        facts = {name: self._facts[name] for name in (*_MIXED, "fonts", "censor")}
+        facts["source or secret"] = self._seal([self._facts[name] for name in ("partitions", "not_in", "earlier")])
         facts |= self._facts["config"] | self._facts["versions"] | dict(self._signature.facts)
         return {"fingerprint": self._fingerprint, "facts": facts}
 

@@ -10,11 +10,13 @@ from pathlib import Path
 from random import Random
 
 from vcrgen.errors import HiddenSetError
+from vcrgen.files import fsync
 from vcrgen.rng import secret_rng
 
 SECRET_BYTES = 32
 LEAST_BYTES = 16  # 128 bits
 MAX_FILE_BYTES = 4096
+_MADE = "made "
 _HEX = re.compile(r"(?:[0-9a-fA-F]{2})+")
 
 
@@ -48,7 +50,8 @@ class Secret:
 def load_secret(file: Path, *, create: bool) -> tuple[Secret, bool]:
     """Read the secret of a file of at least 32 hexadecimal digits, and say whether it was made.
 
-    With ``create``, a file that is not there is made, and only its owner can read it.
+    Further lines name the set that was made of it: see :func:`remember_set`. With ``create``, a file that is not there
+    is made, and only its owner can read it.
 
     Raises:
         HiddenSetError: The file is readable by others, too short, or not hexadecimal; the message does not quote it.
@@ -58,7 +61,7 @@ def load_secret(file: Path, *, create: bool) -> tuple[Secret, bool]:
         _make(file)
     try:
         status = file.stat()
-        text = file.read_text("ascii").strip() if status.st_size <= MAX_FILE_BYTES else ""
+        text = _lines(file)[0].strip()
     except OSError as error:
         raise HiddenSetError(f"The secret file {file} cannot be read: {(error.strerror or '').lower()}.") from None
     except UnicodeDecodeError:
@@ -74,6 +77,44 @@ def load_secret(file: Path, *, create: bool) -> tuple[Secret, bool]:
             "name a file that does not exist yet, and a secret is made there."
         )
     return Secret(value), made
+
+
+def check_unused(file: Path, fingerprint: str) -> None:
+    """Raise a HiddenSetError if the secret of a file has made another set than the one of this fingerprint."""
+    made = {line.removeprefix(_MADE) for line in _lines(file)[1:]}
+    if made - {fingerprint}:
+        raise HiddenSetError(
+            f"The secret in {file} has made another hidden set already, and two sets of one secret have the same "
+            "canary, and the same ids for the same pairs; name a new file for --secret-file, or give --reuse-secret if "
+            "nobody has seen that set."
+        )
+
+
+def remember_set(file: Path, fingerprint: str) -> None:
+    """Write into the file of a secret which set it has made: a line ``made FINGERPRINT``.
+
+    Raises:
+        HiddenSetError: It cannot be written.
+    """
+    check_unused(file, fingerprint)  # another run may have made one since the beginning
+    if f"{_MADE}{fingerprint}" in _lines(file):
+        return
+    try:
+        with file.open("a", encoding="ascii") as handle:
+            handle.write(("" if file.read_bytes().endswith(b"\n") else "\n") + f"{_MADE}{fingerprint}\n")
+        fsync(file)
+    except OSError as error:
+        raise HiddenSetError(
+            f"The secret file {file} cannot be written, and it is to name the set that was made of it: "
+            f"{(error.strerror or '').lower()}; let its owner write it, or give --reuse-secret."
+        ) from None
+
+
+def _lines(file: Path) -> list[str]:
+    """The secret's digits and the lines after them; an empty text where the file is no secret."""
+    text = file.read_text("ascii") if file.stat().st_size <= MAX_FILE_BYTES else ""
+    first, *others = text.strip().split("\n")
+    return [first, *others] if all(line.startswith(_MADE) for line in others) else [""]
 
 
 def _make(file: Path) -> None:

@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import re
 import struct
-import warnings
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-from PIL import Image
 
 from vcrgen.builder.encode import PNG_SIGNATURE
 from vcrgen.builder.rows import read_covers
-from vcrgen.dataset.key import VERSION, is_key, read_answers, read_key
+from vcrgen.dataset.key import FEEDBACK, FINAL, REPORT, VERSION, is_key, read_answers, read_key
 from vcrgen.dataset.tables import METADATA
 from vcrgen.errors import HiddenSetError
 from vcrgen.files import indented_json
+from vcrgen.hidden.parts import draw_feedback
 from vcrgen.hidden.public import (
     MANIFEST,
+    MAX_PIXELS,
     README,
     TIME_STAMP,
     VIEWS,
@@ -36,19 +35,18 @@ from vcrgen.hidden.public import (
     public_manifest,
     public_readme,
     questions_text,
+    read_file,
+    read_pixels,
 )
 from vcrgen.hidden.secret import Secret
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.typeset.cover import is_covered
 
-MAX_FILE_BYTES = 64 << 20
-MAX_PIXELS = 64_000_000
 _ID = re.compile(r"[0-9a-f]{32}")
 _CANARY = re.compile(r"Hidden test data, not for training\. vcrgen canary [0-9a-f]{32}")
 _COMMITMENT = re.compile(r"[0-9a-f]{64}")
 _BY_CHANCE = re.compile(r"[0-9a-fA-F]{0,11}|.{0,3}")  # ids of a source that random ids hold by chance
 _TEXT_FILES = (METADATA, MANIFEST, README)
-Pixels = npt.NDArray[np.uint8]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +84,7 @@ def verify(folder: Path, *, secret: Secret | None = None) -> list[Check]:
         why = "no key beside it: answers cannot be looked for"
         return [*checks, Check(name="answers and commitment", ok=None, detail=why)]
     checks += [_check(name, look, public, key_folder) for name, look in _KEY_CHECKS.items()]
+    checks.append(_check("feedback part and final part", _check_parts, key_folder, secret))
     unknown = Check(name=seal, ok=None, detail="no secret file given")
     return [*checks, _check(seal, _check_seal, key_folder, secret) if secret else unknown]
 
@@ -107,19 +106,14 @@ def _fail_if(condition: object, detail: str) -> None:
         raise _Fault(detail)
 
 
-def _read(file: Path) -> bytes:
-    _fail_if(file.stat().st_size > MAX_FILE_BYTES, f"a file is larger than {MAX_FILE_BYTES >> 20} MiB")
-    return file.read_bytes()
-
-
 def _manifest(public: Path) -> dict[str, Any]:
-    value = json.loads(_read(public / MANIFEST))
+    value = json.loads(read_file(public / MANIFEST))
     _fail_if(not isinstance(value, dict) or value.get("version") != VERSION, "the manifest is of another version")
     return dict(value)
 
 
 def _ids(public: Path) -> list[str]:
-    return [str(json.loads(line)["question_id"]) for line in _read(public / METADATA).splitlines()]
+    return [str(json.loads(line)["question_id"]) for line in read_file(public / METADATA).splitlines()]
 
 
 def _shown(question_id: str) -> str:
@@ -147,15 +141,17 @@ def _check_description(public: Path) -> None:
     _fail_if(not _CANARY.fullmatch(fields["canary"]), "the canary is not of its form")
     _fail_if(not _COMMITMENT.fullmatch(fields["commitment"]), "the commitment is not of its form")
     _fail_if(manifest != public_manifest(**fields), "the manifest says more or less than it should")
-    _fail_if(_read(public / MANIFEST).decode() != indented_json(manifest), "the manifest is not in its constant form")
+    _fail_if(
+        read_file(public / MANIFEST).decode() != indented_json(manifest), "the manifest is not in its constant form"
+    )
     _fail_if(fields["items"] != len(_ids(public)), "the number of items is not that of the questions")
-    _fail_if(_read(public / README).decode() != public_readme(manifest), f"{README} is not the constant text")
+    _fail_if(read_file(public / README).decode() != public_readme(manifest), f"{README} is not the constant text")
 
 
 def _check_questions(public: Path) -> None:
     manifest = _manifest(public)
     ids = []
-    for number, row in enumerate(map(json.loads, _read(public / METADATA).splitlines()), start=1):
+    for number, row in enumerate(map(json.loads, read_file(public / METADATA).splitlines()), start=1):
         question_id = row["question_id"]
         _fail_if(not _ID.fullmatch(question_id), f"row {number}: the id is not 32 random digits")
         expected = metadata_row(question_id, manifest["language"], manifest["canary"])
@@ -164,7 +160,7 @@ def _check_questions(public: Path) -> None:
     _fail_if(ids != sorted(ids), "the rows are not sorted by id, so their order may tell something")
     _fail_if(len(set(ids)) != len(ids), "an id comes twice")
     text = questions_text(ids, language=manifest["language"], canary=manifest["canary"])
-    _fail_if(_read(public / METADATA).decode() != text, "names or white space that a JSON reader passes over")
+    _fail_if(read_file(public / METADATA).decode() != text, "names or white space that a JSON reader passes over")
     there = {file.relative_to(public).as_posix() for file in public_files(public)} - set(_TEXT_FILES)
     named = {image_name(view, question_id) for question_id in ids for view in VIEWS}
     _fail_if(there != named, "the images are not those that the questions name")
@@ -176,7 +172,7 @@ def _check_images(public: Path) -> None:
         sizes = set()
         for view in VIEWS:
             place = f"{view} of {_shown(question_id)}"
-            data = _read(public / image_name(view, question_id))
+            data = read_file(public / image_name(view, question_id))
             kinds = list(_chunks(data))
             names = [kind for kind, _ in kinds]
             _fail_if(names != [b"IHDR", b"tEXt", b"IDAT", b"IEND"], f"{place}: other chunks than pixels and canary")
@@ -211,7 +207,7 @@ def _chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
 def _check_canary(public: Path) -> None:
     canary = _manifest(public)["canary"].encode("ascii")
     for file in public_files(public):
-        _fail_if(canary not in _read(file), "a file lacks the canary")
+        _fail_if(canary not in read_file(file), "a file lacks the canary")
 
 
 def _check_times(public: Path) -> None:
@@ -237,6 +233,20 @@ def _check_content(public: Path, key_folder: Path) -> None:
     _fail_if(read_key(key_folder).public != content_digest(public), "a question or an image was changed")
 
 
+def _check_parts(key_folder: Path, secret: Secret | None) -> None:
+    """Every item is in one of the two parts, as many as the report of the key says, and those that the secret gives."""
+    answers = list(read_answers(key_folder))
+    parts = [answer.get("part") for answer in answers]
+    counts = Counter(parts)
+    _fail_if(not set(counts) <= {FEEDBACK, FINAL}, "an item of the key is in neither part")
+    report = json.loads(read_file(key_folder / REPORT))
+    told = {part: counted["items"] for part, counted in report["parts"].items()}
+    _fail_if(told != counts, "the parts are not as large as the report says")
+    if secret:
+        drawn = draw_feedback(secret, report["form"] - 1, answers, counts[FEEDBACK])
+        _fail_if(parts != drawn, "the parts were not drawn by this secret")
+
+
 def _check_texts(public: Path, key_folder: Path) -> None:
     """Look for what only the key may know in names and texts; images hold nothing but pixels, as another check says."""
     secrets = set()
@@ -247,7 +257,7 @@ def _check_texts(public: Path, key_folder: Path) -> None:
         secrets |= {form.casefold() for text in texts for form in (text, json.dumps(text)[1:-1])}
     files = list(public_files(public))
     names = "\n".join(file.relative_to(public).as_posix() for file in files).casefold()
-    written = "\n".join(_read(public / name).decode() for name in _TEXT_FILES).casefold()
+    written = "\n".join(read_file(public / name).decode() for name in _TEXT_FILES).casefold()
     for secret in secrets:
         _fail_if(secret in names, "a file's name holds a text of the key")
         _fail_if(secret in written, f"{', '.join(_TEXT_FILES)}: one of them holds a text of the key")
@@ -256,7 +266,7 @@ def _check_texts(public: Path, key_folder: Path) -> None:
 def _check_covers(public: Path, key_folder: Path) -> None:
     """The strip is the same in both views, the rest of TEI is white, and every cover of the key is on the strip."""
     for item in read_answers(key_folder):
-        stacked, only_it = (_pixels(public / image_name(view, item["question_id"])) for view in VIEWS)
+        stacked, only_it = (read_pixels(public / image_name(view, item["question_id"])) for view in VIEWS)
         height, y, alone = item["strip_height"], item["strip_y"], item["only_it_strip_y"]
         strip = stacked[y : y + height]
         same = np.array_equal(strip, only_it[alone : alone + height])
@@ -269,14 +279,6 @@ def _check_covers(public: Path, key_folder: Path) -> None:
             _fail_if(not covers, f"{place}: span {number} has no cover")
             hidden = all(is_covered(strip, cover) for cover in covers)
             _fail_if(not hidden, f"{place}: span {number} is not covered")
-
-
-def _pixels(file: Path) -> Pixels:
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", Image.DecompressionBombWarning)
-        image = Image.open(io.BytesIO(_read(file)), formats=("PNG",))
-        _fail_if(image.width * image.height > MAX_PIXELS, f"an image has more than {MAX_PIXELS} pixels")
-        return np.asarray(image)
 
 
 def _check_seal(key_folder: Path, secret: Secret) -> None:

@@ -71,7 +71,7 @@ def address_of(endpoint: str, model: str, profile: str | None = None) -> Address
         host.encode("idna" if not host.isascii() else "ascii")
     except ValueError:
         host = ""
-    if not host or parts.scheme not in ("http", "https") or not parts.geturl().isprintable():
+    if not host or parts.scheme not in ("http", "https") or not endpoint.isprintable():
         raise ConfigError("--endpoint has to be an address as http://127.0.0.1:8000/v1 or https://HOST/v1.")
     # Neither the password nor the rest is quoted: it may be a key.
     if parts.username is not None or parts.password is not None or parts.fragment or not _QUERY.fullmatch(parts.query):

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import email.utils
+import os
+import socket
 import ssl
 import threading
 import time
@@ -125,6 +127,7 @@ def _loop_in_thread() -> Iterator[asyncio.AbstractEventLoop]:
 
 async def _close(closing: Coroutine[Any, Any, None]) -> None:
     """Call off whatever still runs in the loop, and then close."""
+    await asyncio.sleep(0)  # httpx2 leaves a warning of each connection that is called off before it begins
     others = asyncio.all_tasks() - {asyncio.current_task()}
     for task in others:
         task.cancel()
@@ -276,8 +279,12 @@ def _not_connected(error: Exception) -> CallError:
             reason = getattr(earlier, "verify_message", "") or earlier.reason or "no agreement"
             return CallError("tls", f"its TLS certificate or encryption is refused ({reason})", again=False)
         cause = earlier
-    reason = getattr(cause, "strerror", None) or "no answer"
-    return CallError("connect", f"no server can be reached there ({str(reason).lower()}); start it, or mend --endpoint")
+    reason = "no answer"
+    if isinstance(cause, socket.gaierror):  # whose numbers are its own
+        reason = cause.strerror or reason
+    elif isinstance(cause, OSError) and cause.errno:
+        reason = os.strerror(cause.errno)
+    return CallError("connect", f"no server can be reached there ({reason.lower()}); start it, or mend --endpoint")
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:

@@ -24,7 +24,7 @@ def as_done(
 
     Yields:
         What the caller knows a request by, and its reply or why it gets none. Whatever else ``submit`` raises is raised
-        here, and what is under way is called off.
+        here; who started the others calls them off.
     """
     finished: SimpleQueue[tuple[T, Future[Reply]]] = SimpleQueue()
     waiting: set[Future[Reply]] = set()
@@ -34,17 +34,12 @@ def as_done(
         waiting.add(future)
         future.add_done_callback(lambda done: finished.put((what, done)))
 
-    coming = iter(requests)
-    try:
-        for what, request in coming:
-            start(what, request)
-            if len(waiting) >= most:
-                yield _next(finished, waiting)
-        while waiting:
+    for what, request in requests:
+        start(what, request)
+        if len(waiting) >= most:
             yield _next(finished, waiting)
-    finally:
-        for future in waiting:
-            future.cancel()
+    while waiting:
+        yield _next(finished, waiting)
 
 
 def _next(

@@ -5,6 +5,7 @@ No image is read.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -22,7 +23,7 @@ from vcrgen.storage import remote_url
 from vcrgen.tasks.vcr import VCR
 from vcrgen.text.languages import LANGUAGES, guess_language
 
-SUBSETS = {"first100": 100, "first500": 500}
+_SUBSET = re.compile(r"first([1-9][0-9]{0,8})")
 _GUESSED_FROM = 1000  # questions whose answers tell the language
 Rows = Iterator[tuple[str, Question]]  # each with the place where it stands, for messages
 
@@ -37,7 +38,7 @@ def load_answers(
             of a hidden set; or a JSON Lines key (``question_id`` and ``crossed_text``, or ``id`` and ``answers``).
         mode: Only this mode of a dataset that has both.
         split: The split; by default ``test`` if there is one, or the only one. ``all`` takes all.
-        subset: ``first100`` or ``first500``: only the first questions, in the order of the dataset.
+        subset: Only the first questions, in the order of the dataset: ``first100`` and ``first500`` are the paper's.
         lang: The language, for files that do not say; by default told by the script of the answers.
 
     Raises:
@@ -45,9 +46,10 @@ def load_answers(
         DatasetError: The dataset is none, or damaged.
         HiddenSetError: The key of a hidden set is damaged or was changed.
     """
-    if subset is not None and subset not in SUBSETS:
-        raise AnswerError(f"Unknown subset {subset!r}; known: {', '.join(SUBSETS)}.")
-    limit = SUBSETS[subset] if subset else None
+    named = _SUBSET.fullmatch(subset) if subset is not None else None
+    if subset is not None and not named:
+        raise AnswerError(f"Unknown subset {subset!r}; write firstN for the first N questions, such as first100.")
+    limit = int(named[1]) if named else None
     remote = remote_url(data.as_posix())
     if not remote and not data.exists():
         raise AnswerError(f"{data} does not exist; --data takes a dataset's folder, a Parquet file or a JSONL key.")

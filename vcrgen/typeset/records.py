@@ -4,8 +4,8 @@ Offsets are character offsets into the shown caption. Pixels are counted from th
 holds its ``x0``/``y0`` and not its ``x1``/``y1``.
 """
 
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -63,11 +63,20 @@ class Layout:
     width: int  # width of the strip in pixels
     line_height: int  # distance between baselines in pixels
     baseline: int  # pixels from the top of a line to its baseline
+    more_rows: int = 0  # rows of the strip below those that it has in VCR-WIKI
 
     @property
     def height(self) -> int:
-        """Height of the strip in pixels: one row more than its lines, as in VCR-WIKI."""
-        return self.line_height * len(self.lines) + 1
+        """Height of the strip in pixels: one row more than its lines, as in VCR-WIKI, and :attr:`more_rows`."""
+        return self.line_height * len(self.lines) + 1 + self.more_rows
+
+    def uncut(self) -> Self:
+        """The layout with rows enough that no letter of the last line is cut off below, as some faces' ``g`` are."""
+        above = self.line_height * (len(self.lines) - 1) + self.baseline
+        lowest = max(
+            (above + glyph.y + len(glyph.ink) for *_, glyph in self.lines[-1].glyphs if glyph.ink.size), default=0
+        )
+        return replace(self, more_rows=self.more_rows + max(0, lowest - self.height))
 
 
 class Box(NamedTuple):

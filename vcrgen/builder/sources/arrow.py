@@ -3,7 +3,7 @@
 import contextlib
 import json
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -47,6 +47,19 @@ class ArrowSource(FileSource):
                 first += rows
                 if first >= stop:
                     return
+
+    def some_rows(self, partition: int, numbers: Sequence[int], columns: frozenset[str]) -> Iterator[Row]:
+        """As :meth:`Source.some_rows`."""
+        name = self.files[partition]
+        with self._reading(name), self._open(name) as (schema, chunks):
+            wanted = [column for column in schema.names if column in columns]
+            first = 0
+            for rows, read in chunks:
+                here = [number - first for number in numbers if first <= number < first + rows]
+                if here:
+                    window = enumerate(read(wanted, here[0], here[-1] + 1), start=here[0])
+                    yield from (row for number, row in window if number in here)
+                first += rows
 
     def _failures(self) -> tuple[type[Exception], ...]:
         from pyarrow import ArrowException

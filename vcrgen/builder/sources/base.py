@@ -68,6 +68,13 @@ class Source(ABC):
             SourceError: The file cannot be read, or ends before row ``stop``.
         """
 
+    def some_rows(self, partition: int, numbers: Sequence[int], columns: frozenset[str]) -> Iterator[Row]:
+        """As :meth:`rows`, but of the rows with these numbers, which ascend.
+
+        Where rows can be read in groups only, each group is read once.
+        """
+        return (row for number in numbers for row in self.rows(partition, number, number + 1, columns))
+
 
 class FileSource(Source):
     """A source with one partition a file; a format says how to measure and read a file.

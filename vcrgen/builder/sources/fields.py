@@ -1,7 +1,7 @@
 """From a row to an item: which columns are meant, and what they hold."""
 
 import difflib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -69,12 +69,26 @@ def iter_items(source: Source, config: BuildConfig, index: int, start: int, stop
 
 def iter_rows(source: Source, config: BuildConfig, index: int, start: int, stop: int) -> Iterator[Item | None]:
     """As :func:`iter_items`, but with None for every row that does not meet the conditions."""
+    return _items(source, config, index, range(start, stop), partial(source.rows, index, start, stop))
+
+
+def some_items(source: Source, config: BuildConfig, index: int, numbers: Sequence[int]) -> Iterator[Item | None]:
+    """As :func:`iter_rows`, of the rows with these numbers, which ascend."""
+    return _items(source, config, index, numbers, partial(source.some_rows, index, numbers))
+
+
+def _items(
+    source: Source,
+    config: BuildConfig,
+    index: int,
+    numbers: Iterable[int],
+    read: Callable[[frozenset[str]], Iterator[Row]],
+) -> Iterator[Item | None]:
     columns = check_columns(source, config)
     name = source.partitions()[index].name
     folder = source.root / PurePosixPath(name).parent if source.root else None
     paths = [columns.image, columns.caption, *filter(None, [columns.id]), *(path for path, _ in columns.where)]
-    rows = source.rows(index, start, stop, frozenset(path[0] for path in paths))
-    for number, row in enumerate(rows, start=start):
+    for row, number in zip(read(frozenset(path[0] for path in paths)), numbers, strict=False):
         yield read_item(row, columns, root=folder, row_id=f"{name}#{number}")
 
 

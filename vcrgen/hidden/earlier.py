@@ -1,0 +1,97 @@
+"""Earlier hidden sets, whose pairs a new one must not hold: known by their public part, their key, or both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from vcrgen.dataset.key import ANSWERS, is_key, read_answers
+from vcrgen.dataset.tables import METADATA
+from vcrgen.errors import HiddenSetError
+from vcrgen.files import sha256_file
+from vcrgen.hidden.near import BITS, Bits
+from vcrgen.hidden.public import VIEWS, Pixels, content_digest, image_name, read_pixels
+from vcrgen.hidden.reference import HASH_WIDTH, Reference, difference_hash
+
+
+def earlier_parts(place: str) -> list[Path]:
+    """The public parts and keys that a folder is or holds, also those of several forms; none for all that is no set."""
+    folder = Path(place).expanduser()
+    sets = [folder, *sorted(folder.glob("form-*"))] if folder.is_dir() else []
+    return [part for one in sets for part in (one, one / "public", one / "key") if is_key(part) or _is_public(part)]
+
+
+def part_digest(part: Path) -> str:
+    """Stands for what is in a public part or a key."""
+    try:
+        return sha256_file(part / ANSWERS) if is_key(part) else content_digest(part)
+    except OSError as error:
+        raise _unusable(part, error.strerror or "a file is missing") from None
+
+
+def add_part(reference: Reference, part: Path) -> None:
+    """Take in the pairs of a public part, of which only the pictures are known, or of a key.
+
+    Raises:
+        HiddenSetError: An image is damaged, or the key is none; the message quotes nothing of it.
+    """
+    try:
+        for picture, caption in _pairs_of_key(part) if is_key(part) else _pictures_of_public(part):
+            reference.add_hash(picture, caption)
+    except (OSError, ValueError, KeyError, TypeError, SyntaxError, Image.DecompressionBombError):
+        raise _unusable(part, "a file of it is missing or damaged") from None
+
+
+def _is_public(folder: Path) -> bool:
+    return (folder / METADATA).is_file() and all((folder / view).is_dir() for view in VIEWS)
+
+
+def _unusable(part: Path, reason: str) -> HiddenSetError:
+    return HiddenSetError(f"{part} cannot be compared with, because it cannot be read: {reason}; copy the set again.")
+
+
+def _pairs_of_key(key: Path) -> Iterator[tuple[Bits | None, str]]:
+    for item in read_answers(key):
+        picture = np.frombuffer(bytes.fromhex(item["picture"]), np.uint8) if "picture" in item else None
+        if picture is not None and 8 * picture.size != BITS:
+            raise ValueError("not the hash of a picture")
+        yield picture, str(item["caption"])
+
+
+def _pictures_of_public(public: Path) -> Iterator[tuple[Bits, None]]:
+    stacked, only_it = VIEWS
+    for file in sorted((public / stacked).glob("*.png")):
+        picture = picture_inside(read_pixels(file), read_pixels(public / image_name(only_it, file.stem)))
+        image = Image.fromarray(picture)
+        if image.width > HASH_WIDTH:
+            size = HASH_WIDTH, max(1, round(image.height * HASH_WIDTH / image.width))
+            image = image.resize(size, Image.Resampling.LANCZOS)
+        yield difference_hash(image), None
+
+
+def picture_inside(stacked: Pixels, only_it: Pixels) -> Pixels:
+    """The picture of a question, without the strip: TEI shows what the strip looks like and, by its place, how high.
+
+    Args:
+        stacked: VI+TEI, the strip above or below the picture, and one white row between them.
+        only_it: TEI only: the strip in the middle, white above and below.
+
+    Raises:
+        ValueError: They are not the two views of one question.
+    """
+    height = len(stacked)
+    inked = np.flatnonzero((only_it < 255).any(axis=(1, 2)))
+    if stacked.shape != only_it.shape or not inked.size:
+        raise ValueError("not the two views of one question")
+    for strip in range(int(inked[-1] - inked[0]) + 1, height - 1):
+        above = (height - strip) // 2
+        if above <= inked[0] and inked[-1] < above + strip:
+            for top in (0, height - strip):
+                first = top + int(inked[0]) - above  # compared before the rest of the strip, which takes longer
+                same = (stacked[first] == only_it[inked[0]]).all()
+                if same and (stacked[top : top + strip] == only_it[above : above + strip]).all():
+                    return stacked[: top - 1] if top else stacked[strip + 1 :]
+    raise ValueError("the strip of one view is not in the other")
