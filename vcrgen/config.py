@@ -267,9 +267,10 @@ class PredictOptions(Options):
                 raise ValueError(f"--param cannot set {name!r}, which vcrgen sets")
             try:
                 values[name] = json.loads(value)
+                json.dumps(values[name], allow_nan=False)  # a ValueError for what only Python takes for JSON
             except (ValueError, RecursionError):
                 raise ValueError(
-                    f"the value of --param {name} is not JSON; a text stands in quotes: '{name}=\"...\"'"
+                    f"the value of --param {name} is not JSON; a text needs quotes: '{name}=\"x\"'"
                 ) from None
         return values
 

@@ -90,6 +90,7 @@ class FaultServer:
         self.port = self._listener.getsockname()[1]
         self.url = f"{'https' if tls else 'http'}://127.0.0.1:{self.port}/v1"
         self._loop = asyncio.new_event_loop()
+        self._stopped = asyncio.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
 
     def __enter__(self) -> FaultServer:
@@ -102,7 +103,6 @@ class FaultServer:
 
     def _run(self) -> None:
         async def serve() -> None:
-            self._stopped = asyncio.Event()
             server = await asyncio.start_server(self._connection, sock=self._listener, limit=1 << 16, ssl=self._tls)
             await self._stopped.wait()
             server.close()

@@ -58,6 +58,12 @@ def test_what_a_server_gets(serve: Any) -> None:
     assert reply.served == {"host": f"127.0.0.1:{server.port}"} and reply.retries == {}
 
 
+def test_cookies_are_not_kept(serve: Any, faults: Any) -> None:
+    server = serve(lambda call: faults.Answer(headers={"Set-Cookie": "a=b; Path=/"}))
+    ask(server, 3, concurrency=1)
+    assert not any("cookie" in call.headers for call in server.calls)
+
+
 @pytest.mark.parametrize(
     ("profile", "name", "value"), [("vllm", "authorization", f"Bearer {SECRET}"), ("azure", "api-key", SECRET)]
 )
@@ -163,27 +169,22 @@ def test_no_server(serve: Any) -> None:
 
 def test_a_server_that_goes_away_is_waited_for(serve: Any, faults: Any) -> None:
     server = serve()
-    model = model_of(server, concurrency=1)
+    model = model_of(server, concurrency=1, timeout=1)
     with pytest.raises(EndpointError, match="10 requests in a row"):
         for number, _ in model.answers(questions(100), lambda what, reply: None):
             if number == 3:
                 server.__exit__()
 
 
-@pytest.mark.parametrize("self_signed", [False, True])
-def test_tls_is_checked(serve: Any, tmp_path: Path, self_signed: bool) -> None:
-    if self_signed:
-        if not shutil.which("openssl"):
-            pytest.skip("needs openssl")
-        words = "req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=127.0.0.1 -addext subjectAltName=IP:127.0.0.1"
-        files = ["-keyout", str(tmp_path / "key.pem"), "-out", str(tmp_path / "cert.pem")]
-        subprocess.run(["openssl", *words.split(), *files], check=True, capture_output=True)
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(tmp_path / "cert.pem", tmp_path / "key.pem")
-        server = serve(tls=context)
-    else:
-        server = serve()
-        server.url = server.url.replace("http:", "https:")
+def test_tls_is_checked(serve: Any, tmp_path: Path) -> None:
+    if not shutil.which("openssl"):
+        pytest.skip("needs openssl")
+    words = "req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=127.0.0.1 -addext subjectAltName=IP:127.0.0.1"
+    files = ["-keyout", str(tmp_path / "key.pem"), "-out", str(tmp_path / "cert.pem")]
+    subprocess.run(["openssl", *words.split(), *files], check=True, capture_output=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(tmp_path / "cert.pem", tmp_path / "key.pem")
+    server = serve(tls=context)
     with pytest.raises(EndpointError, match="its TLS certificate or encryption is refused"):
         ask(server, 3)
     assert server.calls == []

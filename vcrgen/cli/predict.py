@@ -81,6 +81,8 @@ def predict(
         raise typer.Exit(UNFINISHED)
     counts = ", ".join(f"{count:,} {name}" for name, count in result.tally.outcomes.items() if count)
     typer.echo(f"{result.tally.replies:,} replies: {counts}; {_tokens(result.tally)}.")
+    if len(names := result.tally.served.get("model", ())) > 1:
+        typer.echo(f"Note: the server gave the model several names: {', '.join(names)}.")
     score = score_command(result.path, open_pictures(data, choice), choice)
     typer.echo(f"{result.path}: {result.tally.replies:,} outputs of {result.model}; next: {score}")
 

@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from random import Random
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -254,6 +255,7 @@ def _client(address: Address, key: Key | None, limits: Limits) -> AsyncClient:
         limits=pool,
         timeout=httpx2.Timeout(limits.timeout, connect=min(CONNECT_SECONDS, limits.timeout)),
         follow_redirects=False,
+        cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),  # none is kept
         # The proxies and certificates of the user's environment; what is not encrypted goes through no proxy.
         trust_env=address.secure,
     )
@@ -275,7 +277,7 @@ def _not_connected(error: Exception) -> CallError:
     """Why there is no connection: the first cause of an error says it best."""
     cause: BaseException = error
     while (earlier := cause.__cause__ or cause.__context__) is not None:
-        if isinstance(earlier, ssl.SSLError):
+        if isinstance(earlier, ssl.SSLError) and not isinstance(earlier, ssl.SSLWantReadError):
             reason = getattr(earlier, "verify_message", "") or earlier.reason or "no agreement"
             return CallError("tls", f"its TLS certificate or encryption is refused ({reason})", again=False)
         cause = earlier
