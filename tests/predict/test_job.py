@@ -307,11 +307,11 @@ def test_files_of_others_are_left_alone(dataset: Path, out: Path, serve: Any) ->
     assert server.calls == []
 
 
-@pytest.mark.parametrize("line", ['{"key": "0", "value": {"text": 1, "x": 2}}', '{"key": "0", "value": 3}'])
-def test_a_ledger_that_somebody_changed(dataset: Path, out: Path, serve: Any, line: str) -> None:
+@pytest.mark.parametrize("value", ['{"text": 1, "x": 2}', '{"text": 1, "model": "m"}', "3"])
+def test_a_ledger_that_somebody_changed(dataset: Path, out: Path, serve: Any, value: str) -> None:
     run(dataset, out, serve(), choice=Choice(limit=1))
     with out.with_name("preds.ledger").open("a") as ledger:
-        ledger.write(line + "\n")
+        ledger.write(f'{{"key": "0", "value": {value}}}\n')
     with pytest.raises(OutputError, match=r"preds\.ledger is damaged"):
         run(dataset, out, serve())
 

@@ -16,7 +16,8 @@ from vcrgen.config import PredictOptions, checked, given
 
 if TYPE_CHECKING:
     from vcrgen.models.endpoint import EndpointModel
-    from vcrgen.predict.job import JobResult, Tally
+    from vcrgen.predict.job import JobResult
+    from vcrgen.predict.report import Tally
 
 UNFINISHED = 3  # exit code: some pictures have no reply
 

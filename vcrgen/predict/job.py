@@ -12,79 +12,34 @@ file has all of it then.
 from __future__ import annotations
 
 import heapq
-import json
-import platform
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
-from importlib.metadata import version
+from dataclasses import asdict, dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from PIL import Image
 
-from vcrgen.dataset.pictures import Choice, Pictures, open_pictures
+from vcrgen.dataset.pictures import Choice, open_pictures
 from vcrgen.dataset.reader import Dataset
 from vcrgen.dataset.views import View
 from vcrgen.errors import EndpointError, OutputError
 from vcrgen.files import output_errors, write_json
 from vcrgen.models.base import Model, Outcome, Reply
-from vcrgen.models.run import NOT_SENT
+from vcrgen.models.run import read_reply
 from vcrgen.predict.prompts import Prompt
+from vcrgen.predict.report import VERSION, Tally, report_of
 from vcrgen.predict.run import Line, PictureRun, write_outputs
 from vcrgen.work.folder import differences
 from vcrgen.work.ledger import Ledger
 from vcrgen.work.lock import locked
 from vcrgen.work.watcher import Watcher
 
-VERSION = "vcrgen-run-1"
 PLAN_CALLS = 5
 _PLAN, _CHOICE = "plan", "choice "  # keys of a ledger that are not those of replies
-_NAMES = 20  # of servers, models, ...: so many are told apart
-
-
-@dataclass(slots=True)
-class Tally:
-    """What some replies were, and what they cost.
-
-    Attributes:
-        price: Of a million tokens that are read, and that are written; None where nobody knows.
-    """
-
-    price: tuple[float, float] | None = None
-    outcomes: Counter[str] = field(default_factory=lambda: Counter(dict.fromkeys(Outcome, 0)))
-    tokens: Counter[str] = field(default_factory=Counter)
-    retries: Counter[str] = field(default_factory=Counter)
-    served: dict[str, Counter[str]] = field(default_factory=dict)
-    thinking: int = 0  # replies with thinking
-    seconds: float = 0.0  # of all answers
-
-    def add(self, reply: Reply) -> None:
-        """Count one more."""
-        self.outcomes[reply.outcome] += 1
-        self.tokens.update(reply.usage)
-        self.retries.update(reply.retries)
-        self.thinking += bool(reply.thinking)
-        self.seconds += reply.seconds
-        for name, value in {"model": reply.model, **reply.served}.items():
-            values = self.served.setdefault(name, Counter())
-            if value and (value in values or len(values) < _NAMES):
-                values[value] += 1
-
-    @property
-    def replies(self) -> int:
-        """How many."""
-        return self.outcomes.total()
-
-    @property
-    def cost(self) -> float | None:
-        """What the tokens cost; None where there is no price."""
-        if self.price is None:
-            return None
-        return (self.tokens["input"] * self.price[0] + self.tokens["output"] * self.price[1]) / 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,9 +116,10 @@ def predict(
                 tally.add(reply)
         else:
             for _, key in run.lines:
-                tally.add(_reply(ledger[key], out))
+                tally.add(read_reply(ledger, key))
         tally.retries.update(run.retries)
-        report = _report(facts, ledger, pictures, run, tally, finished)
+        choices = [asdict(each) for each in _choices(ledger, out)]
+        report = report_of(facts, choices, tally, finished=finished, pictures=pictures.total, missing=run.reasons)
         write_json(_beside(out, ".run.json"), report)
     return JobResult(
         path=out, finished=finished, model=model.name, asked=pictures.total, missing=run.reasons,
@@ -211,37 +167,31 @@ def _ledger_of(out: Path, facts: Mapping[str, Any]) -> Iterator[Ledger]:
     busy = OutputError(f"Another run is writing to {out}; wait for it or choose another --out.")
     with locked(out.with_name(f".{out.name}.lock"), busy):
         _check_ledger(file)
-        try:
-            with Ledger(file) as ledger:
-                if out.exists() and f"{_CHOICE}0" not in ledger:
-                    raise OutputError(f"{out} is there already; choose another --out, or remove it.")
-                if _PLAN not in ledger:
-                    ledger.add(_PLAN, facts)
-                there = ledger[_PLAN]
-                if there != facts:
-                    what = f"{out} is of another run ({differences(there, facts)})"
-                    raise OutputError(f"{what}; choose another --out, or remove {file}.")
+        with Ledger(file) as ledger:
+            if out.exists() and f"{_CHOICE}0" not in ledger:
+                raise OutputError(f"{out} is there already; choose another --out, or remove it.")
+            if len(ledger) == 1:  # of a run that got no reply
+                ledger.clear()
+            if _PLAN not in ledger:
+                ledger.add(_PLAN, facts)
+            there = ledger[_PLAN]
+            if there != facts:
+                what = f"{out} is of another run ({differences(there, facts)})"
+                raise OutputError(f"{what}; choose another --out, or remove {file}.")
+            try:
                 yield ledger
-        finally:
-            if file.exists() and len(ledger) == 1:  # no reply that would be worth keeping
-                file.unlink()
+            finally:
+                if len(ledger) == 1:
+                    ledger.clear()
 
 
 def _check_ledger(file: Path) -> None:
     """See that a file is a ledger of these runs before it is opened as one, which cuts off what is damaged."""
-    start = json.dumps({"key": _PLAN, "value": 0})[:-2].encode()
+    start = f'{{"key": "{_PLAN}", "value": '.encode()
     if file.exists():
         with file.open("rb") as handle:
             if not start.startswith(handle.read(len(start))):
                 raise OutputError(f"{file} is not the ledger of a run; choose another --out, or move that file.")
-
-
-def _reply(value: Any, out: Path) -> Reply:
-    """A reply of the ledger; an OutputError where somebody changed it."""
-    try:
-        return Reply.from_json(value)
-    except (TypeError, AttributeError):
-        raise _damaged(out) from None
 
 
 def _damaged(out: Path) -> OutputError:
@@ -249,10 +199,14 @@ def _damaged(out: Path) -> OutputError:
 
 
 def _spent(ledger: Ledger, price: tuple[float, float] | None, out: Path) -> Tally:
+    """What all replies in the ledger were; an OutputError where somebody changed one."""
     spent = Tally(price)
     for key, value in ledger.items():
         if key != _PLAN and not key.startswith(_CHOICE):
-            spent.add(_reply(value, out))
+            try:
+                spent.add(Reply.from_json(value))
+            except (TypeError, AttributeError, ValueError):
+                raise _damaged(out) from None
     return spent
 
 
@@ -275,26 +229,3 @@ def _merged(dataset: Dataset, choices: Iterable[Choice], prompt: Prompt, ledger:
         picture = next(same)
         if picture.data is not None and (key := prompt.request(picture).id) in ledger:
             yield Line.of(picture), key
-
-
-def _report(
-    facts: Mapping[str, Any], ledger: Ledger, pictures: Pictures, run: PictureRun, tally: Tally, finished: bool
-) -> dict[str, Any]:
-    """The content of ``preds.run.json``."""
-    choices = [value for key, value in ledger.items() if key.startswith(_CHOICE)]
-    versions = {"vcrgen": version("vcrgen"), "python": platform.python_version(), "httpx2": version("httpx2")}
-    return {
-        "run": dict(facts),
-        "finished": finished,
-        "choices": choices,
-        "pictures": pictures.total,
-        "served": {name: dict(values) for name, values in tally.served.items()},
-        "versions": versions,
-        "outcomes": {**tally.outcomes, "failed": run.reasons.total() - run.reasons[NOT_SENT]},
-        "without_reply": dict(run.reasons),
-        "with_thinking": tally.thinking,
-        "retries": dict(tally.retries),
-        "tokens": dict(tally.tokens),
-        "price": tally.price,
-        "cost": tally.cost,
-    }

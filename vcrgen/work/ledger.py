@@ -75,6 +75,12 @@ class Ledger:
             self._lines.flush()
             self._starts[key] = start
 
+    def clear(self) -> None:
+        """Forget every result."""
+        with self._lock:
+            self._lines.truncate(0)
+            self._starts.clear()
+
     def _recover(self) -> None:
         end = 0
         self._lines.seek(0)
