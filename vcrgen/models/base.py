@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol, TypeVar
 
@@ -24,6 +24,12 @@ class Sampling:
     top_p: float | None = None  # tokens are drawn from the likeliest ones that together have this probability
     max_tokens: int | None = None  # tokens of the reply, at most
     seed: int | None = None  # of the draws
+
+    @property
+    def given(self) -> dict[str, float | int]:
+        """What is sent, by name."""
+        values = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return {name: value for name, value in values.items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +52,7 @@ class Request:
             "images": [hashlib.sha256(image).hexdigest() for image in self.images],
             "text": self.text,
             "language": self.language,
-            "sampling": {name: value for name, value in asdict(self.sampling).items() if value is not None},
+            "sampling": self.sampling.given,
             "candidates": self.candidates,
             "text_first": self.text_first,
             "detail": self.detail,
@@ -102,7 +108,8 @@ class Reply:
 
     def to_json(self) -> dict[str, Any]:
         """The fields as JSON values; an empty one, which says nothing, is left out."""
-        return {"text": self.text, "model": self.model} | {name: value for name, value in asdict(self).items() if value}
+        values = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return {name: value for name, value in values.items() if value or name in ("text", "model")}
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Reply:

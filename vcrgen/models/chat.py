@@ -9,7 +9,6 @@ import base64
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
 from typing import Any
 
 from vcrgen.errors import VcrgenError
@@ -61,7 +60,7 @@ def body_of(request: Request, address: Address, model: str) -> bytes:
     words: list[tuple[bytes, ...]] = [(_json_bytes({"type": "text", "text": request.text}),)] if request.text else []
     parts = words + images if request.text_first else images + words
     names = address.kind.names
-    sampling = {names.get(name, name): value for name, value in asdict(request.sampling).items() if value is not None}
+    sampling = {names.get(name, name): value for name, value in request.sampling.given.items()}
     head = {"model": model} if address.kind.names_model else {}
     settings = _json_bytes({**head, **sampling, **request.parameters})[1:-1]
     # An image is copied once, and not looked through for what needs an escape: Base64 is JSON as it is.

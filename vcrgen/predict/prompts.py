@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from vcrgen.dataset.pictures import Picture
@@ -38,9 +38,8 @@ class Prompt:
     @property
     def facts(self) -> dict[str, Any]:
         """All of it by name, as JSON values."""
-        sampling = {name: value for name, value in asdict(self.sampling).items() if value is not None}
         others = {f"--param {name}": value for name, value in self.parameters.items()}
-        return {**sampling, "text_first": self.text_first, "detail": self.detail, **others}
+        return {**self.sampling.given, "text_first": self.text_first, "detail": self.detail, **others}
 
 
 PRESETS = {
