@@ -1230,6 +1230,25 @@ def hidden(bench: Bench) -> Any:
     return found
 
 
+@golden("hidden-forms", *INK)
+def hidden_forms(bench: Bench) -> Any:
+    """Two forms of other pairs: which pair is in which form and part, and how alike the forms are."""
+
+    def make(out: Path) -> None:
+        words = ("--items", 6, "--forms", 2, "--fonts", "lato", "--id-column", "id", "--reuse-secret")
+        bench.run("hidden", bench.pairs("en"), "--out", out, "--secret-file", secret_file(bench), *words)
+
+    out = bench.once("hidden-forms", make)
+    found: dict[str, Any] = {"alike": json.loads((out / "form-1/key/report.json").read_text("utf-8"))["alike"]}
+    for form in (1, 2):
+        lines = (out / f"form-{form}/key/answers.jsonl").read_text("utf-8").splitlines()
+        found[f"form {form}"] = [
+            f"{a['source_id']} {a['part']} {a['strip']} {a['width']} {' | '.join(a['crossed_text'])}"
+            for a in map(json.loads, lines)
+        ]
+    return found
+
+
 @golden("hidden-bytes", *BYTES)
 def hidden_bytes(bench: Bench) -> Any:
     """Every file of a hidden set, its commitment, and its seal."""

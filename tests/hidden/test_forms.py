@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,11 @@ from vcrgen.config import load_build_config
 from vcrgen.hidden.choices import EMS, LEAST_WIDTH, MOST_WIDTH
 from vcrgen.hidden.forms import MOST_RATIO, Form, FormMaker, Planned
 from vcrgen.hidden.secret import Secret
-from vcrgen.records import Item, Reject
-from vcrgen.samples import sample_pair
+from vcrgen.records import Item, Reject, Span
+from vcrgen.samples import SamplePair, sample_pair
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.typeset.basic import BasicShaper
+from vcrgen.typeset.cover import span_cells
 from vcrgen.typeset.fonts import FontChain, resolve_font
 from vcrgen.typeset.layout import layout_caption
 from vcrgen.typeset.records import Layout
@@ -231,3 +233,55 @@ def test_a_picture_too_tall_is_set_aside() -> None:
 def test_canaries_differ_between_forms_and_secrets() -> None:
     lines = {maker(secret).canary(form) for secret in (b"s" * 32, b"t" * 32) for form in (0, 1)}
     assert len(lines) == 4 and all(line.isascii() and "not for training" in line for line in lines)
+
+
+@pytest.mark.parametrize("name", ["one", "chinese"])
+def test_some_ink_of_every_letter_is_left(folder: Path, name: str, answers: Answers) -> None:
+    lang = "zh" if name == "chinese" else "en"
+    looked_at = 0
+    for answer in answers(folder):
+        whole, layout = uncovered(answer, lang)
+        top = answer["strip_y"]
+        strip = pixels(folder, "stacked_image", answer)[top : top + answer["strip_height"], :, 0]
+        for row in answer["spans"]:
+            for at in range(row["start"], row["end"]):
+                letter = answer["caption"][at]
+                if letter.isalnum():
+                    (cell,) = span_cells(Span(start=at, end=at + 1, text=letter, tokens=(letter,)), layout)
+                    before, after = (255 - image[cell.area].astype(int) for image in (whole, strip))
+                    assert after.sum() >= LEAST_OF_A_LETTER * before.sum() > 0
+                    looked_at += 1
+    assert looked_at > 20
+
+
+def test_a_span_with_a_letter_that_would_vanish_is_not_taken() -> None:
+    config = load_build_config(None, {"source": "samples", "lang": "zh"})
+    chinese = FormMaker(config, Secret(b"s" * 32), ("ar-pl-sungti-gb",))
+    pair = sample_pair("zh", 3)
+    flat = Item(source_id="x", image=pair.image, caption="\u4e00\u53ea\u732b\u548c\u4e00\u53ea\u72d7")
+    rejected = chinese.plan(flat, 0)
+    assert isinstance(rejected, Reject) and rejected.reason == "no_maskable_ngram"
+    planned = [chinese.plan(Item(source_id=p.id, image=p.image, caption=p.caption), 0) for p in zh_pairs(12)]
+    spans = [span for one in planned if isinstance(one, Planned) for span in one.spans]
+    assert len(spans) > 8 and not [span for span in spans if "\u4e00" in span.text]
+
+
+def zh_pairs(count: int) -> list[SamplePair]:
+    pairs = [sample_pair("zh", index) for index in range(count)]
+    assert sum("\u4e00" in pair.caption for pair in pairs) > 4
+    return pairs
+
+
+def test_no_letter_of_the_last_line_is_cut() -> None:
+    """Open Sans has a `g` that reaches below the line; what covers hide stands where it did."""
+    config = load_build_config(None, {"source": "samples", "lang": "en"})
+    planned = FormMaker(config, Secret(b"s" * 32), ("open-sans",)).plan(
+        item(3, caption="The old man was reading a long and boring book before evening, laughing, jumping."), 0
+    )
+    assert isinstance(planned, Planned)
+    layout = planned.prepared.layout
+    cut = replace(layout, more_rows=0)
+    assert layout.more_rows > 0
+    rows = render_strip(layout)
+    assert (rows[: cut.height] == render_strip(cut)).all()
+    assert (rows[cut.height] < 255).any() and layout.uncut() == layout

@@ -374,7 +374,12 @@ def test_no_file_of_the_set_holds_the_secret(make: Make, tree: Tree, tmp_path: P
 
 def test_no_secret_is_made_for_a_set_that_cannot_be_written(make: Make, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("mine")
-    for out, options in (("file", {}), ("out", {"fonts": ("no-such-font",)}), ("out", {"source": "none.parquet"})):
+    for out, options in (
+        ("file", {}),
+        ("out", {"fonts": ("no-such-font",)}),
+        ("out", {"source": "none.parquet"}),
+        ("out", {"not_in": ("none.parquet",)}),
+    ):
         with pytest.raises(VcrgenError):
             make(tmp_path / out, secret=tmp_path / "secret.key", **{**SMALL, **options})
     assert [path.name for path in tmp_path.iterdir()] == ["file"]

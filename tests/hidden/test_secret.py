@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vcrgen.errors import HiddenSetError
-from vcrgen.hidden.secret import Secret, load_secret
+from vcrgen.hidden.secret import Secret, check_unused, load_secret, remember_set
 
 HEX = "00112233445566778899aabbccddeeff"
 posix = pytest.mark.skipif(os.name == "nt", reason="needs the permissions of a Unix system")
@@ -133,3 +133,34 @@ def test_tokens_depend_on_secret_purpose_and_text(one: bytes, two: bytes, purpos
     assert token != Secret(one).token(purpose, text + "x")
     assert (token == Secret(two).token(purpose, text)) == (one == two)
     assert not Secret(one).seal(b"").startswith(token)
+
+
+def test_a_secret_remembers_the_set_that_was_made_of_it(tmp_path: Path) -> None:
+    file = written(tmp_path, HEX)  # without a line feed at its end
+    check_unused(file, "a" * 32)
+    remember_set(file, "a" * 32)
+    remember_set(file, "a" * 32)  # the same set again
+    check_unused(file, "a" * 32)
+    assert file.read_text() == f"{HEX}\nmade {'a' * 32}\n"
+    assert os.name == "nt" or file.stat().st_mode & 0o777 == 0o600
+    for function in (check_unused, remember_set):
+        with pytest.raises(HiddenSetError, match="has made another hidden set already") as caught:
+            function(file, "b" * 32)
+        assert HEX not in str(caught.value) and "\n" not in str(caught.value)
+    secrets = [load_secret(path, create=False)[0] for path in (file, written(tmp_path, HEX))]
+    assert secrets[0].seal(b"") == secrets[1].seal(b"")  # what is remembered is no part of the secret
+
+
+def test_other_lines_are_no_secret(tmp_path: Path) -> None:
+    with pytest.raises(HiddenSetError, match="on one line"):
+        load_secret(written(tmp_path, f"{HEX}\n{HEX}\n"), create=False)
+
+
+def test_a_secret_that_cannot_remember_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(path: Path) -> None:
+        raise OSError(28, "No space left on device")
+
+    file = written(tmp_path, HEX)
+    monkeypatch.setattr("vcrgen.hidden.secret.fsync", full)
+    with pytest.raises(HiddenSetError, match=r"cannot be written.*no space left on device.*--reuse-secret"):
+        remember_set(file, "a" * 32)

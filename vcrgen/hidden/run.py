@@ -110,13 +110,13 @@ class _Run:
         check_columns(self._source, self._config)
         faces = [(font, *resolve_font(font)) for font in options.fonts or default_fonts(self._config.lang)]
         self._fonts = [(font, f"{Face(path, 20, index).sha256}#{index}") for font, path, index in faces]
-        self._secret, self._made_secret = load_secret(secret_file, create=not (out.is_dir() and any(out.iterdir())))
-        self._partitions = self._source.partitions()
         earlier = {name: earlier_parts(name) for name in options.not_in}
         self._earlier = [part for parts in earlier.values() for part in parts]
         others = [name for name, parts in earlier.items() if not parts]
         known = [load_build_config(None, {"source": name, "lang": self._config.lang}) for name in others]
         self._references = [(open_source(config), config) for config in known]
+        self._secret, self._made_secret = load_secret(secret_file, create=not (out.is_dir() and any(out.iterdir())))
+        self._partitions = self._source.partitions()
         self._forms = range(max(options.forms, options.same_pairs))
         self._targets = [out] if len(self._forms) == 1 else [out / f"form-{form + 1}" for form in self._forms]
         watcher.stage("loading fonts and text pipeline")

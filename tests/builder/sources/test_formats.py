@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from vcrgen.builder.sources import Source, cut_at_limit, iter_items, open_source
+from vcrgen.builder.sources import Source, cut_at_limit, iter_items, open_source, some_items
 from vcrgen.config import BuildConfig
 from vcrgen.errors import SourceError
 
@@ -42,6 +42,19 @@ def test_any_window_gives_the_rows_of_a_full_read(written: str, pairs: Any, data
     before = sum(partition.rows for partition in partitions[:index])
     got = [(i.source_id, i.image, i.caption) for i in iter_items(source, config, index, start, stop)]
     assert got == pairs[before + start : before + stop]
+
+
+@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_any_rows_are_those_of_a_full_read(written: str, pairs: Any, data: st.DataObject) -> None:
+    config = BuildConfig(source=written)
+    source = open_source(config)
+    before = 0
+    for index, partition in enumerate(source.partitions()):
+        numbers = sorted(data.draw(st.sets(st.integers(0, partition.rows - 1), max_size=6)))
+        got = [(i.source_id, i.image, i.caption) for i in some_items(source, config, index, numbers) if i]
+        assert got == [pairs[before + number] for number in numbers]
+        before += partition.rows
 
 
 def test_a_source_pickles_small_and_reads_the_same(written: str) -> None:
