@@ -37,7 +37,7 @@ LIBRARIES = (
     "sqlalchemy",
     "alembic",
 )
-SEARCHED = (".py", ".txt", ".html", ".css", ".j2")
+SEARCHED = (".py", ".txt", ".md", ".yaml", ".html", ".css", ".j2")
 
 
 class Broken(Exception):

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import settings
 from rich.console import Console
@@ -366,3 +367,23 @@ def on_hub(hub: Any, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., 
         return subprocess.run(words, capture_output=True, text=True, timeout=300, env=os.environ | settings | more)
 
     return run
+
+
+@pytest.fixture
+def as_foreign() -> Callable[..., Path]:
+    """Writes the test rows of a built dataset as others do: with the columns of VCR-WIKI and nothing more.
+
+    ``as_foreign(dataset, out)`` makes a folder a mode; ``as_foreign(dataset, out, "hard")`` one Parquet file that does
+    not say its mode.
+    """
+    columns = [*("question_id", "image", "caption"), *("stacked_image", "only_it_image", "only_it_image_small")]
+
+    def write(dataset: Path, out: Path, mode: str = "") -> Path:
+        for each in (mode,) if mode else ("easy", "hard"):
+            table = pq.read_table(next((dataset / each).glob("test-*")), columns=[*columns, "crossed_text"])
+            folder = out if mode else out / each
+            folder.mkdir(parents=True)
+            pq.write_table(table.replace_schema_metadata(None), folder / "part.parquet")
+        return out
+
+    return write

@@ -15,16 +15,7 @@ if TYPE_CHECKING:
     from vcrgen.scorer.api import match_span, match_spans
     from vcrgen.scorer.run import score
 
-__all__ = [
-    "BuildConfig",
-    "BuildResult",
-    "VCRTransform",
-    "VcrgenError",
-    "build",
-    "match_span",
-    "match_spans",
-    "score",
-]
+__all__ = ["BuildConfig", "BuildResult", "VCRTransform", "VcrgenError", "build", "match_span", "match_spans", "score"]
 
 _HOMES = {
     "BuildConfig": "vcrgen.config",

@@ -4,8 +4,6 @@ Every message is one sentence (or two) that says what was wrong, where, and what
 prints it without a traceback and exits with code 2; a library caller catches :class:`VcrgenError`.
 """
 
-from __future__ import annotations
-
 from vcrgen.records import Reason
 
 
@@ -82,12 +80,7 @@ class LeaderboardError(VcrgenError):
 
 
 class ImageProblem(Exception):
-    """An image cannot be used; it is set aside, and the run goes on.
-
-    Attributes:
-        reason: Its type.
-        detail: What was found.
-    """
+    """An image cannot be used and is set aside; ``reason`` is the type of what is wrong, ``detail`` what was found."""
 
     def __init__(self, reason: Reason, detail: str) -> None:
         super().__init__(detail)

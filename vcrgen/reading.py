@@ -1,7 +1,5 @@
 """Hostile text files, read line by line: bounded memory, and every problem a sentence with file and line."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -37,16 +37,12 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """One image-caption pair as a source gives it.
-
-    Attributes:
-        answers: Texts to cover instead of choosing spans (the ``crossed_text`` of an example), or None.
-    """
+    """One image-caption pair as a source gives it."""
 
     source_id: str  # the id in the source, or one made of file name and row; for people, not unique by force
     image: bytes | None  # the encoded image, or None where the source has none or it could not be read
     caption: str | None  # the caption as given, or None
-    answers: tuple[str, ...] | None = None
+    answers: tuple[str, ...] | None = None  # texts to cover (the ``crossed_text`` of an example); None to choose spans
     problem: str = ""  # what was wrong while reading the row (a missing file, bad base64), or the empty string
 
 

@@ -1,28 +1,23 @@
 """Provenance: what a dataset or a score can be compared with, in one line."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Self
 
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """Named facts in a fixed order, printed as ``key:value`` joined by ``|``, after sacrebleu's example.
+    """Named facts in a fixed order, printed as ``key:value`` joined by ``|``, after sacrebleu's example."""
 
-    Attributes:
-        facts: Key to value; a key holds neither ``:`` nor ``|``, a value no ``|``.
-    """
-
-    facts: Mapping[str, str]
+    facts: Mapping[str, str]  # key to value; a key holds neither ``:`` nor ``|``, a value no ``|``
 
     def __post_init__(self) -> None:
         if any("|" in key + value or ":" in key for key, value in self.facts.items()):
             raise ValueError(f"not facts of a signature: {dict(self.facts)}")
 
     @classmethod
-    def parse(cls, text: str) -> Signature:
+    def parse(cls, text: str) -> Self:
         """The signature that prints as ``text``.
 
         Raises:

@@ -6,8 +6,6 @@ an object when all of it has arrived, so there they are written beside it and pu
 
 # ruff: noqa: D102 as :class:`Folder` documents the methods of both kinds of folders
 
-from __future__ import annotations
-
 import contextlib
 import glob
 import hashlib
@@ -83,7 +81,7 @@ class Folder(ABC):
         """Write a file that is not there yet; False where it is, even if somebody else wrote it just now."""
 
     @abstractmethod
-    def bring(self, name: str, target: Folder, new_name: str) -> None:
+    def bring(self, name: str, target: Self, new_name: str) -> None:
         """Bring a file to another folder of the same kind.
 
         On a disk, where it may be a folder too, it is moved; in a store it is copied, as others may look for it here.
@@ -160,8 +158,7 @@ class DiskFolder(Folder):
         write_text(self.disk / name, text)
         return True
 
-    def bring(self, name: str, target: Folder, new_name: str) -> None:
-        assert isinstance(target, DiskFolder)
+    def bring(self, name: str, target: Self, new_name: str) -> None:
         goal = target.disk / new_name
         (self.disk / name).replace(goal)
         fsync(goal.parent)
@@ -272,8 +269,7 @@ class BucketFolder(Folder):
             return True
         return False
 
-    def bring(self, name: str, target: Folder, new_name: str) -> None:
-        assert isinstance(target, BucketFolder)
+    def bring(self, name: str, target: Self, new_name: str) -> None:
         system, key = self._key(name)
         with self._asking(name):
             system.cp_file(key, target._key(new_name)[1])  # the bytes stay in the store

@@ -7,7 +7,15 @@ from pathlib import Path
 from types import ModuleType
 
 ROOT = Path(__file__).resolve().parents[2]
-SEARCHED = (".py", ".txt", ".html", ".css", ".j2")  # as in scripts/try_mutations.py, which changes no other files
+SEARCHED = (
+    ".py",
+    ".txt",
+    ".md",
+    ".yaml",
+    ".html",
+    ".css",
+    ".j2",
+)  # as in scripts/try_mutations.py, which changes no other files
 
 
 def load() -> ModuleType:

@@ -13,7 +13,7 @@ from PIL import Image
 
 from vcrgen.config import load_build_config
 from vcrgen.hidden.choices import EMS, LEAST_WIDTH, MOST_WIDTH
-from vcrgen.hidden.forms import MOST_RATIO, Form, FormMaker, Planned
+from vcrgen.hidden.forms import LEAST_OF_A_LETTER, MOST_RATIO, Form, FormMaker, Planned
 from vcrgen.hidden.secret import Secret
 from vcrgen.records import Item, Reject, Span
 from vcrgen.samples import SamplePair, sample_pair

@@ -340,8 +340,8 @@ def test_the_extension_follows_the_bytes(small: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("values", "said"),
     [
-        ({"stacked_image": {"bytes": b"GIF89a", "path": None}}, "neither a PNG nor a WebP in 'stacked_image'"),
-        ({"stacked_image": None}, "neither a PNG nor a WebP"),
+        ({"stacked_image": {"bytes": b"GIF89a", "path": None}}, "neither a PNG, a WebP nor a JPEG in 'stacked_image'"),
+        ({"stacked_image": None}, "neither a PNG, a WebP nor a JPEG"),
         ({"crossed_text": None}, "no list of texts"),
         ({"crossed_text": [None]}, "no list of texts"),
         ({"question_id": None}, "no text in 'question_id'"),
@@ -430,3 +430,44 @@ def test_an_export_does_not_touch_the_dataset(small: Path, tmp_path: Path) -> No
     for name in FORMATS:
         export_dataset(small, to=name, out=tmp_path / name, split="test")
     assert {name: hashlib.sha256(data).hexdigest() for name, data in tree(small).items()} == before
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_dataset_that_vcrgen_did_not_build(
+    name: str, small: Path, as_foreign: Callable[..., Path], exports: dict[str, Path], tmp_path: Path
+) -> None:
+    foreign = as_foreign(small, tmp_path / "wiki")
+    result = export_dataset(foreign, split="test", to=name, out=tmp_path / "out")
+    assert result.rows == 6
+    files, own = tree(tmp_path / "out"), tree(exports[name])
+    assert b"did not build: no signature" in files.pop("README.md")
+    tag = re.compile(r"_[0-9a-f]{8}_")
+    built = {tag.sub("_", file): data for file, data in own.items()}
+    images = [file for file in files if file.endswith((".png", ".tsv"))]
+    assert all(files[file] == built[tag.sub("_", file)] for file in images)
+    if name == "webdataset":
+        with tarfile.open(tmp_path / "out" / "hard-test-000000.tar") as archive:
+            (first, *_) = [member for member in archive if member.name.endswith(".json")]
+            row = json.load(archive.extractfile(first) or io.BytesIO())
+        assert (row["mode"], row["language"]) == ("hard", "en") and "spans" not in row and row["crossed_text"]
+    else:
+        assert images or sorted(files) == sorted(file for file in own if "train" not in file and file != "README.md")
+
+
+def test_a_mode_that_nobody_says_is_asked_for(small: Path, as_foreign: Callable[..., Path], tmp_path: Path) -> None:
+    file = next(as_foreign(small, tmp_path / "wiki", "easy").glob("*"))
+    with pytest.raises(ConfigError, match="does not say its mode; name it with --mode"):
+        export_dataset(file, to="vlmevalkit", out=tmp_path / "out")
+    assert export_dataset(file, to="vlmevalkit", out=tmp_path / "out", mode="easy", split="dev").rows == 3
+    assert sorted(path.name[:16] for path in (tmp_path / "out").glob("*.tsv")) == [
+        "VCR_EN_EASY_TEI_",
+        "VCR_EN_EASY_dev_",
+    ]
+
+
+def test_rows_of_another_mode_among_a_files_rows(small: Path, tmp_path: Path) -> None:
+    tables = [pq.read_table(next((small / mode).glob("test-*"))) for mode in ("easy", "hard")]
+    pq.write_table(pa.concat_tables(tables), tmp_path / "mixed.parquet")
+    with pytest.raises(DatasetError, match="row 4 is of mode 'hard' among rows of mode easy; part them"):
+        export_dataset(tmp_path / "mixed.parquet", to="imagefolder", out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()

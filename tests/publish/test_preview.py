@@ -73,6 +73,29 @@ def test_the_number_of_pairs_and_what_is_said_of_them(dataset: Path, chinese: Pa
     assert {pair["language"] for pair in other["pairs"]} == {"zh"}
 
 
+def test_a_dataset_that_vcrgen_did_not_build(dataset: Path, as_foreign: Callable[..., Path], tmp_path: Path) -> None:
+    """What is measured in the images is what a build says of them."""
+    foreign = as_foreign(dataset, tmp_path / "foreign")
+    (tmp_path / "built").mkdir()
+    (own,), (shown,) = preview(tmp_path / "built", dataset), preview(tmp_path, foreign)
+    assert (shown["source"], shown["signature"], shown["read"], shown["drops"], shown["leftOut"]) == (None,) * 4 + (0,)
+    assert shown["total"] == len(shown["pairs"]) == 2
+    known = {pair["id"]: pair for pair in own["pairs"]}
+    for pair in shown["pairs"]:
+        assert {name: pair[name] for name in ("language", "question", "image")} == {
+            name: known[pair["id"]][name] for name in ("language", "question", "image")
+        }
+        for mode, view in pair["views"].items():
+            built = known[pair["id"]]["views"][mode]
+            assert {name: view[name] for name in ("strip", "y", "yAlone", "caption")} == {
+                name: built[name] for name in ("strip", "y", "yAlone", "caption")
+            }
+    with pytest.raises(ConfigError, match="does not say its mode; name it with --mode"):
+        preview(tmp_path / "built" / "new", as_foreign(dataset, tmp_path / "one", "hard"))
+    (one,) = preview(tmp_path / "one", tmp_path / "one", mode="hard")
+    assert {tuple(pair["views"]) for pair in one["pairs"]} == {("hard",)}
+
+
 @pytest.mark.parametrize(("limit", "expected"), [(1, [0]), (2, [0, 3]), (4, [0, 1, 3, 4]), (6, [0, 1, 2, 3, 4, 5])])
 def test_pairs_are_spread_evenly(dataset: Path, tmp_path: Path, limit: int, expected: list[int]) -> None:
     rows = open_dataset(dataset, VCR).select(mode="easy").rows(["question_id"])
@@ -85,7 +108,8 @@ def test_same_bytes_again(dataset: Path, tmp_path: Path) -> None:
     out = tmp_path / "preview.html"
     write_preview([dataset], out)
     first = out.read_bytes()
-    write_preview([dataset], out, overwrite=True)
+    out.unlink()
+    write_preview([dataset], out)
     assert out.read_bytes() == first
 
 
@@ -248,7 +272,7 @@ def test_what_the_user_can_mend(dataset: Path, tmp_path: Path) -> None:
     with pytest.raises(DatasetError, match="not a dataset"):
         write_preview([tmp_path], out)
     with pytest.raises(OutputError, match="exists"):
-        write_preview([dataset], tmp_path, overwrite=True)
+        write_preview([dataset], tmp_path)
     out.write_text("mine")
     with pytest.raises(OutputError, match="exists"):
         write_preview([dataset], out)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import re
+from importlib.resources import files
 from itertools import pairwise
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -12,9 +15,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vcrgen.samples.draw import Canvas, colours, mix, outline
-from vcrgen.samples.scenery import FUR, PAINT, SceneCanvas
+from vcrgen.samples.draw import Canvas, Ink, clear, colours, darker, lighter, mix, outline
+from vcrgen.samples.facts import Daytime
+from vcrgen.samples.scenery import FUR, LIGHTS, PAINT, WINDOW_LIGHT, SceneCanvas
 from vcrgen.samples.table import SCENES
+
+ROOT = Path(__file__).resolve().parents[2]
 
 # Of the pixels of each scene in two shapes, as the drawings were before they were shortened.
 PINNED_BY = "13"
@@ -121,3 +127,34 @@ def test_texts_stand_for_colours_and_points() -> None:
     assert list(outline("0,-.5 1,2")) == [(0.0, -0.5), (1.0, 2.0)]
     assert mix((0, 0, 0), (100, 200, 50), 0.5) == (50, 100, 25)
     assert PAINT["red"] == (206, 62, 54) and PAINT["white"] == (248, 245, 238) and FUR["grey"] == (136, 140, 150)
+
+
+THINGS = re.findall(r"^\[(.+)\]$", (files("vcrgen.samples") / "things.txt").read_text("utf-8"), re.MULTILINE)
+
+
+@pytest.mark.parametrize("head", THINGS)
+def test_every_thing_is_drawn_with_the_inks_that_it_names(head: str) -> None:
+    name, _, inks = head.partition(": ")
+    scenes = (ROOT / "vcrgen" / "samples" / "scenes").glob("*.py")
+    assert any(f'.thing("{name}"' in scene.read_text("utf-8") for scene in scenes)
+    canvas = SceneCanvas(120, 120, Random(0))
+    canvas.at(60, 60, 1 if name == "scarecrow" else 30).thing(name, **dict.fromkeys(inks.split(), (200, 40, 40)))
+    assert len(canvas.finish().getcolors(120 * 120) or []) > 1
+
+
+@pytest.mark.parametrize(
+    ("ink", "light", "colour"),
+    [
+        ("10,20,30", "day", (10, 20, 30)),
+        ("10,20,30,40", "day", (10, 20, 30, 40)),
+        ("paint", "night", (200, 100, 0)),
+        ("paint-", "day", darker((200, 100, 0))),
+        ("paint+.5-.2@.4", "day", clear(darker(lighter((200, 100, 0), 0.5), 0.2), 0.4)),
+        ("paint!", "night", WINDOW_LIGHT),
+        ("paint~", "night", mix((200, 100, 0), LIGHTS["night"].tone, LIGHTS["night"].share)),
+    ],
+)
+def test_the_inks_of_things(ink: str, light: Daytime, colour: Ink) -> None:
+    canvas = SceneCanvas(10, 10, Random(0))
+    canvas.light = LIGHTS[light]
+    assert canvas._ink(ink, {"paint": (200, 100, 0)}) == colour

@@ -13,11 +13,13 @@ from vcrgen.dataset.manifest import read_manifest
 from vcrgen.dataset.reader import built_dataset, open_dataset
 from vcrgen.dataset.schema import IMAGE
 from vcrgen.dataset.views import View
-from vcrgen.errors import DatasetError
+from vcrgen.errors import ConfigError, DatasetError
 from vcrgen.records import Mode
 from vcrgen.storage import DiskFolder
-from vcrgen.tasks.vcr import VCR, vcr_statistics
+from vcrgen.tasks.vcr import VCR, described, image_size, vcr_statistics
 from vcrgen.text.languages import LANGUAGES
+
+Foreign = Callable[..., Path]
 
 
 def test_every_column_has_a_note() -> None:
@@ -71,3 +73,42 @@ def test_languages_that_are_not_known(dataset: Path) -> None:
         object.__setattr__(manifest, "config", config)
         with pytest.raises(DatasetError, match="names a mode or language that vcrgen does not build"):
             vcr_statistics(built_dataset(DiskFolder(dataset), manifest, VCR))
+
+
+def test_the_figures_of_a_dataset_that_vcrgen_did_not_build(dataset: Path, as_foreign: Foreign, tmp_path: Path) -> None:
+    built = vcr_statistics(open_dataset(dataset, VCR))["hard", "test"]
+    (name, found), *others = vcr_statistics(open_dataset(as_foreign(dataset, tmp_path / "one", "hard"), VCR)).items()
+    assert (name, others) == (("-", "-"), [])
+    assert (found.visible_ink, found.outside) == (None, None)
+    for figure in ("rows", "spans", "height", "spans_per_image", "caption_length"):
+        assert getattr(found, figure) == getattr(built, figure)
+
+
+def test_what_files_do_not_say_is_found_or_asked_for(dataset: Path, as_foreign: Foreign, tmp_path: Path) -> None:
+    one = open_dataset(as_foreign(dataset, tmp_path / "one", "hard"), VCR)
+    with pytest.raises(ConfigError, match=r"one does not say its mode; name it with --mode \(easy or hard\)"):
+        described(one)
+    (file,) = described(one, mode="hard").files
+    assert (file.mode, file.split, file.given["language"]) == ("hard", "test", "en")
+    assert file.given["question"] == LANGUAGES["en"].question
+    (file,) = described(one, mode="easy", split="dev").files
+    assert (file.mode, file.split) == ("easy", "dev")
+    both = open_dataset(as_foreign(dataset, tmp_path / "two"), VCR)
+    assert [file.mode for file in described(both).files] == ["easy", "hard"]
+    assert [file.mode for file in described(both, mode="hard").files] == ["hard"]
+    assert described(open_dataset(dataset, VCR), split="test").splits == ("test",)
+
+
+def test_rows_name_their_mode_and_language(dataset: Path, tmp_path: Path) -> None:
+    table = pq.read_table(next((dataset / "easy").glob("test-*")))
+    datasets.Dataset(table).save_to_disk(str(tmp_path / "saved"))
+    (file,) = described(open_dataset(tmp_path / "saved", VCR)).files
+    assert (file.mode, file.given["language"]) == ("easy", "en")
+    [(_, row)] = open_dataset(tmp_path / "saved", VCR).rows(["mode"], limit=1)
+    assert row == {"mode": "easy"}
+
+
+@pytest.mark.parametrize("data", [None, b"", b"GIF89a", b"\x89PNG\r\n\x1a\nrubbish"])
+def test_the_size_of_what_is_no_image(data: bytes | None) -> None:
+    with pytest.raises(ValueError, match="no image"):
+        image_size({"bytes": data})

@@ -83,15 +83,10 @@ def plan_assembly(results: Sequence[ShardResult], config: BuildConfig, *, work: 
         for mode in config.modes:
             for number, pieces in enumerate(contents):
                 whole = results[pieces[0].part] if pieces[0].rows is None else None
-                file = DataFile(
-                    path=f"{mode}/{split}-{number:05d}-of-{len(contents):05d}.parquet",
-                    mode=str(mode),
-                    split=split,
-                    rows=whole.rows if whole else sum(len(piece.rows or ()) for piece in pieces),
-                    pieces=pieces,
-                    sha256=whole.sha256[mode] if whole else None,
-                )
-                files.append(file)
+                count = whole.rows if whole else sum(len(piece.rows or ()) for piece in pieces)
+                digest = whole.sha256[mode] if whole else None
+                path = f"{mode}/{split}-{number:05d}-of-{len(contents):05d}.parquet"
+                files.append(DataFile(path=path, mode=str(mode), split=split, rows=count, pieces=pieces, sha256=digest))
     if len(assignment.duplicates):
         drops[str(Reason.DUPLICATE)] += len(assignment.duplicates)
     _log_duplicates(assignment.duplicates, starts, config.modes[0], work)
@@ -192,14 +187,8 @@ def make_file(file: DataFile, *, work: Folder, final: Folder, out: Folder) -> Da
                         with work.open(PART.format(piece.part, file.mode), ahead=True) as handle:
                             _copy_rows(handle, piece.rows or [], writer)
                 sha256 = sha256_file(temporary)
-    return DatasetFile(
-        path=file.path,
-        mode=file.mode,
-        split=file.split,
-        rows=file.rows,
-        bytes=there.size(file.path) or 0,
-        sha256=sha256 or there.sha256(file.path),
-    )
+    size, sha256 = there.size(file.path) or 0, sha256 or there.sha256(file.path)
+    return DatasetFile(path=file.path, mode=file.mode, split=file.split, rows=file.rows, bytes=size, sha256=sha256)
 
 
 def _copy_rows(source: BinaryIO, rows: list[int], writer: pq.ParquetWriter) -> None:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from importlib.resources import files
 from typing import Any
 
 import yaml
@@ -21,31 +22,21 @@ Statistics = Mapping[tuple[str, str], SplitStatistics]  # by mode and split
 
 def dataset_card(manifest: Manifest, statistics: Statistics) -> str:
     """Markdown with a YAML head."""
-    language, modes = LANGUAGES[manifest.config["lang"]], manifest.modes
-    licence = one_line(manifest.config["source_license"] or "not stated")
-    counts = f"{manifest.read} pairs were read and {manifest.pairs} built"
-    sections = [
-        f"# VCR dataset ({language.name}, {' and '.join(modes)})",
-        "Visual Caption Restoration: below each image (VI) stands its caption as pixels (TEI), and some of its texts "
-        "are covered so that only their top and bottom pixels are left. A model is asked to restore them.",
-        f"Built by vcrgen from: {one_line(manifest.source)}. Licence of the source: {licence}. "
-        "Whoever passes the dataset on has to keep to it.",
-        "```python\nfrom datasets import load_dataset\n\n"
-        f'dataset = load_dataset("PATH", "{modes[-1]}")  # {" or ".join(modes)}\n```',
-        "## Statistics",
-        statistics_table(statistics),
-        f"Off target: spans whose visible ink is more than {BAND} away from what the mode aims at, because their "
-        "letters are all tall or all short.",
-        f"{counts}. Set aside, each with its reason in `rejects.jsonl`:" if manifest.drops else f"{counts}.",
-        drops_table(manifest.drops),
-        "## Columns",
-        "\n".join(["| column | what |", "|---|---|", *(f"| `{name}` | {note} |" for name, note in VCR.notes.items())]),
-        "## Signature",
-        f"`{manifest.signature}`",
-        "Datasets and scores are comparable as far as their signatures agree. `manifest.json` has every file's rows, "
-        "size and SHA-256.",
-    ]
-    return f"---\n{_head(manifest)}---\n\n" + "\n\n".join(section for section in sections if section) + "\n"
+    template = (files("vcrgen.builder") / "card.md").read_text(encoding="utf-8")
+    text = template.format(
+        language=LANGUAGES[manifest.config["lang"]].name,
+        modes=" and ".join(manifest.modes),
+        source=one_line(manifest.source),
+        licence=one_line(manifest.config["source_license"] or "not stated"),
+        mode=manifest.modes[-1],
+        choice=" or ".join(manifest.modes),
+        statistics=statistics_table(statistics),
+        band=BAND,
+        manifest=manifest,
+        drops=drops_table(manifest.drops),
+        columns="\n".join(f"| `{name}` | {note} |" for name, note in VCR.notes.items()),
+    )
+    return f"---\n{_head(manifest)}---\n\n{text}"
 
 
 def statistics_table(statistics: Statistics) -> str:
@@ -56,20 +47,21 @@ def statistics_table(statistics: Statistics) -> str:
         "|---|---|---|---|---|---|---|---|---|---|",
     ]
     for (mode, split), row in statistics.items():
-        height, spans = row.height, row.spans_per_image
+        height, spans, ink = row.height, row.spans_per_image, row.visible_ink
+        assert ink is not None  # a build records it
         lines.append(
             f"| {mode} | {split} | {row.rows} | {row.spans} | {height.mean:.2f} ({height.sd:.2f}) "
             f"| {height.p05:.0f}-{height.p95:.0f} | {spans.mean:.2f} ({spans.sd:.2f}) "
-            f"| {spans.p05:.0f}-{spans.p95:.0f} | {row.visible_ink.mean:.2f} | {row.outside} |"
+            f"| {spans.p05:.0f}-{spans.p95:.0f} | {ink.mean:.2f} | {row.outside} |"
         )
     return "\n".join(lines)
 
 
 def drops_table(drops: Mapping[str, int]) -> str:
-    """Reasons and counts as a Markdown table, the most frequent first; empty for no drops."""
+    """Reasons and counts as a Markdown table, the most frequent first, with a sentence; empty for no drops."""
     ranked = sorted(drops.items(), key=lambda item: (-item[1], item[0]))
-    rows = [f"| {reason} | {count} |" for reason, count in ranked]
-    return "\n".join(["| reason | pairs |", "|---|---|", *rows]) if rows else ""
+    lines = [" Set aside, each with its reason in `rejects.jsonl`:", "", "| reason | pairs |", "|---|---|"]
+    return "\n".join([*lines, *(f"| {reason} | {count} |" for reason, count in ranked)]) if drops else ""
 
 
 def _head(manifest: Manifest) -> str:

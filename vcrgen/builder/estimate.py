@@ -1,11 +1,10 @@
 """What a build will cost, measured on a sample of its pairs before anything runs. Nothing is written."""
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 import pyarrow as pa
@@ -34,9 +33,9 @@ class Range:
     low: float
     high: float
 
-    def times(self, factor: float, *, plus: float = 0.0) -> Range:
+    def times(self, factor: float, *, plus: float = 0.0) -> Self:
         """The range of ``factor`` times the value, plus something known."""
-        return Range(*(factor * end + plus for end in (self.value, self.low, self.high)))
+        return type(self)(*(factor * end + plus for end in (self.value, self.low, self.high)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,13 +122,13 @@ class _SampledRows:
         return {mode: sink.size() for mode, sink in sinks.items()}
 
 
-def estimate(config: BuildConfig, *, sample: int = SAMPLE, watcher: Watcher | None = None) -> BuildEstimate:
+def estimate(config: BuildConfig, *, watcher: Watcher | None = None) -> BuildEstimate:
     """Plan a build, send some of its rows through the real stages, and predict the whole.
 
     The sample is the first rows of tasks spread over the source. Time is that of one process on this machine, as busy
     as it is; writing to the disk is left out.
 
-    About ``sample`` rows are read; with conditions on rows, some hundred.
+    About 64 rows are read; with conditions on rows, some hundred.
 
     Raises:
         VcrgenError: As a build of the same configuration.
@@ -141,7 +140,7 @@ def estimate(config: BuildConfig, *, sample: int = SAMPLE, watcher: Watcher | No
     list(pipeline.pairs([Item(source_id="", image=warm.image, caption=warm.caption)]))  # jieba loads when it is asked
     places = min(WINDOWS, len(plan.tasks))
     tasks = [plan.tasks[(2 * number + 1) * len(plan.tasks) // (2 * places)] for number in range(places)]
-    measured = _SampledRows(pipeline, source, tasks, CONDITION_ROWS if config.where else -(-sample // len(tasks)))
+    measured = _SampledRows(pipeline, source, tasks, CONDITION_ROWS if config.where else -(-SAMPLE // len(tasks)))
     return _predict(plan, source, config, measured)
 
 

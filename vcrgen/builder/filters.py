@@ -1,11 +1,10 @@
 """Sensitive text: a modest built-in list per language, and the user's own."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
 from vcrgen.errors import ConfigError
 from vcrgen.text.languages import LanguageRow
@@ -22,7 +21,7 @@ class CensorList:
     digest: str  # eight hex digits that stand for the terms, for the signature
 
     @classmethod
-    def load(cls, language: LanguageRow, extra: Path | None) -> CensorList:
+    def load(cls, language: LanguageRow, extra: Path | None) -> Self:
         """The built-in list of a language, and a file of further terms: UTF-8 text, one term a line.
 
         Empty lines and lines that begin with ``#`` are passed over. In a language with spaces between its words, terms
@@ -37,7 +36,7 @@ class CensorList:
         return cls.of(given, whole_words=language.word_boundaries)
 
     @classmethod
-    def of(cls, terms: list[str], *, whole_words: bool) -> CensorList:
+    def of(cls, terms: list[str], *, whole_words: bool) -> Self:
         """A list of given terms; the longest alternative first, so that none hides another."""
         unique = sorted(set(terms), key=lambda term: (-len(term), term))
         alternatives = "|".join(map(re.escape, unique)) or r"(?!)"

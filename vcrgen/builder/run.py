@@ -13,15 +13,7 @@ from vcrgen.builder.assemble import REJECTS_FILE, join_rejects, make_file, plan_
 from vcrgen.builder.card import dataset_card
 from vcrgen.builder.engines import CrashedTasksError, Engine, EngineChoice, Worker, open_engine
 from vcrgen.builder.pipeline import Pipeline
-from vcrgen.builder.shards import (
-    BYTE_PACKAGES,
-    Plan,
-    ShardResult,
-    environment,
-    make_plan,
-    process_shard,
-    read_results,
-)
+from vcrgen.builder.shards import BYTE_PACKAGES, Plan, ShardResult, environment, make_plan, process_shard, read_results
 from vcrgen.builder.sources import Source, check_columns, cut_at_limit, open_source
 from vcrgen.config import BuildConfig, load_build_config
 from vcrgen.dataset.manifest import Manifest, read_manifest, write_manifest

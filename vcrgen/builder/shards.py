@@ -45,12 +45,8 @@ MAX_SHARD = 512  # pairs, about 100 MB a mode
 MIN_SHARD, SHARDS = 16, 32  # small sources are cut finer, so that several workers have something to do
 # Files of a task, by its number: the part of a mode, the hashes of its pairs (an array of KEY_DTYPE in the order of the
 # rows), what it set aside (one JSON object a line), and the mark that it is done.
-PART, KEYS, REJECTS, DONE = (
-    "parts/{:05d}-{}.parquet",
-    "keys/{:05d}.npy",
-    "rejects/{:05d}.jsonl",
-    "manifests/{:05d}.json",
-)
+PART, KEYS = "parts/{:05d}-{}.parquet", "keys/{:05d}.npy"
+REJECTS, DONE = "rejects/{:05d}.jsonl", "manifests/{:05d}.json"
 # Packages whose version may change the bytes of a dataset.
 BYTE_PACKAGES = ("vcrgen", "pillow", "numpy", "zlib-ng", "pyarrow", "regex", "spacy", "jieba")
 

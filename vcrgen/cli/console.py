@@ -1,7 +1,5 @@
 """Where commands write: results to the standard output, progress and errors beside it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from rich.console import Console

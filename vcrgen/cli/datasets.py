@@ -1,7 +1,5 @@
 """``vcrgen inspect``, ``vcrgen preview`` and ``vcrgen export``: what is done with a finished dataset."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict
 from pathlib import Path
@@ -15,29 +13,35 @@ from rich.table import Table
 from vcrgen.cli import console
 from vcrgen.cli.options import examples
 from vcrgen.cli.root import app
-from vcrgen.errors import OutputError
+from vcrgen.errors import DatasetError, OutputError
 
-_Dataset = Annotated[Path, typer.Argument(help="Folder of a built dataset, or its URL.")]
+_Dataset = Annotated[
+    Path, typer.Argument(help="A dataset: vcrgen's, VCR-WIKI's Parquet, what save_to_disk wrote; a folder or a URL.")
+]
 
 
 @app.command(epilog=examples("vcrgen inspect data/my-vcr"))
 def inspect(
     dataset: _Dataset, as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False
 ) -> None:
-    """Show a dataset's statistics as in the paper's Table 4, what was set aside, and its signature."""
+    """Show a dataset's statistics as in the paper's Table 4, what was set aside, and its signature.
+
+    Of a dataset that vcrgen did not build only the statistics are known, without the visible ink.
+    """
     from vcrgen.dataset.reader import open_dataset
     from vcrgen.tasks.vcr import VCR, vcr_statistics
 
     data = open_dataset(dataset, VCR)
-    manifest = data.built
-    statistics = vcr_statistics(data)
+    if data.is_hidden:
+        raise DatasetError(f"{data} is the public part of a hidden test set, which has no captions and no answers.")
+    manifest, statistics = data.manifest, vcr_statistics(data)
     if as_json:
         value = {
-            "source": manifest.source,
-            "read": manifest.read,
-            "pairs": manifest.pairs,
-            "drops": dict(manifest.drops),
-            "signature": str(manifest.signature),
+            "source": manifest and manifest.source,
+            "read": manifest and manifest.read,
+            "pairs": manifest and manifest.pairs,
+            "drops": manifest and dict(manifest.drops),
+            "signature": manifest and str(manifest.signature),
             "statistics": [{"mode": mode, "split": split} | asdict(row) for (mode, split), row in statistics.items()],
         }
         console.out.print_json(json.dumps(value))
@@ -54,14 +58,17 @@ def inspect(
             f"{row.spans:,}",
             f"{height.mean:.2f} ± {height.sd:.2f} ({height.p05:.0f}-{height.p95:.0f})",
             f"{spans.mean:.2f} ± {spans.sd:.2f} ({spans.p05:.0f}-{spans.p95:.0f})",
-            f"{row.visible_ink.mean:.2f}",
-            f"{row.outside:,}",
+            f"{row.visible_ink.mean:.2f}" if row.visible_ink else "-",
+            f"{row.outside:,}" if row.outside is not None else "-",
         )
     console.out.print(table)
     console.out.print(
         "Mean ± standard deviation (5th-95th percentile); ink: share of a span's ink that stays visible; "
         "off: spans far from what the mode aims at."
     )
+    if manifest is None:
+        console.out.print("vcrgen did not build this dataset: it says nothing of what was set aside, and no signature.")
+        return
     console.out.print(f"{manifest.read:,} pairs read, {manifest.pairs:,} built, from {escape(manifest.source)}.")
     console.print_counts("set aside", manifest.drops)
     console.say(f"Signature [dim]{escape(str(manifest.signature))}[/]")
@@ -79,17 +86,18 @@ def _beside(dataset: Path, out: Path | None, suffix: str) -> Path:
 
 @app.command(epilog=examples("vcrgen preview data/my-vcr", "vcrgen preview data/en data/zh --out both.html"))
 def preview(
-    datasets: Annotated[list[Path], typer.Argument(help="Folders of built datasets, or their URLs.")],
+    datasets: Annotated[list[Path], typer.Argument(help="Datasets, as for `vcrgen inspect`.")],
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="The page.", show_default="DATASET-preview.html")
     ] = None,
     limit: Annotated[int, typer.Option(min=1, max=2000, help="Pairs to show of each dataset.")] = 48,
+    mode: Annotated[str | None, typer.Option(help="Of files that do not say theirs: easy or hard.")] = None,
 ) -> None:
     """Write one self-contained HTML page to look at a dataset."""
     from vcrgen.publish.preview import write_preview
 
     page = _beside(datasets[0], out, "-preview.html")
-    shown = write_preview(datasets, page, limit=limit)
+    shown = write_preview(datasets, page, limit=limit, mode=mode)
     console.say(f"[bold]{escape(str(page))}[/] shows {shown:,} pairs; open it in a browser.")
 
 
@@ -100,8 +108,12 @@ def export(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="A new folder.", show_default="DATASET-FORMAT")
     ] = None,
-    mode: Annotated[str | None, typer.Option(help="Only this mode.", show_default="all")] = None,
-    split: Annotated[str | None, typer.Option(help="Only this split.", show_default="all")] = None,
+    mode: Annotated[
+        str | None, typer.Option(help="Only this mode; also names that of files that do not say it.")
+    ] = None,
+    split: Annotated[
+        str | None, typer.Option(help="Only this split; also names that of files that do not say it (test).")
+    ] = None,
 ) -> None:
     """Write a dataset in the form another tool reads."""
     from vcrgen.publish.export import export_dataset

@@ -1,7 +1,5 @@
 """``vcrgen doctor``: what works on this machine and what does not, with what to do about it. Nothing here raises."""
 
-from __future__ import annotations
-
 import os
 import platform
 import shutil

@@ -1,7 +1,5 @@
 """``vcrgen fonts`` and ``vcrgen calibrate``: which fonts there are, and what covers hide in them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -4,8 +4,6 @@ A field of such a model is an option of the command: its description is the help
 checked when the model is made. So an option is added in one place, the model.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Collection
 from pathlib import Path
@@ -52,15 +50,10 @@ def _with_parameters(more: list[inspect.Parameter], *, first: bool = False) -> C
     """Replace a function's ``**options`` by parameters with names, which is where typer looks for them."""
 
     def decorate(command: Command) -> Command:
-        own = [
-            parameter
-            for parameter in inspect.signature(command, eval_str=True).parameters.values()
-            if parameter.kind is not inspect.Parameter.VAR_KEYWORD
-        ]
-        parameters = [
-            parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
-            for parameter in (more + own if first else own + more)
-        ]
+        given = inspect.signature(command, eval_str=True).parameters.values()
+        own = [parameter for parameter in given if parameter.kind is not inspect.Parameter.VAR_KEYWORD]
+        ordered = more + own if first else own + more
+        parameters = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in ordered]
         command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
         return command

@@ -1,24 +1,12 @@
 """How a long job tells a person that it goes on: a bar on a terminal, a line now and then elsewhere."""
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 from types import TracebackType
 from typing import Self
 
+from rich import progress
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    ProgressColumn,
-    SpinnerColumn,
-    Task,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
 from rich.text import Text
 
 from vcrgen.work.watcher import Watcher
@@ -41,14 +29,10 @@ class ConsoleWatcher(Watcher):
         self._done = self._total = self._resumed = self._kept = 0
         self._drops: Counter[str] = Counter()
         self._started = self._last_line = time.monotonic()
-        detail = TextColumn("{task.fields[detail]}")
-        self._bar = Progress(
-            *(SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), _Rate(unit)),
-            *(TimeElapsedColumn(), TimeRemainingColumn(), detail),
-            console=console,
-            transient=True,
-            disable=not console.is_terminal,
-        )
+        text, left = progress.TextColumn("{task.description}"), progress.TimeRemainingColumn()
+        counts = (progress.BarColumn(), progress.MofNCompleteColumn(), _Rate(unit), progress.TimeElapsedColumn())
+        columns = (progress.SpinnerColumn(), text, *counts, left, progress.TextColumn("{task.fields[detail]}"))
+        self._bar = progress.Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
         self._task = self._bar.add_task("starting", total=None, detail="")
 
     def __enter__(self) -> Self:
@@ -90,10 +74,10 @@ class ConsoleWatcher(Watcher):
             self._bar.update(self._task, description=text)
 
 
-class _Rate(ProgressColumn):
+class _Rate(progress.ProgressColumn):
     def __init__(self, unit: str) -> None:
         super().__init__()
         self._unit = unit
 
-    def render(self, task: Task) -> Text:
+    def render(self, task: progress.Task) -> Text:
         return Text(f"{task.speed:,.1f} {self._unit}/s" if task.speed else "", style="progress.data.speed")

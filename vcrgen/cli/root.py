@@ -1,7 +1,5 @@
 """The command ``vcrgen``: what every command shares. The commands are in the other modules of this room."""
 
-from __future__ import annotations
-
 import sys
 from typing import Any
 

@@ -8,8 +8,6 @@ The public part names a commitment: the SHA-256 of the key's description, which 
 random nonce. So the maintainer can prove later that the key was not changed, and nobody can try answers against it.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
@@ -70,7 +68,14 @@ def is_key(folder: Path) -> bool:
 
 
 def read_key(folder: Path) -> KeyManifest:
-    """Read the key's description; a HiddenSetError if the folder is no key, or a file of it was changed."""
+    """Read the description of a key, and see that the files it names are unchanged.
+
+    Args:
+        folder: The folder ``key`` of a hidden set.
+
+    Raises:
+        HiddenSetError: The folder is no key, its description is damaged, or a file is missing or was changed.
+    """
     file = folder / KEY_FILE
     try:
         if file.stat().st_size > MAX_KEY_BYTES:
@@ -91,7 +96,11 @@ def read_key(folder: Path) -> KeyManifest:
 
 
 def read_answers(folder: Path) -> Iterator[dict[str, Any]]:
-    """The items of a key in order; a HiddenSetError, which does not show the line, for what is no item."""
+    """The items of a key in the order of its file, as JSON objects; one line is in memory at a time.
+
+    Raises:
+        HiddenSetError: A line is no item or longer than 4 MiB. The message has the line's number, never its text.
+    """
     with (folder / ANSWERS).open("rb") as lines:
         for number, line in enumerate(iter(lambda: lines.readline(MAX_LINE_BYTES + 1), b""), start=1):
             try:

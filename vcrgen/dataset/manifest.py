@@ -1,7 +1,5 @@
 """What a finished dataset says of itself: ``manifest.json``, written by a build and read by everything else."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping

@@ -9,12 +9,10 @@ For example:
 What is in a picture is not looked at here: it may be no image at all.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Any
+from typing import Any, Self
 
 from vcrgen.dataset.reader import Dataset
 from vcrgen.dataset.tables import image_bytes
@@ -36,7 +34,7 @@ class Choice:
     split: str | None = None  # only this split
     limit: int | None = None  # questions at most, the first ones; each in all modes and views
 
-    def holds(self, other: Choice) -> bool:
+    def holds(self, other: Self) -> bool:
         """Whether all pictures of another choice are certain to be among those of this one."""
         first_ones = self.limit is None or (
             self.split == other.split and other.limit is not None and other.limit <= self.limit

@@ -13,8 +13,6 @@ Four things are datasets here:
         ...
 """
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json
@@ -22,7 +20,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path, PurePosixPath
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import pyarrow as pa
 
@@ -57,7 +55,11 @@ class Dataset:
 
     @property
     def built(self) -> Manifest:
-        """The manifest; a DatasetError if there is none."""
+        """The manifest of the build.
+
+        Raises:
+            DatasetError: There is none, as the dataset is not one that vcrgen finished.
+        """
         if self.manifest is None:
             raise DatasetError(f"{self} is not a dataset that vcrgen finished (it has no {MANIFEST}).")
         return self.manifest
@@ -93,8 +95,19 @@ class Dataset:
                 digest.update(handle.read(_TAIL_BYTES))
         return digest.hexdigest()
 
-    def select(self, *, mode: str | None = None, split: str | None = None) -> Dataset:
-        """The part of one mode, one split, or both; a ConfigError if there is nothing of it."""
+    def select(self, *, mode: str | None = None, split: str | None = None) -> Self:
+        """The part of one mode, one split, or both.
+
+        Args:
+            mode: ``"easy"`` or ``"hard"``; all modes if None.
+            split: Name of a split, or of a file without its ending; all of them if None.
+
+        Returns:
+            A dataset of those files only; nothing is read.
+
+        Raises:
+            ConfigError: The dataset has no such mode or split; the message names what it has.
+        """
         of_mode = (file for file in self.files if mode in (None, file.mode))
         files = tuple(file for file in of_mode if split in (None, file.split, PurePosixPath(file.path).stem))
         if not files:
@@ -127,25 +140,30 @@ class Dataset:
         """
         names = tuple(self.kind.features) if columns is None else columns
         wanted = None if positions is None else sorted(set(positions))[:limit]
-        start = given = 0
+        start = told = 0
         for file in self.files:
-            if given == limit or (wanted is not None and given == len(wanted)):
+            if told == limit or (wanted is not None and told == len(wanted)):
                 return
             with open_table(self.folder, file) as table:
                 chosen = self._columns(table, file, names, optional)
                 stop = start + (0 if wanted is None else table.count())
                 here = None if wanted is None else {row - start for row in wanted if start <= row < stop}
+                given = {name: value for name, value in file.given.items() if name in names and name not in chosen}
                 for number, row in table.rows(chosen, here) if here != set() else ():
                     if isinstance(row.get(self.kind.identifier), int):
                         row[self.kind.identifier] = str(row[self.kind.identifier])
-                    yield f"{self.folder}/{file.path}, {table.place(number)}", row
-                    given += 1
-                    if given == limit:
+                    yield f"{self.folder}/{file.path}, {table.place(number)}", row | given
+                    told += 1
+                    if told == limit:
                         return
                 start = stop
 
     def count(self, most: int | None = None) -> int:
-        """How many rows there are; ``most`` where there are more."""
+        """How many rows there are, or ``most`` where there are more.
+
+        Raises:
+            DatasetError: A file is missing or damaged.
+        """
         found = 0
         for file in self.files:
             if most is not None and found >= most:
@@ -158,7 +176,14 @@ class Dataset:
         return found if most is None else min(found, most)
 
     def check(self, columns: Sequence[str] | None = None) -> None:
-        """Raise a DatasetError if the size, footer or (given) columns of a file are wrong; no row is read."""
+        """See that every file is there, whole and of the right columns, without reading a row.
+
+        Args:
+            columns: Columns that have to be there; all columns of the kind if None.
+
+        Raises:
+            DatasetError: A file is missing, has another size or number of rows, is damaged, or lacks a column.
+        """
         names = tuple(self.kind.features) if columns is None else columns
 
         def look(file: TableFile) -> None:
@@ -168,7 +193,7 @@ class Dataset:
         for _ in self.folder.each(look, self.files):
             pass
 
-    def each_file(self, function: Callable[[Dataset], T]) -> Iterator[T]:
+    def each_file(self, function: Callable[[Self], T]) -> Iterator[T]:
         """What a function gives for the part that each file is, in order; in a store, several are read at once."""
         return self.folder.each(function, [replace(self, files=(file,)) for file in self.files])
 
@@ -182,6 +207,7 @@ class Dataset:
             numbered = column == self.kind.identifier and found is not None and pa.types.is_integer(found)
             return found is not None and (numbered or fits(found, narrowed(schema.field(column).type, fields)))
 
+        names = [name for name in names if there(name) or name not in file.given]
         for name in names:
             if not there(name) and self.manifest is not None:
                 raise Damaged(f"lacks the column {name!r} as vcrgen writes it")
@@ -216,7 +242,7 @@ def open_dataset(place: str | Path | Folder, kind: DatasetKind) -> Dataset:
         elif MANIFEST in there:
             return built_dataset(folder, read_manifest(folder), kind)
         elif {_SPLITS, _SAVED} & there:
-            files = tuple(_saved_files(folder, there))
+            files = tuple(saved_files(folder))
         else:
             files = _table_files(folder.glob("**/*.parquet"))
     except StorageError as error:
@@ -254,9 +280,13 @@ def _table_files(names: Sequence[str]) -> tuple[TableFile, ...]:
     return tuple(replace(_table_file(str(path)), mode=path.parent.name if known else None) for path in paths)
 
 
-def _saved_files(folder: Folder, there: set[str]) -> Iterator[TableFile]:
-    """The files of a saved dataset, or of all splits of a saved dictionary of them."""
-    if _SPLITS not in there:
+def saved_files(folder: Folder) -> Iterator[TableFile]:
+    """The files that ``save_to_disk`` of `datasets` wrote: of one dataset, or of all splits of a dictionary of them.
+
+    Raises:
+        DatasetError: What lists them is missing or damaged, or names something outside of the folder.
+    """
+    if folder.size(_SPLITS) is None:
         yield from (TableFile(path=name) for name in _saved_names(folder))
         return
     for split in _texts(folder, _SPLITS, _read_index(folder, _SPLITS).get("splits")):

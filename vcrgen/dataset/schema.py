@@ -1,7 +1,5 @@
 """What the rows of a kind of datasets consist of: columns with their types, for Parquet and for `datasets`."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,9 +1,8 @@
 """What describes many numbers: mean, spread and the range of most of them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
@@ -18,7 +17,7 @@ class Summary:
     p95: float
 
     @classmethod
-    def of(cls, values: Iterable[float]) -> Summary:
+    def of(cls, values: Iterable[float]) -> Self:
         """The summary of some values; of none, all figures are 0."""
         array = np.fromiter(values, dtype=np.float64)
         if not array.size:

@@ -4,14 +4,12 @@ All three give the same: rows in order, of the columns that are asked for, a few
 passed over. What a file says is not trusted: types are checked, and every fault is one sentence that names the file.
 """
 
-from __future__ import annotations
-
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -45,6 +43,7 @@ class TableFile:
     split: str | None = None  # the split of its rows, where the dataset says so
     rows: int | None = None  # how many there have to be, or None where nobody says
     bytes: int | None = None  # the size it has to have, or None where nobody says
+    given: Mapping[str, Any] = field(default_factory=dict)  # values of all rows in columns that the file may lack
 
 
 class Damaged(Exception):
@@ -78,7 +77,15 @@ class StoredRows(ABC):
 
 @contextmanager
 def open_table(folder: Folder, file: TableFile) -> Iterator[StoredRows]:
-    """Open a file of the right size and number of rows; a DatasetError if it is damaged, on opening or later."""
+    """Open a file of rows, and close it at the end of the block.
+
+    Args:
+        folder: Where it is.
+        file: Its name, and the size in bytes and number of rows that it has to have, if they are known.
+
+    Raises:
+        DatasetError: It is missing, of another size or number of rows, or damaged; found on opening or in the block.
+    """
     try:
         size = folder.size(file.path)
         if size is None:

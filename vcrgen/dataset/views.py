@@ -1,8 +1,7 @@
 """Which image of a question a model is shown: the names of the views, in commands, in files and in tables."""
 
-from __future__ import annotations
-
 from enum import StrEnum
+from typing import Self
 
 
 class View(StrEnum):
@@ -23,7 +22,7 @@ class View(StrEnum):
         return {"stacked": "VI+TEI", "tei": "TEI", "strip": "TEI strip"}[self.value]
 
     @classmethod
-    def named(cls, text: str) -> View | None:
+    def named(cls, text: str) -> Self | None:
         """The view with this value or column, as ``TEI`` for "only_it_image", whatever the case; None for others."""
         return next((view for view in cls if text.lower() in (view.value, view.column)), None)
 

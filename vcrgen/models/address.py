@@ -1,7 +1,5 @@
 """Where a model is served, and the key to it: what is refused before anything is sent."""
 
-from __future__ import annotations
-
 import ipaddress
 import os
 import re

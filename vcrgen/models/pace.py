@@ -1,7 +1,5 @@
 """When the next request may be sent: so many a minute, so many tokens a minute, and pauses that a server asks for."""
 
-from __future__ import annotations
-
 import asyncio
 
 _MINUTE = 60.0

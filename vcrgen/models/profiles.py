@@ -1,7 +1,5 @@
 """Servers that speak OpenAI's chat protocol, and what each of them does in its own way: one table."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 

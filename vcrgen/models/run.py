@@ -1,7 +1,5 @@
 """Requests to a model, each reply written down before it counts."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 

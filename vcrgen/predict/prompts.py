@@ -1,7 +1,5 @@
 """How a model is asked about a picture: what is sent with it, and the ways in which published scores were made."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """What came of a run: replies by outcome, tokens, cost, and who answered; the content of ``preds.run.json``."""
 
-from __future__ import annotations
-
 import platform
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """What is said of a model, by strangers and in publications: short texts that are checked before anything is stored."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from datetime import date

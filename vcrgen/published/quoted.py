@@ -4,14 +4,13 @@ A table is a CSV with the columns of :data:`COLUMNS`, scores in percent. The pub
 package; ``scripts/quote_papers.py`` wrote them.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -152,12 +151,8 @@ def _text_of(file: Path) -> str:
     return text
 
 
-def _text(cell: str) -> str:
-    return visible(cell, "It")
-
-
 def _source(cell: str) -> str:
-    if not (text := _text(cell)):
+    if not (text := visible(cell, "It")):
         raise LeaderboardError("It is empty; name the publication and its table.")
     return text
 
@@ -166,14 +161,6 @@ def _one_of(values: Iterable[str], cell: str) -> str:
     if cell not in (known := tuple(values)):
         raise LeaderboardError(f"It is one of {', '.join(known)}, not {cell[:20]!r}.")
     return cell
-
-
-def _language(cell: str) -> str:
-    return _matching("[a-z]{2,3}", cell, "a language code such as en or zh")
-
-
-def _items(cell: str) -> int | None:
-    return int(_matching("[1-9][0-9]{0,8}", cell, "a number of images such as 500")) if cell else None
 
 
 def _share(cell: str) -> float | None:
@@ -190,9 +177,9 @@ def _matching(form: str, cell: str, expected: str) -> str:
 _READERS: Mapping[str, Callable[[str], object]] = {
     "source": _source,
     "url": lambda cell: check_link(cell.strip()),
-    "data": _text,
-    "items": _items,
-    "language": _language,
+    "data": partial(visible, what="It"),
+    "items": lambda cell: int(_matching("[1-9][0-9]{0,8}", cell, "a number of images such as 500")) if cell else None,
+    "language": lambda cell: _matching("[a-z]{2,3}", cell, "a language code such as en or zh"),
     "mode": lambda cell: _one_of(MODES, cell),
     "view": lambda cell: View(_one_of(View, cell)),
     "model": lambda cell: check_name(cell, "model"),
@@ -200,7 +187,7 @@ _READERS: Mapping[str, Callable[[str], object]] = {
     "size": parse_size,
     "released": parse_date,
     **dict.fromkeys(("exact", "exact_sd", "jaccard", "jaccard_sd"), _share),
-    **dict.fromkeys(("corrected", "note"), _text),
+    **dict.fromkeys(("corrected", "note"), partial(visible, what="It")),
 }
 COLUMNS = tuple(_READERS)
 REQUIRED = ("source", "language", "mode", "view", "model")

@@ -32,8 +32,6 @@ the bits of chance in an invented name, by which captions can be told apart:
 `[joins]` says how words change before others: with `a~ VOWEL = an`, "a~ owl" becomes "an owl", and "a~ cat" "a cat".
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

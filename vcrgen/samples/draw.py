@@ -1,10 +1,9 @@
 """A small drawing kit on Pillow: an antialiased canvas, and colour arithmetic."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from functools import cache
+from itertools import pairwise
 from random import Random
 from typing import Self, TypeAlias
 
@@ -57,6 +56,14 @@ def numbers(text: str) -> tuple[tuple[float, ...], ...]:
 def outline(points: Points) -> Iterable[Point]:
     """Return points that may be given as a text."""
     return ((x, y) for x, y in numbers(points)) if isinstance(points, str) else points
+
+
+def height_at(line: list[Point], x: float) -> float:
+    """Return the height of a skyline at x."""
+    for (x0, y0), (x1, y1) in pairwise(line):
+        if x <= x1:
+            return y0 + (y1 - y0) * (x - x0) / (x1 - x0)
+    return line[-1][1]
 
 
 @cache
@@ -135,9 +142,9 @@ class Canvas:
             self._pen.rectangle(box, fill=ink)
 
     def rects(self, shapes: str, ink: Ink) -> None:
-        """Fill rectangles, given as "x,y,w,h x,y,w,h"."""
-        for x, y, w, h in numbers(shapes):
-            self.rect(x, y, w, h, ink)
+        """Fill rectangles, given as "x,y,w,h x,y,w,h,corner"."""
+        for x, y, w, h, *corner in numbers(shapes):
+            self.rect(x, y, w, h, ink, corner=sum(corner))
 
     def disc(self, x: float, y: float, rx: float, ink: Ink, ry: float | None = None) -> None:
         """Fill the ellipse around (x, y); a circle unless `ry` is given."""
@@ -152,11 +159,21 @@ class Canvas:
         """Fill a slice of an ellipse; angles in degrees, clockwise from three o'clock."""
         self._pen.pieslice(self._round(x, y, rx, ry), start, end, fill=ink)
 
+    def pies(self, shapes: str, ink: Ink) -> None:
+        """Fill slices of ellipses, given as "x,y,rx,ry,start,end"."""
+        for x, y, rx, ry, start, end in numbers(shapes):
+            self.pie(x, y, rx, start, end, ink, ry)
+
     def arc(
         self, x: float, y: float, rx: float, start: float, end: float, ink: Ink, width: float, ry: float | None = None
     ) -> None:
         """Stroke an arc of an ellipse; angles in degrees, clockwise from three o'clock."""
         self._pen.arc(self._round(x, y, rx, ry), start, end, ink, self._width(width))
+
+    def arcs(self, shapes: str, ink: Ink, width: float) -> None:
+        """Stroke arcs of ellipses, given as "x,y,rx,ry,start,end"."""
+        for x, y, rx, ry, start, end in numbers(shapes):
+            self.arc(x, y, rx, start, end, ink, width, ry)
 
     def poly(self, points: Points, ink: Ink) -> None:
         """Fill a polygon."""

@@ -11,8 +11,6 @@ depend on those before it:
         gulls: int = sampled(lambda rng, f: 0 if f.daytime == "night" else rng.randint(0, 4))
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cache
@@ -381,12 +379,7 @@ class Birds(Facts):
     @property
     def season(self) -> Season:
         """When a branch looks like that."""
-        seasons: dict[Branch, Season] = {
-            "blossom": "spring",
-            "leaves": "summer",
-            "berries": "autumn",
-            "snow": "winter",
-        }
+        seasons: dict[Branch, Season] = {"blossom": "spring", "leaves": "summer", "berries": "autumn", "snow": "winter"}
         return seasons[self.branch]
 
 
@@ -401,15 +394,9 @@ def _heights(rng: Random, f: Any) -> tuple[int, ...]:
 
 
 class Chart(Facts):
-    """A bar chart on an easel.
+    """A bar chart on an easel, maybe beside a potted plant."""
 
-    Attributes:
-        bars: Heights in twentieths, all different.
-        tint: Of the bars.
-        plant: Whether a potted plant stands beside the easel.
-    """
-
-    bars: tuple[int, ...] = sampled(_heights)
+    bars: tuple[int, ...] = sampled(_heights)  # in twentieths, all different
     tint: Tint = among("red", "orange", "green", "teal", "blue", "purple")
     plant: bool = chance()
 

@@ -1,7 +1,5 @@
 """One sample pair: from its language and index to its picture and caption."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
 from hashlib import blake2b

@@ -4,13 +4,15 @@ What stands somewhere is drawn at a place of its own, `picture.at(x, y, size)`: 
 or wide where that is said.
 """
 
-from __future__ import annotations
-
 import math
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
+from functools import cache
+from importlib.resources import files
+from typing import Any
 
-from vcrgen.samples.draw import RGB, WHITE, Canvas, Point, clear, colours, darker, lighter, mix, numbers
+from vcrgen.samples.draw import RGB, WHITE, Canvas, Ink, Point, clear, colours, darker, lighter, mix, numbers
 from vcrgen.samples.facts import COATS, FRUITS, TINTS, Coat, Daytime, Fruit, Phase, Tint
 
 _TINTS = colours("ce3e36 ee8834 f7cb46 549a5c 2c9292 3a70b8 8258a6 ec8aa4 f8f5ee")
@@ -46,22 +48,43 @@ LIGHTS: dict[Daytime, Light] = {
 OVERCAST = Light(colours("8496a8 b0beca d8e0e4"), (255, 255, 250), (150, 164, 178), 0.16)
 
 
-def height_at(line: list[Point], x: float) -> float:
-    """Return the height of a skyline at x."""
-    for (x0, y0), (x1, y1) in pairwise(line):
-        if x <= x1:
-            return y0 + (y1 - y0) * (x - x0) / (x1 - x0)
-    return line[-1][1]
+_INKS = {"wood": WOOD, "snow": SNOW, "brass": BRASS, "lit": WINDOW_LIGHT, "white": WHITE}
+_STEPS: dict[str, Callable[..., Ink]] = {"-": darker, "+": lighter, "@": clear}
+
+
+@cache
+def _things() -> dict[str, list[tuple[str, str, list[str]]]]:
+    """The things of `things.txt` by name: of each line the method, its shapes, and the ink with the width of lines."""
+    things: dict[str, list[tuple[str, str, list[str]]]] = {}
+    for line in files("vcrgen.samples").joinpath("things.txt").read_text("utf-8").splitlines():
+        if line.startswith("["):
+            lines = things[line.strip("[]").partition(":")[0]] = []
+        elif line and not line.startswith("#"):
+            method, _, drawn = line.partition(" ")
+            shapes, _, ink = drawn.partition(" : ")
+            lines.append((method, shapes, ink.split()))
+    return things
 
 
 class SceneCanvas(Canvas):
-    """A canvas in some light, with what scenes share.
+    """A canvas in some light, with what scenes share."""
 
-    Attributes:
-        light: Of the scene; what is drawn is coloured for it by `on`.
-    """
+    light = LIGHTS["day"]  # of the scene; what is drawn is coloured for it by `on`
 
-    light = LIGHTS["day"]
+    def thing(self, name: str, **inks: RGB) -> None:
+        """Draw a thing of the file `things.txt`, with the inks that it asks for."""
+        for method, shapes, (ink, *widths) in _things()[name]:
+            in_units = [float(width.rstrip("u")) * (self.u if width.endswith("u") else 1) for width in widths]
+            getattr(self, method)(shapes, self._ink(ink, inks), *in_units)
+
+    def _ink(self, text: str, inks: Mapping[str, RGB]) -> Ink:
+        """The ink that a text such as ``paint-.3~`` describes, as `things.txt` explains it."""
+        base = re.findall(r"[\w,]+", text)[0]
+        colour: Any = inks.get(base) or _INKS.get(base) or tuple(map(int, base.split(",")))
+        for step, share in re.findall(r"([-+@~!])([\d.]*)", text):
+            light = {"~": self.on, "!": self.glass}.get(step)
+            colour = light(colour) if light else _STEPS[step](colour, *([float(share)] if share else []))
+        return colour  # type: ignore[no-any-return]
 
     def on(self, colour: RGB) -> RGB:
         """Return a colour as it looks in this light."""
@@ -188,14 +211,6 @@ class SceneCanvas(Canvas):
         self.shaded([*line, (self.w, self.h), (0, self.h)], top, bottom)
         return line
 
-    def mountain(self, rock: RGB) -> None:
-        """Draw a peak, 1 wide and 1 high, with a shaded side and a cap of snow."""
-        snow = self.on(SNOW)
-        self.poly("0,-1 .5,0 -.5,0", rock)
-        self.poly("0,-1 .5,0 .1,0 .04,-.42 -.03,-.66", darker(rock, 0.24))
-        self.poly("0,-1 .18,-.64 .1,-.66 .05,-.75 -.03,-.63 -.09,-.73 -.18,-.64", snow)
-        self.poly("0,-1 .18,-.64 .1,-.66 .05,-.75 -.01,-.86", darker(snow, 0.16))
-
     def fir(self, colour: RGB, *, snow: bool = False) -> None:
         """Draw a fir, shaded on its right, maybe with snow on its boughs."""
         self.rect(-0.035, -0.14, 0.07, 0.14, darker(mix(WOOD, colour, 0.6), 0.35))
@@ -206,13 +221,6 @@ class SceneCanvas(Canvas):
             if snow:
                 edge = tip + 0.42 * (foot - tip)
                 self.poly([(0, tip), (0.42 * half, edge), (0, edge - 0.04), (-0.42 * half, edge)], self.on(SNOW))
-
-    def round_tree(self, colour: RGB) -> None:
-        """Draw a broad-leaved tree with a lit side."""
-        self.rect(-0.04, -0.42, 0.08, 0.42, darker(WOOD, 0.2))
-        self.discs("0,-.62,.3 .17,-.52,.2", darker(colour, 0.16))
-        self.discs("-.17,-.52,.2 -.04,-.7,.22", colour)
-        self.disc(-0.1, -0.74, 0.12, lighter(colour, 0.16))
 
     def window(self, tall: float, *, lit: bool, frame: RGB, glass: RGB) -> None:
         """Draw a window 1 wide with its bars, lit from inside or not; (0, 0) is its top left corner."""

@@ -1,7 +1,5 @@
 """The table of scenes: adding a kind of scene is adding a row here, and a section to the captions of each language."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar

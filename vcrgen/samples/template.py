@@ -66,16 +66,11 @@ Text: TypeAlias = Callable[[Telling], Any]
 
 
 class Reader:
-    """Reads the texts of one line of a file.
-
-    Attributes:
-        used: The names that the texts use and how many values they give to each, for whoever knows which there are.
-    """
+    """Reads the texts of one line of a file; ``where`` is the file and the line, for messages."""
 
     def __init__(self, where: str) -> None:
-        """Start with the file and the line, for messages."""
         self._where = where
-        self.used: list[tuple[str, int]] = []
+        self.used: list[tuple[str, int]] = []  # the names that the texts use, and how many values they give to each
 
     def wrong(self, message: str) -> VcrgenError:
         """Return an error that names the line."""

@@ -1,7 +1,5 @@
 """Examples as chat messages, the form that the processors of vision-language models take."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

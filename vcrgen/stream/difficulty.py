@@ -1,7 +1,5 @@
 """How much covers hide in the course of a training: modes or shares of visible ink, constant or by a schedule."""
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """From a pair and its spans to one example: which cover and which view, then pixels. Nothing is encoded."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any

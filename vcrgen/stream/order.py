@@ -1,7 +1,5 @@
 """The order in which a stream goes through a source, epoch after epoch, whoever does the work."""
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import accumulate

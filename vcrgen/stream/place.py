@@ -4,8 +4,6 @@ A place does not know how many workers there were: it tells what is left, and th
 window, among however many go on with it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count, islice
@@ -75,16 +73,16 @@ class Place:
             found = islice(share.done.left(found, order), share.index, None, share.count)
         return self.done.left(found, order)
 
-    def share(self, index: int, count: int) -> Place:
+    def share(self, index: int, count: int) -> Self:
         """A share of what is left."""
         return replace(self, shares=(*self.shares, Share(done=self.done, index=index, count=count)), done=Progress())
 
-    def at(self, window: int, rows: int) -> Place:
+    def at(self, window: int, rows: int) -> Self:
         """The place with all windows before one, and so many rows of that one, done."""
         later = {number: done for number, done in self.done.rows.items() if number > window}
         return replace(self, done=Progress(start=window, rows={window: rows} | later if rows else later))
 
-    def merged(self, parts: Sequence[Progress], order: Order) -> Place:
+    def merged(self, parts: Sequence[Progress], order: Order) -> Self:
         """The place after what is left of it was divided, and so much of each part is done."""
         rows: dict[int, int] = {}
         start: int | None = None

@@ -1,7 +1,5 @@
 """Which part of the work is this process's: ranks of a distributed training, workers of a data loader."""
 
-from __future__ import annotations
-
 import os
 import sys
 from typing import Any
@@ -10,7 +8,15 @@ from vcrgen.errors import ConfigError
 
 
 def find_rank(rank: int | None, world_size: int | None) -> tuple[int, int]:
-    """Rank and number of ranks: as given, of torch.distributed, of the environment, or one; a ConfigError if odd."""
+    """Find the rank of this process and the number of ranks.
+
+    Args:
+        rank: From 0, if the user gives it; else torch.distributed is asked, then the environment (``RANK``).
+        world_size: The number of ranks, given with the rank or found like it (``WORLD_SIZE``); 1 where nobody says.
+
+    Raises:
+        ConfigError: Only one of them is given, or they are no such numbers.
+    """
     if (rank is None) != (world_size is None):
         raise ConfigError("`rank` and `world_size` belong together; give both or neither.")
     if rank is not None and world_size is not None:

@@ -1,7 +1,5 @@
 """A source as an endless, shuffled, resumable stream of training examples."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 from collections import Counter

@@ -3,64 +3,54 @@
 The first eight columns have VCR-WIKI's names, so that loaders written for it work unchanged.
 """
 
-from __future__ import annotations
+import io
+import warnings
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
-from dataclasses import dataclass, field
+from PIL import Image
 
 from vcrgen.dataset.reader import Dataset
 from vcrgen.dataset.schema import FLOAT, IMAGE, INT, STRING, DatasetKind
 from vcrgen.dataset.statistics import Summary
-from vcrgen.errors import DatasetError
+from vcrgen.dataset.tables import image_bytes
+from vcrgen.dataset.views import View
+from vcrgen.errors import ConfigError, DatasetError
 from vcrgen.records import Mode
-from vcrgen.text.languages import LANGUAGES, CoverTarget
+from vcrgen.text.languages import LANGUAGES, CoverTarget, guess_language
+
+_GUESSED_FROM = 100  # rows
 
 _BOX = {"x0": INT, "y0": INT, "x1": INT, "y1": INT}
-_SPAN = {
-    "start": INT,
-    "end": INT,
-    "text": STRING,
-    "tokens": [STRING],
-    "boxes": [_BOX],
-    "visible_ink": FLOAT,
-    "rows_above": INT,
-    "rows_below": INT,
-}
-VCR = DatasetKind(
-    features={
-        "question_id": STRING,
-        "image": IMAGE,
-        "caption": STRING,
-        "stacked_image": IMAGE,
-        "only_it_image": IMAGE,
-        "only_it_image_small": IMAGE,
-        "crossed_text": [STRING],
-        "question": STRING,
-        "language": STRING,
-        "mode": STRING,
-        "spans": [_SPAN],
-        "strip_height": INT,
-        "strip_y": INT,
-        "only_it_strip_y": INT,
-        "source_id": STRING,
-    },
-    notes={
-        "question_id": "hash of the source image's bytes and the caption; the same pair has the same id in every build",
-        "image": "VI, resized to the width",
-        "caption": "the text shown in the strip",
-        "stacked_image": "VI+TEI: VI with the covered strip below it",
-        "only_it_image": "TEI only: the covered strip on white, same size as `stacked_image`",
-        "only_it_image_small": "the covered strip",
-        "crossed_text": "texts of the spans, in reading order: the answers",
-        "question": "ST, the question put to the model",
-        "language": "language code",
-        "mode": "`easy` or `hard`",
-        "spans": "per span: offsets into `caption`, text, tokens, boxes of the cover in the strip (px), share of the "
+_SPAN = {"start": INT, "end": INT, "text": STRING, "tokens": [STRING], "boxes": [_BOX], "visible_ink": FLOAT}
+_SPAN |= {"rows_above": INT, "rows_below": INT}
+# Column to its type and what it holds.
+_COLUMNS = {
+    "question_id": (
+        STRING, "hash of the source image's bytes and the caption; the same pair has the same id in every build"
+    ),
+    "image": (IMAGE, "VI, resized to the width"),
+    "caption": (STRING, "the text shown in the strip"),
+    "stacked_image": (IMAGE, "VI+TEI: VI with the covered strip below it"),
+    "only_it_image": (IMAGE, "TEI only: the covered strip on white, same size as `stacked_image`"),
+    "only_it_image_small": (IMAGE, "the covered strip"),
+    "crossed_text": ([STRING], "texts of the spans, in reading order: the answers"),
+    "question": (STRING, "ST, the question put to the model"),
+    "language": (STRING, "language code"),
+    "mode": (STRING, "`easy` or `hard`"),
+    "spans": (
+        [_SPAN],
+        "per span: offsets into `caption`, text, tokens, boxes of the cover in the strip (px), share of the "
         "ink that stays visible, rows of ink visible above and below the cover",
-        "strip_height": "height of the strip (px)",
-        "strip_y": "top row of the strip in `stacked_image` (px)",
-        "only_it_strip_y": "top row of the strip in `only_it_image` (px)",
-        "source_id": "id of the pair in the source",
-    },
+    ),
+    "strip_height": (INT, "height of the strip (px)"),
+    "strip_y": (INT, "top row of the strip in `stacked_image` (px)"),
+    "only_it_strip_y": (INT, "top row of the strip in `only_it_image` (px)"),
+    "source_id": (STRING, "id of the pair in the source"),
+}  # fmt: skip
+VCR = DatasetKind(
+    features={name: feature for name, (feature, _) in _COLUMNS.items()},
+    notes={name: note for name, (_, note) in _COLUMNS.items()},
     identifier="question_id",
     answers="crossed_text",
     repeated=("question", "language", "mode"),
@@ -77,35 +67,67 @@ class SplitStatistics:
     height: Summary  # of the stacked image, in pixels
     spans_per_image: Summary  # masked spans of a pair
     caption_length: Summary  # characters of the shown caption
-    visible_ink: Summary  # of a span, 0 to 1
-    outside: int  # spans whose visible ink is outside of the band around the mode's target
+    visible_ink: Summary | None  # of a span, 0 to 1; None where the rows do not say it
+    outside: int | None  # spans whose visible ink is outside of the band around the mode's target; only of builds
 
 
-@dataclass(slots=True)
-class _Figures:
+def described(dataset: Dataset, *, mode: str | None = None, split: str | None = None) -> Dataset:
+    """A dataset whose files all have a mode, a split, a language and a question, also one that vcrgen did not build.
+
+    Files of VCR-WIKI and of others hold images and answers and may say nothing else. What a file does not say is looked
+    for in its first row (columns ``mode`` and ``language``); the script of the answers tells the language, too.
+
+    Args:
+        dataset: Any dataset of this task but the public part of a hidden set.
+        mode: Of files that do not say theirs; also chooses among those that do.
+        split: Likewise; ``"test"`` where nobody says.
+
+    Raises:
+        ConfigError: There is nothing of that mode and split, or a file's mode is not known and ``mode`` is None.
+        DatasetError: It is a hidden set's public part, which has no answers, or its first rows cannot be read.
+    """
+    if dataset.is_hidden:
+        raise DatasetError(f"{dataset} is the public part of a hidden test set, which has no answers.")
+    if dataset.manifest is not None:
+        return dataset.select(mode=mode, split=split)
+    files = []
+    for file in dataset.files:
+        part = replace(dataset, files=(file,))
+        rows = [row for _, row in part.rows((VCR.answers,), optional=("mode", "language"), limit=_GUESSED_FROM)]
+        first = rows[0] if rows else {}
+        lang = str(first.get("language"))
+        if lang not in LANGUAGES:
+            lang = guess_language(text for row in rows for text in row[VCR.answers] or () if isinstance(text, str))
+        own = file.mode or (first["mode"] if first.get("mode") in set(Mode) else mode)
+        if own not in set(Mode):
+            raise ConfigError(f"{dataset} does not say its mode; name it with --mode ({' or '.join(Mode)}).")
+        given = {"mode": own, "language": lang, "question": LANGUAGES[lang].question, "source_id": ""}
+        files.append(replace(file, mode=own, split=file.split or split or "test", given=given))
+    return replace(dataset, files=tuple(files)).select(mode=mode, split=split)
+
+
+class _Figures(NamedTuple):
     """The figures of some rows: one each, but for the visible ink, of which a row has as many as spans."""
 
-    heights: list[int] = field(default_factory=list)
-    lengths: list[int] = field(default_factory=list)
-    counts: list[int] = field(default_factory=list)
-    ink: list[float] = field(default_factory=list)
-
-    def add(self, more: _Figures) -> None:
-        self.heights += more.heights
-        self.lengths += more.lengths
-        self.counts += more.counts
-        self.ink += more.ink
+    heights: list[int]
+    lengths: list[int]
+    counts: list[int]
+    ink: list[float]
 
 
 def vcr_statistics(dataset: Dataset) -> dict[tuple[str, str], SplitStatistics]:
-    """The figures of every mode and split of a dataset that vcrgen built; no image is read.
+    """The figures of every mode and split of a dataset; ``"-"`` stands for a mode or split that nobody says.
+
+    No image is read of a dataset that vcrgen built; of others, the header of each stacked image, for its height.
 
     Raises:
         DatasetError: A data file is missing or damaged, or of a mode or language that vcrgen does not build.
     """
-    figures: dict[tuple[str, str], _Figures] = {}
+    figures: dict[tuple[str, str], list[_Figures]] = {}
     for file, found in zip(dataset.files, dataset.each_file(_read_figures), strict=True):
-        figures.setdefault((str(file.mode), str(file.split)), _Figures()).add(found)
+        figures.setdefault((file.mode or "-", file.split or "-"), []).append(found)
+    if dataset.manifest is None:
+        return {name: _summarise(found, None) for name, found in figures.items()}
     try:
         covers = LANGUAGES[dataset.built.config["lang"]].covers
         return {(mode, split): _summarise(found, covers[Mode(mode)]) for (mode, split), found in figures.items()}
@@ -114,25 +136,43 @@ def vcr_statistics(dataset: Dataset) -> dict[tuple[str, str], SplitStatistics]:
 
 
 def _read_figures(part: Dataset) -> _Figures:
-    figures = _Figures()
-    for place, row in part.rows(("strip_y", "strip_height", "caption", "spans.visible_ink")):
+    figures = _Figures([], [], [], [])
+    built = part.manifest is not None
+    ink = ("spans.visible_ink",)
+    geometry = ("strip_y", "strip_height", *ink) if built else (View.STACKED.column,)
+    for place, row in part.rows((VCR.answers, "caption", *geometry), optional=() if built else ink):
         try:
-            figures.heights.append(row["strip_y"] + row["strip_height"])
+            height = row["strip_y"] + row["strip_height"] if built else image_size(row[View.STACKED.column])[1]
+            figures.heights.append(height)
             figures.lengths.append(len(row["caption"]))
-            figures.counts.append(len(row["spans"]))
-            figures.ink += [float(span["visible_ink"]) for span in row["spans"]]
-        except TypeError:
+            figures.counts.append(len(row[VCR.answers]))
+            figures.ink.extend(float(span["visible_ink"]) for span in row.get("spans") or ())
+        except (TypeError, ValueError):
             raise DatasetError(f"{place} has values that no build writes; copy or build the dataset again.") from None
     return figures
 
 
-def _summarise(figures: _Figures, cover: CoverTarget) -> SplitStatistics:
+def image_size(value: Any) -> tuple[int, int]:
+    """Width and height in pixels that the header of a stored image says; a ValueError for what is no image.
+
+    PNG, WebP and JPEG are read; the pixels are not.
+    """
+    try:
+        data = io.BytesIO(image_bytes(value) or b"")
+        with warnings.catch_warnings(action="ignore"), Image.open(data, formats=("PNG", "WEBP", "JPEG")) as image:
+            return image.size
+    except (OSError, SyntaxError, Image.DecompressionBombError) as error:
+        raise ValueError("no image that can be read") from error
+
+
+def _summarise(parts: list[_Figures], cover: CoverTarget | None) -> SplitStatistics:
+    ink = [share for part in parts for share in part.ink]
     return SplitStatistics(
-        rows=len(figures.heights),
-        spans=len(figures.ink),
-        height=Summary.of(figures.heights),
-        spans_per_image=Summary.of(figures.counts),
-        caption_length=Summary.of(figures.lengths),
-        visible_ink=Summary.of(figures.ink),
-        outside=sum(not cover.holds(share) for share in figures.ink),
+        rows=sum(len(part.heights) for part in parts),
+        spans=sum(count for part in parts for count in part.counts),
+        height=Summary.of(height for part in parts for height in part.heights),
+        spans_per_image=Summary.of(count for part in parts for count in part.counts),
+        caption_length=Summary.of(length for part in parts for length in part.lengths),
+        visible_ink=Summary.of(ink) if ink or cover else None,
+        outside=sum(not cover.holds(share) for share in ink) if cover else None,
     )

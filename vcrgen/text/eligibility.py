@@ -9,21 +9,7 @@ if TYPE_CHECKING:
 
 # OntoNotes labels that ask for knowledge rather than for reading, and NAME: some name (built-in pipelines).
 INELIGIBLE_LABELS = frozenset(
-    {
-        "PERSON",
-        "NORP",
-        "FAC",
-        "ORG",
-        "GPE",
-        "LOC",
-        "DATE",
-        "TIME",
-        "PERCENT",
-        "MONEY",
-        "QUANTITY",
-        "CARDINAL",
-        "NAME",
-    }
+    ["PERSON", "NORP", "FAC", "ORG", "GPE", "LOC", "DATE", "TIME", "PERCENT", "MONEY", "QUANTITY", "CARDINAL", "NAME"]
 )
 
 

@@ -42,8 +42,8 @@ class LanguageRow:
     code: str  # ISO 639-1 code
     name: str  # English name
     script: str
-    direction: Literal["ltr", "rtl"]  # where lines begin: ``"ltr"`` at the left, ``"rtl"`` at the right
-    shaper: str  # what places the glyphs of a line; ``"basic"`` gives each character one, from left to right
+    direction: Literal["ltr", "rtl"] = "ltr"  # where lines begin: ``"ltr"`` at the left, ``"rtl"`` at the right
+    shaper: str = "basic"  # what places the glyphs of a line; this one gives each character one, from left to right
     joiner: str  # what stands between two units of a line and between two lines
     break_unit: Literal["word", "character"]  # where lines break: between words or between any two characters
     word_boundaries: bool
@@ -66,44 +66,23 @@ _LATIN_FONTS = ("liberation-sans", "dejavu-sans", "droid-sans-fallback")
 _LATIN_COVERS = MappingProxyType(
     {Mode.EASY: CoverTarget(visible=0.48, above=0.57), Mode.HARD: CoverTarget(visible=0.27, above=0.61)}
 )
+_BY_CAPITALS = "vcrgen.text.names_capitals:capitals_pipeline"
 
 _ROWS = (
     LanguageRow(
-        code="en",
-        name="English",
-        script="LATIN",
-        direction="ltr",
-        shaper="basic",
-        joiner=" ",
-        break_unit="word",
-        word_boundaries=True,
-        sentence_enders=(),
-        segmenter="spacy",
-        pipeline="vcrgen.text.names_capitals:capitals_pipeline",
-        eligibility="builtin-en-1",
-        trained_pipeline="en_core_web_sm",
-        fonts=_LATIN_FONTS,
-        covers=_LATIN_COVERS,
-        question=(
-            "What is the covered texts in the image? "
-            "Please restore the covered texts without outputting the explanations."
-        ),
+        code="en", name="English", script="LATIN",
+        joiner=" ", break_unit="word", word_boundaries=True, sentence_enders=(), segmenter="spacy",
+        pipeline=_BY_CAPITALS, eligibility="builtin-en-1", trained_pipeline="en_core_web_sm",
+        fonts=_LATIN_FONTS, covers=_LATIN_COVERS,
+        question="What is the covered texts in the image? "
+        "Please restore the covered texts without outputting the explanations.",
     ),
     LanguageRow(
-        code="zh",
-        name="Chinese",
-        script="CJK",
-        direction="ltr",
-        shaper="basic",
-        joiner="",
-        break_unit="character",
-        word_boundaries=False,
+        code="zh", name="Chinese", script="CJK",
+        joiner="", break_unit="character", word_boundaries=False,
         # ； too: what stands on its two sides is as independent as what stands around a full stop.
-        sentence_enders=("。", "！", "？", "!", "?", "；"),
-        segmenter="vcrgen.text.segmenter_zh:jieba",
-        pipeline="vcrgen.text.names_zh:chinese_pipeline",
-        eligibility="builtin-zh-2",
-        trained_pipeline="zh_core_web_sm",
+        sentence_enders=("。", "！", "？", "!", "?", "；"), segmenter="vcrgen.text.jieba_zh:jieba",
+        pipeline="vcrgen.text.names_zh:chinese_pipeline", eligibility="builtin-zh-2", trained_pipeline="zh_core_web_sm",
         fonts=("ar-pl-sungti-gb", "droid-sans-fallback", "dejavu-sans"),
         covers=MappingProxyType(
             {Mode.EASY: CoverTarget(visible=0.63, above=0.57), Mode.HARD: CoverTarget(visible=0.28, above=0.58)}
@@ -111,29 +90,16 @@ _ROWS = (
         question="图像中被覆盖的文本是什么？请在不输出解释的情况下还原被覆盖的文本。",
     ),
     LanguageRow(
-        code="fr",
-        name="French",
-        script="LATIN",
-        direction="ltr",
-        shaper="basic",
-        joiner=" ",
-        break_unit="word",
-        word_boundaries=True,
-        sentence_enders=(".", "!", "?"),
-        segmenter="spacy",
-        pipeline="vcrgen.text.names_capitals:capitals_pipeline",
-        eligibility="builtin-fr-1",
-        trained_pipeline="fr_core_news_sm",
-        fonts=_LATIN_FONTS,
+        code="fr", name="French", script="LATIN",
+        joiner=" ", break_unit="word", word_boundaries=True, sentence_enders=(".", "!", "?"), segmenter="spacy",
+        pipeline=_BY_CAPITALS, eligibility="builtin-fr-1", trained_pipeline="fr_core_news_sm",
         # No French dataset is published whose covers could be measured. A target is a share of ink, not rows, so the
         # English one hides as much of French, whose accents add ink above.
-        covers=_LATIN_COVERS,
-        question=(
-            "Quels sont les textes masqués dans l'image ? "
-            "Veuillez restituer les textes masqués sans donner d'explications."
-        ),
+        fonts=_LATIN_FONTS, covers=_LATIN_COVERS,
+        question="Quels sont les textes masqués dans l'image ? "
+        "Veuillez restituer les textes masqués sans donner d'explications.",
     ),
-)
+)  # fmt: skip
 
 LANGUAGES: Mapping[str, LanguageRow] = MappingProxyType({row.code: row for row in _ROWS})
 

@@ -6,6 +6,28 @@ Each file's first lines say what the list is for, where it comes from and under 
 from importlib.resources import files
 
 
+class WordLists:
+    """The word lists of a language as attributes with the names of their files: ``lists.months`` is ``months.txt``.
+
+    A list is read when it is first used.
+
+    Args:
+        code: Code of the language.
+        by_words: Whether several entries stand in one line, separated by white space.
+    """
+
+    def __init__(self, code: str, *, by_words: bool = False) -> None:
+        self._code, self._by_words = code, by_words
+
+    def __getattr__(self, name: str) -> frozenset[str]:
+        if name.startswith("_"):  # what Python itself asks for, as when it makes a copy
+            raise AttributeError(name)
+        entries = read_lexicon(self._code, name)
+        words = frozenset(word for entry in entries for word in (entry.split() if self._by_words else (entry,)))
+        setattr(self, name, words)
+        return words
+
+
 def read_lexicon(code: str, name: str) -> list[str]:
     """The entries of a list, in its order.
 

@@ -3,8 +3,6 @@
 A pass reads the words, jieba's flags and the labels so far, and adds labels. All are linear in the tokens.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -12,21 +10,9 @@ from vcrgen.text.jieba_zh import LATIN_TAG, UNKNOWN_TAG
 from vcrgen.text.lexicons_zh import Lexicons
 
 # jieba's flags that speak for themselves. nz (other proper nouns) and j (abbreviations) say no class.
-LABEL_OF_FLAG = {
-    "nr": "PERSON",
-    "nrt": "PERSON",
-    "nrfg": "PERSON",
-    "ns": "GPE",
-    "nt": "ORG",
-    "nz": "NAME",
-    "j": "NAME",
-    "t": "DATE",
-    "tg": "DATE",
-    "m": "CARDINAL",
-    "mq": "CARDINAL",
-    "mg": "CARDINAL",
-    LATIN_TAG: "NAME",
-}
+_FLAGS = {"PERSON": "nr nrt nrfg", "GPE": "ns", "ORG": "nt", "NAME": f"nz j {LATIN_TAG}", "DATE": "t tg"}
+_FLAGS |= {"CARDINAL": "m mq mg"}
+LABEL_OF_FLAG = {flag: label for label, flags in _FLAGS.items() for flag in flags.split()}
 # Flags that make a word a name wherever it stands, not only by its neighbours.
 NAME_FLAGS = frozenset({"nr", "nrt", "nz", UNKNOWN_TAG})
 NAME_LABELS = frozenset({"PERSON", "NORP", "FAC", "ORG", "GPE", "LOC", "NAME"})
@@ -92,29 +78,19 @@ class Marks:
         """Whether the token can stand between a name and the word that says what it names."""
         if self.is_name(index):
             return True
-        word, flag = self.words[index], self.flags[index]
-        if not _is_han(word) or self.is_function(index):
-            return False
-        return flag in MODIFIER_FLAGS
+        return _is_han(self.words[index]) and not self.is_function(index) and self.flags[index] in MODIFIER_FLAGS
 
 
 def mark_flags(marks: Marks) -> None:
     """Label what the dictionary itself calls a name, a time or a number, and the words it does not know."""
-    for index, (word, flag) in enumerate(zip(marks.words, marks.flags, strict=True)):
-        marks.labels[index] = _label_of_word(word, flag, marks.lex)
+    marks.labels[:] = [_label_of_word(*word, marks.lex) for word in zip(marks.words, marks.flags, strict=True)]
 
 
 def _label_of_word(word: str, flag: str, lex: Lexicons) -> str:
-    if word in lex.eras:
-        return "DATE"
-    if word in lex.norp or _is_people(word, lex):
+    if listed := lex.label_of.get(word):
+        return listed
+    if _is_people(word, lex):
         return "NORP"
-    if word in lex.places_of_note:
-        return "GPE"
-    if word in lex.persons:
-        return "PERSON"
-    if word in lex.bodies:
-        return "ORG"
     # A region's character is too often another word (很 美); mark_regions decides by its neighbours.
     if word in lex.common or word in lex.function or word in lex.regions or _is_article(word):
         return ""
@@ -127,7 +103,9 @@ def _label_of_word(word: str, flag: str, lex: Lexicons) -> str:
         return quantity
     if flag == "n" and len(word) > 2 and word[-1] in PLACE_ENDINGS:
         return "GPE"  # 保定市, 猎户座: common nouns to the dictionary
-    if _is_titled(word, lex) or _is_familiar(word, flag, lex):
+    titled = word[1:] in lex.titles and (word[0] in lex.surnames or word[0] in lex.surnames_common)
+    familiar = len(word) == 2 and word[0] in FAMILIAR and word[1] in lex.surnames and flag != "i"
+    if titled or familiar:  # 江主席; 老许
         return "PERSON"
     if flag in LABEL_OF_FLAG:
         return LABEL_OF_FLAG[flag]
@@ -142,26 +120,14 @@ def _label_of_word(word: str, flag: str, lex: Lexicons) -> str:
 def _is_people(word: str, lex: Lexicons) -> bool:
     """Whether a word is a place with 人, 语, 军 ... after it: common nouns to the dictionary."""
     place, kind = word[:-1], word[-1]
-    if word in lex.common or kind not in lex.peoples:
-        return False
-    return place in lex.places_of_note or place in lex.regions
-
-
-def _is_titled(word: str, lex: Lexicons) -> bool:
-    """Whether a word is a surname with a title in one: 江主席, 马厂长."""
-    return word[1:] in lex.titles and (word[0] in lex.surnames or word[0] in lex.surnames_common)
-
-
-def _is_familiar(word: str, flag: str, lex: Lexicons) -> bool:
-    """Whether a word is what friends say for a surname: 老许, 小王."""
-    return len(word) == 2 and word[0] in FAMILIAR and word[1] in lex.surnames and flag != "i"
+    return word not in lex.common and kind in lex.peoples and (place in lex.places or place in lex.regions)
 
 
 def _begins_with_place(word: str, lex: Lexicons) -> bool:
     """Whether a long word of the dictionary begins with a place: by its name, or by one or two characters."""
     if word[0] in lex.regions and (word[1:] in lex.region_heads or (len(word) > 3 and word[1] in lex.regions)):
         return True  # 俄总统, 中英关系
-    return any(word[:end] in lex.places_of_note for end in range(2, len(word)))
+    return any(word[:end] in lex.places for end in range(2, len(word)))
 
 
 def _label_of_quantity(word: str, lex: Lexicons) -> str:
@@ -169,7 +135,7 @@ def _label_of_quantity(word: str, lex: Lexicons) -> str:
     if word.startswith("百分之"):
         return "PERCENT"
     unit = word.lstrip(NUMERALS)
-    return lex.units.get(unit, "") if unit != word else ""
+    return lex.label_of_unit.get(unit, "") if unit != word else ""
 
 
 def _is_article(word: str) -> bool:
@@ -185,7 +151,7 @@ def _is_vague(word: str) -> bool:
 def mark_quantities(marks: Marks) -> None:
     """Label the unit after a number with what both together are: 年, 公里, 岁, 世纪."""
     for index in range(1, len(marks.words)):
-        unit = marks.lex.units.get(marks.words[index])
+        unit = marks.lex.label_of_unit.get(marks.words[index])
         before = marks.words[index - 1]
         if unit and (marks.labels[index - 1] == "CARDINAL" or before[-1].isdigit()):
             marks.labels[index] = unit
@@ -308,7 +274,7 @@ def mark_regions(marks: Marks) -> None:
         after = words[index + 1] if index + 1 < len(words) else ""
         if after in marks.lex.region_heads and not marks.is_function(index):
             marks.mark(index, index + 1, "GPE")
-        if after in marks.lex.peoples or (len(after) > 1 and after in marks.lex.organisations):
+        if after in marks.lex.peoples or (len(after) > 1 and after in marks.lex.org_suffixes):
             marks.mark(index, index + 2, "NORP")
 
 
@@ -348,9 +314,9 @@ def _head_label(marks: Marks, index: int) -> str:
     compound = len(word) > 2 and marks.flags[index][0] == "n" and word not in lex.common
     kinds = (word, word[-2:], word[-1]) if compound else (word,)
     for kind in kinds:
-        if kind in lex.organisations:
+        if kind in lex.org_suffixes:
             return "ORG"
-        if kind in lex.places:
+        if kind in lex.place_suffixes:
             return "FAC"
     return "ORG" if word in lex.clubs else ""
 
@@ -359,7 +325,7 @@ def _stands_without_name(marks: Marks, word: str) -> bool:
     """Whether a kind makes a name of the common words before it: 国际 射击 中心, 竹子 山."""
     if len(word) == 1 or word in marks.lex.common:
         return word in SPLIT_HEADS
-    return any(kind in marks.lex.organisations or kind in marks.lex.places for kind in (word, word[-2:]))
+    return any(kind in marks.lex.org_suffixes or kind in marks.lex.place_suffixes for kind in (word, word[-2:]))
 
 
 def _is_indefinite(marks: Marks, start: int) -> bool:
@@ -401,20 +367,9 @@ def mark_repeats(marks: Marks) -> None:
 
 
 RULES: tuple[Callable[[Marks], None], ...] = (
-    mark_flags,
-    mark_quantities,
-    mark_regions,
-    mark_dotted,
-    mark_persons,
-    mark_titles,
-    mark_centre,
-    mark_aliases,
-    mark_quotes,
-    mark_repeats,
-    mark_fragments,
-    mark_suffixed,
-    mark_peoples,
-)
+    mark_flags, mark_quantities, mark_regions, mark_dotted, mark_persons, mark_titles, mark_centre,
+    mark_aliases, mark_quotes, mark_repeats, mark_fragments, mark_suffixed, mark_peoples,
+)  # fmt: skip
 
 
 def label_words(words: list[str], flags: list[str], lexicons: Lexicons) -> list[str]:

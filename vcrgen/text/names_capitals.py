@@ -11,8 +11,6 @@ The rules are passes over the tokens, run in the order of ``PASSES``; each marks
 trained pipelines. The passes know no language: what belongs to one is in its folder, ``vcrgen/text/CODE/lexicons``.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Callable, Sequence
 from itertools import groupby, pairwise
@@ -22,7 +20,7 @@ from spacy.language import Language
 from spacy.tokens import Doc, Span
 
 from vcrgen.text.languages import LANGUAGES, LanguageRow
-from vcrgen.text.lexicons import read_lexicon
+from vcrgen.text.lexicons import WordLists, read_lexicon
 
 NAME = "NAME"
 # Labels of one kind: neighbours among them are one name ("Paris Hilton", GPE + NAME).
@@ -37,55 +35,29 @@ LONGEST_TAIL = 2  # nouns: "Ligue [des droits] [de l'homme]"
 LONGEST_LINK = 4  # words: "parc [naturel régional de la] Brière"
 
 
-class NameLists:
+class NameLists(WordLists):
     """The word lists of a language; the first lines of ``vcrgen/text/CODE/lexicons/*.txt`` say what each is for."""
 
     def __init__(self, language: LanguageRow, stop_words: set[str]) -> None:
-        """Read every list; spaCy's stop words of the language count as common words."""
-
-        def words(name: str) -> frozenset[str]:
-            return frozenset(read_lexicon(language.code, name))
-
+        """Combine lists; spaCy's stop words of the language count as common words."""
+        super().__init__(language.code)
         self.script = language.script
         self.stop_words = stop_words
-        self.openers = words("openers")
-        self.caption_openers = words("caption_openers")
-        self.common = words("common") | self.openers | self.caption_openers | stop_words
-        self.inflections = [tuple(f"{line} ".split(" ")[:2]) for line in read_lexicon(language.code, "inflections")]
-        self.months = words("months")
-        self.months_after_day = words("months_after_day")
-        self.units = words("units")
-        self.percent = words("percent") | PERCENT
-        self.offices = words("offices")
-        self.office_links = words("office_links")
-        self.verbs = words("verbs")
-        self.verb_endings = tuple(words("verb_endings"))
-        self.participle_endings = tuple(words("participle_endings"))
-        self.plain_capitals = words("plain_capitals")
-        self.possessives = words("possessives")
-        self.prefixes = words("prefixes")
-        self.particles = words("particles")
-        self.connectors = words("connectors")
-        self.geographic = words("geographic")
-        self.noun_links = words("noun_links")
-        self.institutions = words("institutions")
-        self.heads = words("heads")
-        self.bodies = words("bodies")
-        self.bodies_first = words("bodies_first")
-        self.label_of = {
-            **dict.fromkeys(words("first_names"), "PERSON"),
-            **dict.fromkeys(words("places"), "GPE"),
-            **dict.fromkeys(words("demonyms"), "NORP"),
-        }
+        self.common_words = self.common | self.openers | self.caption_openers | stop_words
+        self.inflected = [tuple(f"{line} ".split(" ")[:2]) for line in read_lexicon(language.code, "inflections")]
+        self.percent_signs = self.percent | PERCENT
+        self.endings = tuple(self.verb_endings)
+        lists = {"PERSON": self.first_names, "GPE": self.places, "NORP": self.demonyms}
+        self.label_of = {word: label for label, words in lists.items() for word in words}
 
     def is_common(self, word: str) -> bool:
         """Whether the lower-case word is a listed common word or an inflected form of one."""
-        if word in self.common:
+        if word in self.common_words:
             return True
-        for ending, restored in self.inflections:
+        for ending, restored in self.inflected:
             stem = word.removesuffix(ending) + restored
             undoubled = stem[:-1] if len(stem) > 3 and stem[-1] == stem[-2] else stem  # "running", "run"
-            if word.endswith(ending) and len(undoubled) > 2 and not self.common.isdisjoint({stem, undoubled}):
+            if word.endswith(ending) and len(undoubled) > 2 and not self.common_words.isdisjoint({stem, undoubled}):
                 return True
         return False
 
@@ -97,7 +69,7 @@ class Marked:
         """Start without labels; what the passes ask of tokens is read once, spaCy's attributes being slow."""
         self.words: Sequence[str] = [token.text for token in doc]
         self.lower: Sequence[str] = [word.lower() for word in self.words]
-        self.capital = [_has_capital(word) for word in self.words]
+        self.capital = [any(char.isupper() or char.istitle() for char in word) for word in self.words]
         self.numeric = [token.like_num or any(map(str.isdigit, token.text)) for token in doc]
         self.spaced = [bool(token.whitespace_) for token in doc]
         self.opening = _sentence_openings(doc)
@@ -125,10 +97,6 @@ def _sentence_openings(doc: Doc) -> list[bool]:
     return openings
 
 
-def _has_capital(word: str) -> bool:
-    return any(char.isupper() or char.istitle() for char in word)
-
-
 def _in_script(word: str, script: str) -> bool:
     if word.isascii():
         return script == "LATIN" or not any(map(str.isalpha, word))
@@ -152,7 +120,7 @@ def mark_numbers(text: Marked) -> None:
             continue
         before, after = text.lower_at(i - 1), text.lower_at(i + 1)
         money = before in CURRENCIES or after in CURRENCIES
-        text.labels[i] = "MONEY" if money else "PERCENT" if after in text.lexicons.percent else "CARDINAL"
+        text.labels[i] = "MONEY" if money else "PERCENT" if after in text.lexicons.percent_signs else "CARDINAL"
         for j in range(i + 1, len(text.words)):
             if text.numeric[j] or text.lower[j] not in text.lexicons.units:
                 break
@@ -189,7 +157,7 @@ def _opens_plainly(text: Marked, i: int) -> bool:
     if not text.opening[i] or text.lower[i] in text.lexicons.openers:
         return text.opening[i]
     after = text.lower_at(i + 1)
-    is_subject = after in text.lexicons.verbs or after.endswith(text.lexicons.verb_endings) or not after.isalpha()
+    is_subject = after in text.lexicons.verbs or after.endswith(text.lexicons.endings) or not after.isalpha()
     return text.lower[i] in text.lexicons.caption_openers and not is_subject
 
 
@@ -218,7 +186,7 @@ def _may_be_surname(text: Marked, i: int) -> bool:
     """Whether a common word after a first name may go on with it: "james brown", but not "james sits"."""
     word, lexicons = text.lower[i], text.lexicons
     grammatical = word in lexicons.verbs or word in lexicons.openers or word in lexicons.stop_words
-    verb = word.endswith(lexicons.verb_endings + lexicons.participle_endings)
+    verb = word.endswith((*lexicons.endings, *lexicons.participle_endings))
     return word.isalpha() and not grammatical and not verb
 
 
@@ -327,37 +295,9 @@ def join_connectors(text: Marked) -> None:
 
 
 PASSES: tuple[Callable[[Marked], None], ...] = (
-    mark_listed,
-    mark_numbers,
-    mark_calendar,
-    mark_foreign_scripts,
-    mark_capitals,
-    mark_uncommon,
-    mark_handles,
-    join_plain_capitals,
-    join_ties,
-    join_particles,
-    join_nouns,
-    join_tails,
-    join_possessives,
-    join_connectors,
-)
-
-
-class NamesByCapitals:
-    """spaCy component that sets ``doc.ents`` by ``PASSES``. Sentence bounds must be set before it."""
-
-    def __init__(self, lexicons: NameLists) -> None:
-        """Keep the lexicons of the language."""
-        self.lexicons = lexicons
-
-    def __call__(self, doc: Doc) -> Doc:
-        """Set the entities of the document and return it."""
-        text = Marked(doc, self.lexicons)
-        for run_pass in PASSES:
-            run_pass(text)
-        doc.ents = _entities(doc, text.labels)
-        return doc
+    mark_listed, mark_numbers, mark_calendar, mark_foreign_scripts, mark_capitals, mark_uncommon, mark_handles,
+    join_plain_capitals, join_ties, join_particles, join_nouns, join_tails, join_possessives, join_connectors,
+)  # fmt: skip
 
 
 def _entities(doc: Doc, labels: Sequence[str | None]) -> list[Span]:
@@ -374,9 +314,18 @@ def _entities(doc: Doc, labels: Sequence[str | None]) -> list[Span]:
 
 
 @Language.factory("vcrgen_names_capitals")
-def create_names_by_capitals(nlp: Language, name: str) -> NamesByCapitals:
-    """Build the component for ``nlp.add_pipe("vcrgen_names_capitals")``; the language is the pipeline's."""
-    return NamesByCapitals(NameLists(LANGUAGES[str(nlp.lang)], nlp.Defaults.stop_words))
+def create_names_by_capitals(nlp: Language, name: str) -> Callable[[Doc], Doc]:
+    """Build the component that sets ``doc.ents`` by ``PASSES``, after sentence bounds are set; for ``nlp.add_pipe``."""
+    lexicons = NameLists(LANGUAGES[str(nlp.lang)], nlp.Defaults.stop_words)
+
+    def set_entities(doc: Doc) -> Doc:
+        text = Marked(doc, lexicons)
+        for run_pass in PASSES:
+            run_pass(text)
+        doc.ents = _entities(doc, text.labels)
+        return doc
+
+    return set_entities
 
 
 def capitals_pipeline(language: LanguageRow) -> Language:

@@ -7,12 +7,13 @@ asks a reader for knowledge; an everyday word that becomes ineligible costs one 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from vcrgen.text.jieba_zh import UNKNOWN_TAG, Jieba, load_jieba
+from vcrgen.text.jieba_zh import UNKNOWN_TAG, load_jieba
 from vcrgen.text.languages import LanguageRow
-from vcrgen.text.lexicons_zh import Lexicons, load_lexicons
+from vcrgen.text.lexicons_zh import load_lexicons
 from vcrgen.text.name_rules_zh import label_words
 
 if TYPE_CHECKING:
@@ -24,26 +25,26 @@ COMPONENT = "vcrgen_names_zh"
 NOUN_FLAGS = frozenset({"n", "ng", "vn", "an"})
 
 
-class NameMarker:
-    """The component: tags from jieba's dictionary, entities from the rules."""
+def _name_marker() -> Callable[[Doc], Doc]:
+    """The component: it sets ``token.tag_``, ``token.pos_`` of common nouns, and ``doc.ents``."""
+    from spacy.tokens import Span
 
-    def __init__(self, jieba: Jieba, lexicons: Lexicons) -> None:
-        """Keep the dictionary and the lexicons."""
-        self._jieba = jieba
-        self._lexicons = lexicons
+    jieba, lexicons = load_jieba(), load_lexicons()
 
-    def __call__(self, doc: Doc) -> Doc:
-        """Set ``token.tag_``, ``token.pos_`` of common nouns, and ``doc.ents``."""
-        from spacy.tokens import Span
+    def flag_of(word: str) -> str:
+        # jieba's dictionary is mostly simplified: a traditional word is known by its simplified form.
+        flag = jieba.flag(word)
+        return jieba.flag(word.translate(lexicons.simplified)) if flag == UNKNOWN_TAG else flag
 
+    def mark_names(doc: Doc) -> Doc:
         words = [token.text for token in doc]
-        flags = [self._flag(word) for word in words]
+        flags = [flag_of(word) for word in words]
         for token, flag in zip(doc, flags, strict=True):
             token.tag_ = flag
             if flag in NOUN_FLAGS:
                 token.pos_ = "NOUN"
         entities, start = [], 0
-        for label, run in groupby(label_words(words, flags, self._lexicons)):
+        for label, run in groupby(label_words(words, flags, lexicons)):
             end = start + sum(1 for _ in run)
             if label:
                 entities.append(Span(doc, start, end, label=label))
@@ -51,12 +52,7 @@ class NameMarker:
         doc.ents = tuple(entities)
         return doc
 
-    def _flag(self, word: str) -> str:
-        flag = self._jieba.flag(word)
-        if flag == UNKNOWN_TAG:
-            # jieba's dictionary is mostly simplified: a traditional word is known by its simplified form.
-            return self._jieba.flag(word.translate(self._lexicons.simplified))
-        return flag
+    return mark_names
 
 
 def chinese_pipeline(language: LanguageRow) -> Language:
@@ -69,10 +65,8 @@ def chinese_pipeline(language: LanguageRow) -> Language:
     from spacy.language import Language
 
     if not Language.has_factory(COMPONENT):
-
-        @Language.factory(COMPONENT, assigns=["token.tag", "token.pos", "doc.ents"])
-        def create(nlp: Language, name: str) -> NameMarker:
-            return NameMarker(load_jieba(), load_lexicons())
+        assigns = ["token.tag", "token.pos", "doc.ents"]
+        Language.factory(COMPONENT, assigns=assigns, func=lambda nlp, name: _name_marker())
 
     nlp = spacy.blank(language.code)
     # Set after building: spaCy would start jieba's global tokenizer, with its cache in the temporary folder.

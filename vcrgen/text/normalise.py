@@ -20,7 +20,7 @@ _SHAPED = "".join(
 )
 _JOINERS = regex.compile(r"([\u200c\u200d])[\u200c\u200d]+")
 _IDLE_JOINER = regex.compile(
-    rf"(?V1)(?<![{_SHAPED}])\u200c|\u200c(?![{_SHAPED}])|(?<![{_SHAPED}])\u200d(?![{_SHAPED}])",
+    rf"(?V1)(?<![{_SHAPED}])\u200c|\u200c(?![{_SHAPED}])|(?<![{_SHAPED}])\u200d(?![{_SHAPED}])"
 )
 
 

@@ -40,31 +40,13 @@ def load_pipeline(lang: str, spacy_model: str | None = None) -> TextPipeline:
     Raises:
         PipelineError: The trained pipeline is not installed, is for another language, or finds no entities.
     """
-    return _trained(lang, spacy_model) if spacy_model else _built_in(lang)
-
-
-def _built_in(lang: str) -> TextPipeline:
-    row = LANGUAGES[lang]
-    module, _, function = row.pipeline.partition(":")
-    nlp = getattr(importlib.import_module(module), function)(row)
-    return TextPipeline(nlp=nlp, segmenter=segmenter_version(nlp), eligibility=row.eligibility)
-
-
-def _trained(lang: str, spacy_model: str) -> TextPipeline:
-    import spacy
-
-    try:
-        nlp = spacy.load(spacy_model)
-    except OSError:
-        raise PipelineError(
-            f"The spaCy pipeline {spacy_model!r} is not installed; install it with "
-            f"`python -m spacy download {spacy_model}`, or leave out --spacy-model for the built-in rules."
-        ) from None
-    except (ValueError, KeyError, TypeError, ImportError) as error:
-        first_line = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise PipelineError(f"The spaCy pipeline {spacy_model!r} cannot be loaded: {first_line}") from None
-    if nlp.lang != lang:
-        raise PipelineError(f"The spaCy pipeline {spacy_model!r} is for {nlp.lang!r}, not for {lang!r}; name another.")
+    if not spacy_model:
+        row = LANGUAGES[lang]
+        module, _, function = row.pipeline.partition(":")
+        nlp = getattr(importlib.import_module(module), function)(row)
+        return TextPipeline(nlp=nlp, segmenter=segmenter_version(nlp), eligibility=row.eligibility)
+    instead = ", or leave out --spacy-model for the built-in rules"
+    nlp, eligibility = load_trained(spacy_model, lang, called="spaCy pipeline", instead=instead)
     if not {"ner", "entity_ruler", "span_ruler"} & set(nlp.pipe_names):
         raise PipelineError(
             f"The spaCy pipeline {spacy_model!r} finds no entities (it has {', '.join(nlp.pipe_names) or 'no parts'}); "
@@ -72,17 +54,39 @@ def _trained(lang: str, spacy_model: str) -> TextPipeline:
         )
     if not {"parser", "senter", "sentencizer"} & set(nlp.pipe_names):
         nlp.add_pipe("sentencizer", first=True)
-    meta = nlp.meta
-    name = f"{meta['lang']}_{meta['name']}-{meta['version']}"
-    return TextPipeline(nlp=nlp, segmenter=segmenter_version(nlp), eligibility=name)
+    return TextPipeline(nlp=nlp, segmenter=segmenter_version(nlp), eligibility=eligibility)
+
+
+def load_trained(name: str, lang: str, *, called: str, instead: str = "") -> tuple[Language, str]:
+    """A trained spaCy pipeline of a language, and its full name with its version.
+
+    Args:
+        name: Its name or path.
+        lang: Code of the language that it has to be for.
+        called: What messages call it.
+        instead: What else a user may do where it is not installed, as the end of a sentence.
+
+    Raises:
+        PipelineError: It is not installed, cannot be loaded, or is for another language.
+    """
+    import spacy
+
+    try:
+        nlp = spacy.load(name)
+    except OSError:
+        raise PipelineError(
+            f"The {called} {name!r} is not installed; install it with `python -m spacy download {name}`{instead}."
+        ) from None
+    except (ValueError, KeyError, TypeError, ImportError) as error:
+        first_line = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise PipelineError(f"The {called} {name!r} cannot be loaded: {first_line}") from None
+    if nlp.lang != lang:
+        raise PipelineError(f"The {called} {name!r} is for {nlp.lang!r}, not for {lang!r}; name another.")
+    return nlp, f"{nlp.meta['lang']}_{nlp.meta['name']}-{nlp.meta['version']}"
 
 
 def segmenter_version(nlp: Language) -> str:
     """Name and version of a pipeline's tokenizer, as signatures give it."""
     segmenter = getattr(nlp.tokenizer, "segmenter", None)
-    base = f"spacy-{version('spacy')}-{nlp.lang}"
-    if segmenter is None:
-        return base
-    if str(segmenter) == "jieba":
-        return f"{base}-jieba-{version('jieba')}"
-    return f"{base}-{segmenter}"
+    name = f"spacy-{version('spacy')}-{nlp.lang}" + (f"-{segmenter}" if segmenter is not None else "")
+    return f"{name}-{version('jieba')}" if str(segmenter) == "jieba" else name

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from vcrgen.errors import PipelineError
 from vcrgen.text.languages import LANGUAGES
+from vcrgen.text.pipelines import load_trained, segmenter_version
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -47,14 +48,10 @@ class Tokens:
 
 @dataclass(frozen=True, slots=True)
 class Segmenter:
-    """A tokenizer, and what a signature calls it.
-
-    Attributes:
-        tokenize: A short text's tokens and their offsets; white space may be among them.
-    """
+    """A tokenizer, and what a signature calls it."""
 
     name: str  # the tokenizer and its version, as datasets' signatures give it
-    tokenize: Callable[[str], tuple[list[str], list[int]]]
+    tokenize: Callable[[str], tuple[list[str], list[int]]]  # of a short text: tokens, maybe of white space, and offsets
     boundary: re.Pattern[str]  # matches where a text can be cut without changing its tokens
     long_run: re.Pattern[str]  # matches a run of characters that has to be cut although its tokens may change
 
@@ -144,22 +141,6 @@ def _blank(code: str) -> Segmenter:
 
 
 def _trained(lang: str, name: str) -> Segmenter:
-    import spacy
-
-    from vcrgen.text.pipelines import segmenter_version
-
-    try:
-        nlp = spacy.load(name)
-    except OSError:
-        raise PipelineError(
-            f"The segmenter {name!r} is not installed; install it with `python -m spacy download {name}`."
-        ) from None
-    except (ValueError, KeyError, TypeError, ImportError) as error:
-        first_line = (str(error).strip() or type(error).__name__).splitlines()[0]
-        raise PipelineError(f"The segmenter {name!r} cannot be loaded: {first_line}") from None
-    if nlp.lang != lang:
-        raise PipelineError(f"The segmenter {name!r} is for {nlp.lang!r}, not for {lang!r}; name another.")
-    meta = nlp.meta
-    full_name = f"{segmenter_version(nlp)}@{meta['lang']}_{meta['name']}-{meta['version']}"
-    tokenizer, own = nlp.tokenizer, load_segmenter(lang)
-    return Segmenter(full_name, lambda text: _texts_and_starts(tokenizer(text)), own.boundary, own.long_run)
+    nlp, full_name = load_trained(name, lang, called="segmenter")
+    name, own = f"{segmenter_version(nlp)}@{full_name}", load_segmenter(lang)
+    return Segmenter(name, lambda text: _texts_and_starts(nlp.tokenizer(text)), own.boundary, own.long_run)

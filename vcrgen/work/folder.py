@@ -1,7 +1,5 @@
 """Folders that appear whole: made at once beside their place, or step by step in a work folder that can be resumed."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
@@ -34,19 +32,13 @@ class WorkFolder:
         making: What the output is called in messages, as in "an unfinished build".
         private: Whether only its owner may enter the folder.
 
-    Attributes:
-        folder: The folder itself.
-
     Raises:
         OutputError: The output is a file.
     """
 
     def __init__(self, out: Folder, name: str, *, making: str, private: bool = False) -> None:
-        self._out = out
-        self._name = name
-        self._making = making
-        self._private = private
-        self.folder = out.below(name)
+        self._out, self._name, self._making, self._private = out, name, making, private
+        self.folder = out.below(name)  # the folder itself
         with output_errors(out):
             if out.disk and out.disk.is_file():
                 raise OutputError(f"{out} is a file; choose a folder for --out.")

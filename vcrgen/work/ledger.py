@@ -1,7 +1,5 @@
 """Results of a long job, written down one by one, so that a killed job goes on where it was."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """What a long job tells of its progress."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 

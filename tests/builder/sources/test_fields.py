@@ -7,8 +7,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from vcrgen.builder.sources import cut_at_limit, iter_items, matching_rows, open_source
-from vcrgen.builder.sources.fields import clean_id
+from vcrgen.builder.sources import cut_at_limit, iter_items, open_source
+from vcrgen.builder.sources.fields import clean_id, matching_rows
 from vcrgen.config import BuildConfig
 from vcrgen.errors import SourceError
 from vcrgen.records import Item

@@ -30,9 +30,8 @@ class EngineChoice:
     def __post_init__(self) -> None:
         if self.name not in ENGINES:
             raise ConfigError(f"There is no engine {self.name!r}; choose {', '.join(ENGINES)}.")
-        given = {"workers": self.workers != 1, "address": self.address is not None, "master": self.master is not None}
-        for engine, option in zip(ENGINES, ("workers", "address", "master"), strict=True):
-            if given[option] and self.name != engine:
+        for engine, option, left_out in (("local", "workers", 1), ("ray", "address", None), ("spark", "master", None)):
+            if getattr(self, option) != left_out and self.name != engine:
                 raise ConfigError(f"--{option} is an option of --engine {engine}, not of --engine {self.name}.")
 
 

@@ -1,20 +1,19 @@
 """What Arrow reads: Parquet files on a disk or in an object store, and folders of ``datasets.save_to_disk``."""
 
 import contextlib
-import json
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from vcrgen.builder.sources.base import PROBLEM, ColumnPath, FileSource, Row, first_line
-from vcrgen.errors import SourceError
+from vcrgen.dataset.reader import saved_files
+from vcrgen.errors import DatasetError, SourceError
 from vcrgen.storage import DiskFolder
 
 BATCH_ROWS = 32  # decoded at a time: images of a few MB each stay within a few hundred MB
 _DISK_BUFFER, _STORE_BUFFER = 1 << 20, 8 << 20  # bytes read at a time, of each column
-_MAX_STATE_BYTES = 16 << 20
 _UNDECODABLE = (ValueError, ArithmeticError, NotImplementedError, ImportError)
 
 # The number of rows of a row group or record batch, and what gives some columns of its rows `low` to `high`.
@@ -169,34 +168,14 @@ def open_saved(folder: Path, *, split: str, enough: int | None) -> SavedSource:
     Raises:
         SourceError: The split is not there, or the folder's index files are damaged.
     """
-    index = folder / "dataset_dict.json"
-    if index.is_file():
-        splits = _load(index).get("splits")
-        if not isinstance(splits, list) or split not in splits:
-            raise SourceError(f"{folder} has no split {split!r}; it has {splits}.")
-        folder = folder / _plain(split, folder)
-    listed = _load(folder / "state.json").get("_data_files")
-    if not isinstance(listed, list) or not all(isinstance(entry, dict) for entry in listed):
-        raise SourceError(f"{folder / 'state.json'} does not list the files; save the dataset again.")
-    files = [_plain(entry.get("filename"), folder) for entry in listed]
-    return SavedSource(files, folder=DiskFolder(folder), kind="Arrow file", enough=enough)
-
-
-def _plain(name: Any, folder: Path) -> str:
-    """A file name that stays in its folder."""
-    if not isinstance(name, str) or not name or Path(name).name != name or not name.isprintable():
-        raise SourceError(f"{folder} refers to {name!r}, which is not a file name inside it.")
-    return name
-
-
-def _load(file: Path) -> dict[str, Any]:
     try:
-        with file.open("rb") as handle:
-            loaded = json.loads(handle.read(_MAX_STATE_BYTES))
-    except OSError as error:
-        raise SourceError(f"{file} cannot be read: {error.strerror}.") from None
-    except (ValueError, RecursionError):
-        loaded = None
-    if not isinstance(loaded, dict):
-        raise SourceError(f"{file} is damaged; save the dataset again.")
-    return loaded
+        files = list(saved_files(DiskFolder(folder)))
+    except DatasetError as error:
+        raise SourceError(str(error)) from None
+    splits = dict.fromkeys(file.split for file in files)
+    if splits and None not in splits:
+        if split not in splits:
+            raise SourceError(f"{folder} has no split {split!r}; it has {', '.join(map(str, splits))}.")
+        folder = folder / split
+    names = [PurePosixPath(file.path).name for file in files if file.split in (None, split)]
+    return SavedSource(names, folder=DiskFolder(folder), kind="Arrow file", enough=enough)

@@ -1,5 +1,7 @@
 """What every source is: ordered files of rows that can be read from any row on."""
 
+# ruff: noqa: D102 as :class:`Source` documents the methods of all sources
+
 import contextlib
 import os
 from abc import ABC, abstractmethod
@@ -100,7 +102,6 @@ class FileSource(Source):
         self._names: list[ColumnPath] = []
 
     def partitions(self) -> list[Partition]:
-        """See :meth:`Source.partitions`; measured once."""
         if not self._partitions:
             # In groups, so that `enough` can stop a store in which many are measured at once.
             groups = (self.files[start : start + _GROUP] for start in range(0, len(self.files), _GROUP))
@@ -117,7 +118,6 @@ class FileSource(Source):
         return list(self._partitions)
 
     def names(self) -> list[ColumnPath]:
-        """See :meth:`Source.names`; read once."""
         if not self._names:
             first = next((i for i, partition in enumerate(self.partitions()) if partition.rows), 0)
             with self._reading(self.files[first]):
@@ -125,7 +125,6 @@ class FileSource(Source):
         return self._names
 
     def rows(self, partition: int, start: int, stop: int, columns: frozenset[str]) -> Iterator[Row]:
-        """See :meth:`Source.rows`."""
         if start >= stop:
             return
         name = self.files[partition]
@@ -203,19 +202,15 @@ class SampleSource(Source):
     description = "built-in pairs"
 
     def __init__(self, lang: str, count: int) -> None:
-        self._lang = lang
-        self._count = count
+        self._lang, self._count = lang, count
 
     def partitions(self) -> list[Partition]:
-        """See :meth:`Source.partitions`."""
         return [Partition(name="samples", rows=self._count)]
 
     def names(self) -> list[ColumnPath]:
-        """See :meth:`Source.names`."""
         return [("id",), ("image",), ("caption",)]
 
     def rows(self, partition: int, start: int, stop: int, columns: frozenset[str]) -> Iterator[Row]:
-        """See :meth:`Source.rows`; a pair is drawn when it is asked for."""
         from vcrgen.samples import sample_pair
 
         for index in range(start, min(stop, self._count)):

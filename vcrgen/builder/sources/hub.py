@@ -127,7 +127,7 @@ def _data_files(
     """The data files of a split and the configuration, as `datasets` finds them; no data are read, no code is run."""
     import datasets
 
-    with tempfile.TemporaryDirectory() as cache, _quiet("datasets", "huggingface_hub"):
+    with tempfile.TemporaryDirectory() as cache, _quiet():
         try:
             builder = datasets.load_dataset_builder(name, name=config, revision=revision, cache_dir=cache)
         except Exception as error:  # ValueError, OSError, and what YAML and the HTTP library raise
@@ -145,14 +145,11 @@ def _all_parquet(files: list[str]) -> bool:
 
 
 @contextlib.contextmanager
-def _quiet(*names: str) -> Iterator[None]:
-    """Keep a library's warnings, which repeat what the error will say, off the user's screen."""
-    loggers = [logging.getLogger(name) for name in names]
-    levels = [logger.level for logger in loggers]
-    for logger in loggers:
-        logger.setLevel(logging.CRITICAL)
+def _quiet() -> Iterator[None]:
+    """Keep libraries' warnings, which repeat what the error will say, off the user's screen."""
+    before = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
     try:
         yield
     finally:
-        for logger, level in zip(loggers, levels, strict=True):
-            logger.setLevel(level)
+        logging.disable(before)

@@ -1,7 +1,5 @@
 """A dataset in the formats of other tools. A new format is a module with one function and a row in :data:`FORMATS`."""
 
-from __future__ import annotations
-
 import difflib
 import os
 from collections.abc import Mapping
@@ -45,11 +43,11 @@ def export_dataset(
     """Write a dataset in another format; the same dataset gives the same bytes.
 
     Args:
-        dataset: Folder of a finished dataset.
+        dataset: A dataset of any kind that :func:`vcrgen.dataset.reader.open_dataset` knows.
         to: A key of :data:`FORMATS`.
         out: A new or empty folder; it appears whole or not at all.
-        mode: Only this mode.
-        split: Only this split.
+        mode: Only this mode; also names that of files that do not say it.
+        split: Only this split, likewise.
 
     Raises:
         ConfigError: There is no such format, mode or split.
@@ -63,5 +61,5 @@ def export_dataset(
     with new_folder(out) as folder:
         write_text(folder / "README.md", FORMATS[to](job, folder))
         files = sum(len(names) for _, _, names in os.walk(folder))
-    rows = sum(file.rows for file in job.dataset.built.files if (file.mode, file.split) in job.parts)
+    rows = sum(job.dataset.select(mode=part.mode, split=part.split).count() for part in job.parts)
     return ExportResult(path=out, files=files, rows=rows)

@@ -1,11 +1,10 @@
 """What every format shares: the parts to write, and rows that were looked at."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,12 +16,15 @@ from vcrgen.errors import ConfigError, DatasetError
 from vcrgen.media import media_type
 from vcrgen.reading import one_line
 from vcrgen.records import Mode
-from vcrgen.tasks.vcr import VCR
+from vcrgen.tasks.vcr import VCR, described
 from vcrgen.text.languages import LANGUAGES, LanguageRow
 
 SHORT_NAMES = {"image": "image"} | {view.column: view.value for view in View}  # image column to name of its files
 ROWS_TOGETHER = 1000
 """Pairs of a shard or of a folder, at most; also what file names are unique among, so that memory stays flat."""
+
+NEEDED = ("question_id", *VCR.images, "caption", "crossed_text", "question", "language", "mode")
+"""Columns without which nothing can be exported; the last three may be given by what is known of the dataset."""
 
 _MAX_NAME = 64
 _FALLBACK = "row-"
@@ -68,11 +70,11 @@ class ExportRow:
         return list(answers)
 
     def picture(self, column: str) -> EncodedImage:
-        """An image, whatever its stored path; a DatasetError if it is neither PNG nor WebP."""
+        """An image, whatever its stored path; a DatasetError if it is not PNG, WebP or JPEG."""
         data = image_bytes(self._values[column]) or b""
         extension = (media_type(data) or "").removeprefix("image/")
-        if extension not in ("png", "webp"):
-            raise self._damaged(f"has neither a PNG nor a WebP in {column!r}")
+        if not extension:
+            raise self._damaged(f"has neither a PNG, a WebP nor a JPEG in {column!r}")
         return EncodedImage(data, extension)
 
     def other_columns(self, **more: Any) -> str:
@@ -96,14 +98,22 @@ class ExportRow:
 class ExportJob:
     """What is exported."""
 
-    dataset: Dataset  # what is exported, with its manifest
-    parts: tuple[Part, ...]  # the chosen parts, in the manifest's order
+    dataset: Dataset  # what is exported; all its files have a mode and a split
+    parts: tuple[Part, ...]  # the chosen parts, in the order of the files
     language: LanguageRow  # the dataset's language
 
     def rows(self, part: Part, *, columns: Sequence[str] | None = None) -> Iterator[ExportRow]:
-        """Stream the rows of a part; a DatasetError if a file is missing or damaged."""
-        rows = self.dataset.select(mode=part.mode, split=part.split).rows(columns)
-        for number, (place, values) in enumerate(rows):
+        """Stream the rows of a part, with all columns or some.
+
+        Raises:
+            DatasetError: A file is missing or damaged, or lacks a column.
+        """
+        dataset, optional = self.dataset.select(mode=part.mode, split=part.split), tuple[str, ...]()
+        if dataset.manifest is None:
+            columns, optional = columns or NEEDED, ("mode", *(VCR.features if columns is None else ()))
+        for number, (place, values) in enumerate(dataset.rows(columns, optional=optional)):
+            if values.get("mode", part.mode) != part.mode:
+                raise DatasetError(f"{place} is of mode {values['mode']!r} among rows of mode {part.mode}; part them.")
             yield ExportRow(values, number=number, where=place)
 
     @property
@@ -117,22 +127,30 @@ Format = Callable[[ExportJob, Path], str]
 
 
 def plan_job(dataset: Dataset, *, mode: str | None, split: str | None) -> ExportJob:
-    """Choose the parts of a dataset; a ConfigError if it has no such mode or split, a DatasetError for odd names."""
-    manifest = dataset.built
-    lang = manifest.config.get("lang") if isinstance(manifest.config, Mapping) else None
-    # These names become names of files, and the manifest is a file that may come from anywhere.
-    known = all(file.mode in set(Mode) and SPLIT_NAME.fullmatch(str(file.split)) for file in manifest.files)
+    """Choose the parts of a dataset; ``mode`` and ``split`` also name those of files that do not say theirs.
+
+    Raises:
+        ConfigError: The dataset has no such mode or split, or not both together.
+        DatasetError: It has names that no build writes, or its files cannot be read.
+    """
+    if dataset.manifest is None:
+        dataset = described(dataset, mode=mode, split=split)
+        langs = {str(file.given["language"]) for file in dataset.files}
+        lang = langs.pop() if len(langs) == 1 else None
+    else:
+        config = dataset.manifest.config
+        lang = config.get("lang") if isinstance(config, Mapping) else None
+    # These names become names of files, and the dataset may come from anywhere.
+    known = all(file.mode in set(Mode) and SPLIT_NAME.fullmatch(str(file.split)) for file in dataset.files)
     if not known or not isinstance(lang, str) or lang not in LANGUAGES:
-        raise DatasetError(f"The manifest of {dataset} names a mode, split or language that vcrgen does not build.")
-    for what, value, choice in (("mode", mode, manifest.modes), ("split", split, manifest.splits)):
+        what = "The manifest of" if dataset.manifest else "What is known of"
+        raise DatasetError(f"{what} {dataset} names a mode, split or language that vcrgen does not build.")
+    for what, value, choice in (("mode", mode, dataset.modes), ("split", split, dataset.splits)):
         if value is not None and value not in choice:
             raise ConfigError(f"{dataset} has no {what} {value!r}; it has {', '.join(choice) or 'none'}.")
-    parts = tuple(dict.fromkeys(Part(file.mode, file.split) for file in manifest.files))
-    chosen = tuple(part for part in parts if mode in (None, part.mode) and split in (None, part.split))
-    if not chosen:
-        have = ", ".join(f"{part.mode}/{part.split}" for part in parts) or "no rows at all"
-        raise ConfigError(f"{dataset} has nothing of that mode and split; it has {have}.")
-    return ExportJob(dataset=dataset, parts=chosen, language=LANGUAGES[lang])
+    chosen = dataset.select(mode=mode, split=split).files
+    parts = tuple(dict.fromkeys(Part(str(file.mode), str(file.split)) for file in chosen))
+    return ExportJob(dataset=dataset, parts=parts, language=LANGUAGES[lang])
 
 
 class FileNames:
@@ -154,13 +172,20 @@ class FileNames:
         return name
 
 
-def readme(job: ExportJob, title: str, *sections: str, head: str = "") -> str:
-    """Markdown for the README: what this is, how to use it, where it comes from."""
-    manifest = job.dataset.built
+def template(name: str, **values: object) -> str:
+    """A text file of ``vcrgen/publish/templates`` with values in the place of the names in braces."""
+    return (files("vcrgen.publish") / "templates" / name).read_text(encoding="utf-8").format(**values)
+
+
+def readme(job: ExportJob, *texts: str) -> str:
+    """Markdown for the README: what this is and how to use it, followed by where it comes from."""
+    manifest = job.dataset.manifest
+    if manifest is None:
+        return "\n".join([*texts, "Exported by vcrgen from a dataset that vcrgen did not build: no signature.\n"])
     licence = one_line(str(manifest.config.get("source_license") or "not stated"))
     signature = " ".join(str(manifest.signature).replace("`", "").split())
     origin = (
         f"Exported by vcrgen from a dataset built of: {one_line(str(manifest.source))}. "
-        f"Licence of the source: {licence}.\n\nSignature: `{signature}`"
+        f"Licence of the source: {licence}.\n\nSignature: `{signature}`\n"
     )
-    return head + "\n\n".join([f"# {title}", *sections, origin]) + "\n"
+    return "\n".join([*texts, origin])

@@ -1,14 +1,12 @@
 """Image files in folders, with a ``metadata.jsonl`` a split, as ``datasets`` reads them (``imagefolder``)."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from vcrgen.dataset.views import View
-from vcrgen.publish.export.base import ROWS_TOGETHER, SHORT_NAMES, ExportJob, FileNames, Part, readme
+from vcrgen.publish.export.base import ROWS_TOGETHER, SHORT_NAMES, ExportJob, FileNames, Part, readme, template
 
 FIELDS = {
     "file_name": View.STACKED.column,
@@ -39,16 +37,7 @@ def write_imagefolder(job: ExportJob, folder: Path) -> str:
                     with (place / fields[field]).open("xb") as file:
                         file.write(picture.data)
                 metadata.write(row.other_columns(**fields) + "\n")
-    example = job.example
-    return readme(
-        job,
-        "VCR data as image files",
-        "`image` is VI+TEI, `vi` the picture alone, `tei` TEI only, `strip` the covered strip; the hidden texts are in "
-        "`crossed_text`.",
-        "```python\nfrom datasets import load_dataset\n\n"
-        f'dataset = load_dataset("THIS_FOLDER", "{example.mode}", split="{example.split}")\n```',
-        head=_head(job.parts),
-    )
+    return _head(job.parts) + readme(job, template("imagefolder.md", example=job.example))
 
 
 def _head(parts: tuple[Part, ...]) -> str:

@@ -11,8 +11,6 @@ Facts about lmms-eval (checked with 0.7.3) that decide the tasks here:
   is ``False`` and they fail, for there is no tokenizer.
 """
 
-from __future__ import annotations
-
 import itertools
 from pathlib import Path
 
@@ -22,7 +20,7 @@ import pyarrow.parquet as pq
 from vcrgen.dataset.schema import STRING
 from vcrgen.dataset.views import View
 from vcrgen.errors import ConfigError
-from vcrgen.publish.export.base import ExportJob, ExportRow, Part, readme
+from vcrgen.publish.export.base import ExportJob, ExportRow, Part, readme, template
 from vcrgen.tasks.vcr import VCR
 
 COLUMNS = (
@@ -34,45 +32,6 @@ COLUMNS = (
 PUBLISHED = frozenset({"en", "zh"})
 """Languages that the published scoring functions know."""
 GROUP_ROWS = 64
-
-_TASK = """\
-# VCR, {image}: outputs only, to be scored with `vcrgen score`.
-task: {task}
-dataset_path: parquet
-dataset_kwargs:
-  data_files:
-    "{split}": data/{part}.parquet
-test_split: "{split}"
-output_type: generate_until
-doc_to_visual: {column}
-doc_to_text: question
-doc_to_target: crossed_text
-generation_kwargs:
-  max_new_tokens: 120
-  temperature: 0
-  top_p: 0
-  num_beams: 1
-  do_sample: false
-metric_list:
-  - metric: bypass
-    aggregation: bypass
-    higher_is_better: true
-metadata:
-  version: 1.0
-"""
-_PUBLISHED = """\
-# The same, scored by the functions of lmms-eval's `vcr_wiki_*` tasks.
-include: {included}.yaml
-task: {task}
-process_results: !function lmms_eval.tasks.vcr_wiki.utils.vcr_{lang}_process_results
-metric_list:
-  - metric: jaccard
-    aggregation: !function lmms_eval.tasks.vcr_wiki.utils.vcr_aggregate_jaccard
-    higher_is_better: true
-  - metric: exact_match
-    aggregation: !function lmms_eval.tasks.vcr_wiki.utils.vcr_aggregate_exact_match
-    higher_is_better: true
-"""
 
 
 def task_name(job: ExportJob, part: Part) -> str:
@@ -93,34 +52,20 @@ def write_lmms_eval(job: ExportJob, folder: Path) -> str:
             while group := list(itertools.islice(rows, GROUP_ROWS)):
                 writer.write_table(pa.Table.from_pylist(group, schema))
         _write_tasks(job, part, folder)
-    task = task_name(job, job.example)
-    sections = [
-        "In this folder: one Parquet file a mode and split in `data/`, and the tasks that read them. `TASK` shows a "
-        "model VI+TEI, `TASK_tei` TEI only; both keep the outputs, for `vcrgen score` to read.",
-        f"```sh\npython -m lmms_eval --model MODEL --include_path THIS_FOLDER --tasks {task},{task}_tei \\\n"
-        "  --log_samples --output_path OUT\n```",
-        "The task in a log's name (`DATE_samples_TASK.jsonl`) tells `vcrgen score` mode and view; a log with another "
-        "name needs `--view` and `--mode`. The logs of both tasks together give VI+TEI minus TEI.",
-        "Versions of lmms-eval that do not look for `data_files` beside the YAML have to be started in this folder.",
-    ]
-    if job.language.code in PUBLISHED:
-        sections.append(
-            "`TASK_published` also scores with lmms-eval's own functions. They need spaCy's `en_core_web_sm` and "
-            "`zh_core_web_sm`, and `load_package: True` in the installed "
-            "`lmms_eval/tasks/vcr_wiki/_default_template_vcr_yaml` (as shipped, `False`: they fail)."
-        )
-    return readme(job, "VCR data for lmms-eval", *sections)
+    published = [template("lmms_eval_published.md")] if job.language.code in PUBLISHED else []
+    return readme(job, template("lmms_eval.md", task=task_name(job, job.example)), *published)
 
 
 def _write_tasks(job: ExportJob, part: Part, folder: Path) -> None:
     task = task_name(job, part)
+    images = ((task, View.STACKED, "VI+TEI"), (f"{task}_tei", View.TEI, "TEI only"))
     texts = {
-        f"{task}{ending}": _TASK.format(task=f"{task}{ending}", split=part.split, part=part, column=column, image=image)
-        for ending, column, image in (("", View.STACKED.column, "VI+TEI"), ("_tei", View.TEI.column, "TEI only"))
+        name: template("lmms_eval_task.yaml", task=name, part=part, column=view.column, image=image)
+        for name, view, image in images
     }
     if job.language.code in PUBLISHED:
         published = f"{task}_published"
-        texts[published] = _PUBLISHED.format(included=task, task=published, lang=job.language.code)
+        texts[published] = template("lmms_eval_published.yaml", included=task, task=published, lang=job.language.code)
     for name, text in texts.items():
         with (folder / f"{name}.yaml").open("x", encoding="utf-8", newline="") as file:
             file.write(text)

@@ -10,8 +10,6 @@ Facts about VLMEvalKit (``vlmeval/dataset``) that decide the names here:
   datasets may never share a name.
 """
 
-from __future__ import annotations
-
 import base64
 import contextlib
 import csv
@@ -19,7 +17,7 @@ import re
 from pathlib import Path
 
 from vcrgen.dataset.views import View
-from vcrgen.publish.export.base import ExportJob, Part, readme
+from vcrgen.publish.export.base import ExportJob, Part, readme, template
 
 COLUMNS = ("index", "image", "question", "answer", "question_id", "view", "mode")
 KINDS = {"": View.STACKED, "TEI_": View.TEI}
@@ -28,8 +26,9 @@ KINDS = {"": View.STACKED, "TEI_": View.TEI}
 
 def dataset_name(job: ExportJob, part: Part, kind: str) -> str:
     """Name of a TSV without its extension, which is also the name VLMEvalKit knows the data by."""
-    # Eight hex digits of the fingerprint: two datasets do not get the same name.
-    tag = re.sub(r"[^0-9a-f]", "", str(job.dataset.built.fingerprint))[:8]
+    # Eight hex digits of what the dataset is made of, so that two datasets do not get the same name.
+    manifest = job.dataset.manifest
+    tag = re.sub(r"[^0-9a-f]", "", str(manifest.fingerprint) if manifest else job.dataset.identity)[:8]
     # The split in small letters: `OPEN` has an `EN`.
     return f"VCR_{job.language.code.upper()}_{part.mode.upper()}_{kind}{part.split.lower()}_{tag}_openended"
 
@@ -38,21 +37,7 @@ def write_vlmevalkit(job: ExportJob, folder: Path) -> str:
     """Write the files; see the module."""
     for part in job.parts:
         _write_part(job, part, folder)
-    example = dataset_name(job, job.example, "")
-    return readme(
-        job,
-        "VCR data for VLMEvalKit",
-        "`index` counts the rows of a file from 0 and `question_id` is the dataset's; `image` is VI+TEI or, in files "
-        "with `TEI` in their name, TEI only; `answer` is a Python list literal of the hidden texts; `view` and `mode`, "
-        "which VLMEvalKit keeps in its tables, tell `vcrgen score` what was shown.",
-        "Copy the TSV files into VLMEvalKit's data folder (`$LMUData`, or `~/LMUData`), then let a model answer, and "
-        "score the table it writes with `vcrgen score`:",
-        f"```sh\npython run.py --data {example} --model MODEL --mode infer\n```",
-        "VLMEvalKit's own scorer knows only the published names. To use it on the same table:",
-        "```python\nfrom vlmeval.dataset import VCRDataset\n\n"
-        f'name = "{example}"\nVCRDataset.DATASET_URL[name], VCRDataset.DATASET_MD5[name] = f"{{name}}.tsv", None\n'
-        'VCRDataset(name).evaluate("TABLE.xlsx")\n```',
-    )
+    return readme(job, template("vlmevalkit.md", example=dataset_name(job, job.example, "")))
 
 
 def _write_part(job: ExportJob, part: Part, folder: Path) -> None:

@@ -1,12 +1,10 @@
 """WebDataset: uncompressed tar shards in which the files of one pair stand together and share a key."""
 
-from __future__ import annotations
-
 import io
 import tarfile
 from pathlib import Path
 
-from vcrgen.publish.export.base import ROWS_TOGETHER, SHORT_NAMES, ExportJob, FileNames, Part, readme
+from vcrgen.publish.export.base import ROWS_TOGETHER, SHORT_NAMES, ExportJob, FileNames, Part, readme, template
 
 MAX_SHARD_BYTES = 500_000_000
 
@@ -19,14 +17,7 @@ def write_webdataset(job: ExportJob, folder: Path) -> str:
     """
     for part in job.parts:
         _write_part(job, part, folder)
-    return readme(
-        job,
-        "VCR data as WebDataset shards",
-        "Of each pair: `.image` is VI, `.stacked` VI+TEI, `.tei` TEI only, `.strip` the covered strip; `.json` holds "
-        "all other columns, with the hidden texts in `crossed_text`.",
-        "```python\nimport webdataset\n\n"
-        f'dataset = webdataset.WebDataset("{job.example}-000000.tar", shardshuffle=False).decode("pil")\n```',
-    )
+    return readme(job, template("webdataset.md", example=job.example))
 
 
 def _write_part(job: ExportJob, part: Part, folder: Path) -> None:

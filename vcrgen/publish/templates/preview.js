@@ -54,7 +54,7 @@ function figures(dataset) {
   found.push(["px high, mean", rounded(mean(first, "height", "rows"), 0)]);
   for (const mode of new Set(dataset.statistics.map((row) => row.mode))) {
     const rows = dataset.statistics.filter((row) => row.mode === mode);
-    found.push([`ink visible, ${mode}`, percent(mean(rows, "visible_ink", "spans"))]);
+    if (rows.every((row) => row.visible_ink)) found.push([`ink visible, ${mode}`, percent(mean(rows, "visible_ink", "spans"))]);
   }
   return found;
 }
@@ -66,7 +66,7 @@ function statisticsRow(row) {
   line.append(make("th", row.mode), make("td", row.split));
   for (const text of [
     number.format(row.rows), number.format(row.spans), summary(row.height, 1), summary(row.spans_per_image, 2),
-    summary(row.caption_length, 1), summary(row.visible_ink, 0, 100),
+    summary(row.caption_length, 1), row.visible_ink ? summary(row.visible_ink, 0, 100) : "–",
   ]) line.append(make("td", text, "number"));
   return line;
 }
@@ -75,8 +75,9 @@ function about(dataset) {
   const shown = dataset.pairs.length;
   const part = shown + dataset.leftOut < dataset.total ? `${number.format(shown)} pairs, evenly spread` : "all pairs";
   const left = dataset.leftOut
-    ? ` ${dataset.leftOut} left out: images that are neither PNG nor WebP, or that do not fit their geometry.` : "";
-  return `Built from: ${dataset.source}. Shown here: ${part}.${left}`;
+    ? ` ${dataset.leftOut} left out: images that are not PNG, WebP or JPEG, or that do not fit their geometry.` : "";
+  const origin = dataset.source !== null ? `Built from: ${dataset.source}.` : "Not built by vcrgen: the covers are not known.";
+  return `${origin} Shown here: ${part}.${left}`;
 }
 
 function drops(dataset) {
@@ -90,14 +91,16 @@ function addDataset(dataset) {
   const find = (selector) => section.querySelector(selector);
   find("h2").textContent = dataset.name;
   find(".about").textContent = about(dataset);
-  find(".drops").textContent = drops(dataset);
-  find(".short").textContent = dataset.signature.short;
+  if (dataset.signature) {
+    find(".drops").textContent = drops(dataset);
+    find(".short").textContent = dataset.signature.short;
+    for (const [key, value] of dataset.signature.facts) find(".facts").append(make("dt", key), make("dd", value));
+  } else find(".short").closest("details").remove();
   for (const [label, value] of figures(dataset)) {
     const group = make("div");
     group.append(make("dt", label), make("dd", value));
     find(".figures").append(group);
   }
-  for (const [key, value] of dataset.signature.facts) find(".facts").append(make("dt", key), make("dd", value));
   find("tbody").append(...dataset.statistics.map(statisticsRow));
   find(".question").textContent = dataset.pairs.length ? dataset.pairs[0].question : "";
   const grid = place(find(".grid"), { w: Math.max(0, ...dataset.pairs.map((pair) => pair.image.width)) });
@@ -139,7 +142,8 @@ function makeView(view) {
     button.type = "button";
     const [x, y] = [0, 1].map((axis) => Math.min(...span.boxes.map((box) => box[axis])));
     const [right, bottom] = [2, 3].map((axis) => Math.max(...span.boxes.map((box) => box[axis])));
-    if (span.boxes.length) place(button, { x, y, w: right - x, h: bottom - y });
+    if (!span.boxes.length) continue;
+    place(button, { x, y, w: right - x, h: bottom - y });
     for (const [x0, y0, x1, y1] of span.boxes) {
       button.append(place(make("i"), { x: x0 - x, y: y0 - y, w: x1 - x0, h: y1 - y0 }));
     }

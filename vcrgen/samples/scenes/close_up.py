@@ -2,9 +2,9 @@
 
 import math
 
-from vcrgen.samples.draw import RGB, WHITE, Point, clear, colours, darker, lighter, mix
+from vcrgen.samples.draw import RGB, WHITE, Point, clear, colours, darker, height_at, lighter, mix
 from vcrgen.samples.facts import Birds, Branch, Chart, Library, StillLife, WindowCat
-from vcrgen.samples.scenery import BRASS, FUR, LEAF, LIGHTS, OVERCAST, PAINT, SNOW, WOOD, SceneCanvas, height_at
+from vcrgen.samples.scenery import BRASS, FUR, LEAF, LIGHTS, OVERCAST, PAINT, SNOW, WOOD, SceneCanvas
 
 
 def _casement(c: SceneCanvas, x: float, y: float, w: float, h: float, frame: RGB) -> None:
@@ -40,13 +40,7 @@ def still_life(c: SceneCanvas, f: StillLife) -> None:
     base = table + 0.34 * (c.h - table)
     pot, paint = c.at(0.24 * c.w, base, min(26 * c.u, 0.24 * c.w)), PAINT[f.teapot]
     pot.shadow(0, 0, 0.42, 0.3)
-    pot.arc(-0.38, -0.34, 0.17, 90, 270, darker(paint), 0.06, ry=0.2)
-    pot.poly(".28,-.22 .5,-.58 .58,-.56 .3,-.1", darker(paint))
-    pot.disc(0, -0.34, 0.38, paint, ry=0.33)
-    pot.pie(0, -0.34, 0.38, -50, 90, clear((30, 20, 50), 0.12), ry=0.33)
-    pot.disc(-0.14, -0.46, 0.09, clear(WHITE, 0.4), ry=0.12)
-    pot.disc(0, -0.63, 0.19, darker(paint, 0.12), ry=0.06)
-    pot.disc(0, -0.72, 0.05, darker(paint))
+    pot.thing("teapot", paint=paint)
     x, y, half = 0.54 * c.w, base + 2 * c.u, min(24 * c.u, 0.18 * c.w)
     bowl = c.at(x, y, half)
     bowl.shadow(0, 0, 0.95, 0.3)
@@ -61,11 +55,7 @@ def still_life(c: SceneCanvas, f: StillLife) -> None:
     for x in c.spread(f.cups, 0.74, 0.99, 0.05):
         cup = c.at(x, base + 6 * c.u, min(11 * c.u, 0.066 * c.w))
         cup.shadow(0, 0, 0.5, 0.3)
-        cup.arc(0.34, -0.4, 0.2, 0, 360, lighter(paint, 0.4), 0.08)
-        cup.poly("-.4,-.7 .4,-.7 .28,0 -.28,0", lighter(paint, 0.5))
-        cup.rect(-0.37, -0.5, 0.74, 0.12, paint)
-        cup.disc(0, -0.7, 0.4, (252, 248, 240), ry=0.1)
-        cup.disc(0, -0.69, 0.33, (150, 92, 50), ry=0.07)
+        cup.thing("cup", paint=paint)
         for left in (-0.12, 0.12):
             steam = [(left + 0.07 * math.sin(i * 1.1), -0.85 - 0.12 * i) for i in range(7)]
             cup.stroke(steam, clear(WHITE, 0.5), 0.05)
@@ -91,13 +81,9 @@ def library(c: SceneCanvas, f: Library) -> None:
     c.wash(desk, c.h, (178, 122, 78), (132, 86, 54))
     c.rect(0, desk, c.w, 1.4 * c.u, (204, 150, 102))
     base = desk + 0.3 * (c.h - desk)
-    lamp, paint = c.at(0.2 * c.w, base, 30 * c.u), PAINT[f.lamp]
+    lamp = c.at(0.2 * c.w, base, 30 * c.u)
     lamp.glow(0, -0.6, 1.2, (255, 214, 130), 0.6)
-    lamp.disc(0, 0, 0.24, darker(BRASS), ry=0.05)
-    lamp.rect(-0.025, -0.7, 0.05, 0.7, BRASS)
-    lamp.poly("-.2,-.92 .2,-.92 .38,-.6 -.38,-.6", paint)
-    lamp.poly(".1,-.92 .2,-.92 .38,-.6 .2,-.6", darker(paint))
-    lamp.disc(0, -0.6, 0.37, (255, 240, 190), ry=0.035)
+    lamp.thing("reading lamp", paint=PAINT[f.lamp])
     book = c.at(0.44 * c.w, base + 3 * c.u, 22 * c.u)
     book.shadow(0, 0.02, 0.56, 0.3)
     for page, paper in ((book.at(0, 0, -1, 1), (252, 246, 230)), (book, (238, 228, 206))):
@@ -181,7 +167,7 @@ def window_cat(c: SceneCanvas, f: WindowCat) -> None:
     ground, leaf = c.on(SNOW if snowy else (118, 172, 98)), c.on((226, 232, 240) if snowy else LEAF)
     c.hills(0.6 * c.h, 8 * c.u, mix(ground, c.light.horizon, 0.4), ground, 1.0)
     for at in (0.22, 0.36, 0.82):
-        c.at(at * c.w, 0.7 * c.h, 24 * c.u).round_tree(leaf)
+        c.at(at * c.w, 0.7 * c.h, 24 * c.u).thing("round tree", leaf=leaf)
     if f.outside == "rain":
         c.rain(120)
     elif snowy:
@@ -193,13 +179,8 @@ def window_cat(c: SceneCanvas, f: WindowCat) -> None:
     c.rect(0.05 * c.w, sill + 4.6 * c.u, 0.9 * c.w, 1.4 * c.u, (184, 164, 144), corner=0.5 * c.u)
     _curtains(c, PAINT[f.curtains])
     cat, coat = c.at(0.4 * c.w, sill + 2.6 * c.u, min(42 * c.u, 0.4 * c.w)), FUR[f.coat]
-    dim = darker(coat, 0.14)
     cat.shadow(0.05, 0, 0.36, 0.25)
-    cat.stroke(".24,-.06 .4,-.02 .46,.08 .42,.26", dim, 0.08)
-    cat.disc(0.06, -0.2, 0.27, dim, ry=0.2)
-    cat.poly("-.13,-.6 .13,-.6 .27,-.16 .16,0 -.2,0", coat)
-    for x in (-0.17, -0.02):
-        cat.rect(x, -0.3, 0.12, 0.3, lighter(coat, 0.12), corner=0.06)
+    cat.thing("sitting cat", coat=coat)
     _cat_head(cat.at(-0.02, -0.66, 0.17), coat, awake=True)
     for i, at in enumerate(c.spread(f.pots, 0.58, 0.9, 0.05)):
         _pot(c.at(at, sill + 2.6 * c.u, min(21 * c.u, 0.27 * c.w / f.pots * 1.5)), PAINT[f.bloom], i)
@@ -257,7 +238,7 @@ def birds(c: SceneCanvas, f: Birds) -> None:
     size = min(40 * c.u, 0.6 * c.w / count)
     for i, x in enumerate(c.spread(count, 0.13, 0.87, 0.08)):
         y = height_at(bend, x) - 1.2 * c.u
-        _bird(c.at(x, y, -size if i % 2 else size, size), PAINT[f.breasts[i]])
+        c.at(x, y, -size if i % 2 else size, size).thing("bird", breast=PAINT[f.breasts[i]])
     if f.branch == "snow":
         c.snowfall(60)
 
@@ -282,23 +263,6 @@ def _dress(c: SceneCanvas, dress: Branch, bend: list[Point], tips: list[Point]) 
                 bud.disc(-0.5, -0.6, 0.6, (246, 160, 150))
             else:
                 bud.poly("-3.4,0 0,-1.9 4,-.6 0,1.6", (104, 166, 84) if i % 2 else (78, 142, 78))
-
-
-def _bird(c: SceneCanvas, breast: RGB) -> None:
-    """Draw a bird perched at (0, 0) that looks left."""
-    back, belly = (126, 112, 104), (244, 234, 218)
-    c.strokes("-.04,-.12 -.04,.02 / .09,-.12 .09,.02", (92, 66, 54), 0.025)
-    c.poly(".22,-.3 .62,-.06 .55,.02 .12,-.14", darker(back, 0.3))
-    c.disc(0.03, -0.32, 0.3, back, ry=0.25)
-    c.disc(-0.06, -0.26, 0.24, belly, ry=0.19)
-    c.disc(-0.12, -0.37, 0.2, breast, ry=0.2)
-    c.disc(-0.13, -0.57, 0.185, back, ry=0.185)
-    c.disc(-0.19, -0.5, 0.13, breast, ry=0.12)
-    c.poly("0,-.45 .3,-.42 .46,-.17 .14,-.2", darker(back, 0.2))
-    c.poly(".06,-.4 .28,-.37 .38,-.22 .15,-.25", lighter(back, 0.1))
-    c.poly("-.3,-.6 -.43,-.54 -.29,-.52", (70, 58, 54))
-    c.disc(-0.19, -0.61, 0.035, (22, 20, 26))
-    c.disc(-0.2, -0.622, 0.012, WHITE)
 
 
 def chart(c: SceneCanvas, f: Chart) -> None:

@@ -2,21 +2,9 @@
 
 import math
 
-from vcrgen.samples.draw import RGB, WHITE, Point, clear, colours, darker, lighter, mix
+from vcrgen.samples.draw import RGB, WHITE, Point, clear, colours, darker, height_at, lighter, mix
 from vcrgen.samples.facts import SEASONS, Balloons, Castle, Season, Sunflowers, Viaduct, WindFarm
-from vcrgen.samples.scenery import (
-    AUTUMN,
-    LEAF,
-    LIGHTS,
-    OVERCAST,
-    PAINT,
-    SNOW,
-    STONE,
-    WINDOW_LIGHT,
-    WOOD,
-    SceneCanvas,
-    height_at,
-)
+from vcrgen.samples.scenery import AUTUMN, LEAF, LIGHTS, OVERCAST, PAINT, SNOW, STONE, WINDOW_LIGHT, WOOD, SceneCanvas
 
 _GROUND: dict[Season, RGB] = dict(zip(SEASONS, colours("84ba60 74ac5c bea65c f0f5fc"), strict=True))
 _BLOSSOM = (242, 176, 196)
@@ -28,7 +16,7 @@ def _tree(c: SceneCanvas, season: Season, leaves: tuple[RGB, ...], turn: int) ->
         c.fir(c.on((70, 112, 98)), snow=True)
     else:
         leaves = AUTUMN if season == "autumn" else leaves
-        c.round_tree(c.on(leaves[turn % len(leaves)]))
+        c.thing("round tree", leaf=c.on(leaves[turn % len(leaves)]))
 
 
 def _grove(c: SceneCanvas, line: list[Point], count: int, size: float, season: Season) -> None:
@@ -167,9 +155,7 @@ def wind_farm(c: SceneCanvas, f: WindFarm) -> None:
     for i, x in enumerate(c.spread(f.sheep, 0.08, 0.92, 0.2)):
         sheep = c.at(x, field + (9 + 12 * (i % 2)) * c.u, min(11 * c.u, 0.6 * c.w / f.sheep))
         sheep.shadow(0, 0, 0.48)
-        sheep.rects("-.22,-.26,.06,.26 -.1,-.26,.06,.26 .12,-.26,.06,.26 .24,-.26,.06,.26", c.on((62, 56, 58)))
-        sheep.discs("-.2,-.4,.19 .02,-.46,.22 .22,-.4,.19 0,-.34,.2", c.on((250, 248, 240)))
-        sheep.disc(-0.42, -0.46, 0.12, c.on((62, 56, 58)), ry=0.15)
+        sheep.thing("sheep")
 
 
 def balloons(c: SceneCanvas, f: Balloons) -> None:
@@ -193,9 +179,7 @@ def balloons(c: SceneCanvas, f: Balloons) -> None:
             balloon.poly([(-0.94 * half, 0.17), (0.94 * half, 0.17), (0.16 * half, 0.74), (-0.16 * half, 0.74)], colour)
         balloon.arc(0, 0, 0.5, -60, 40, clear((30, 20, 60), 0.18), 0.14)
         balloon.disc(-0.2, -0.24, 0.1, clear(WHITE, 0.35), ry=0.15)
-        balloon.strokes("-.07,.74 -.055,.88 / .07,.74 .055,.88", (92, 66, 50), 0.012)
-        balloon.rect(-0.08, 0.86, 0.16, 0.12, (138, 92, 56), corner=0.02)
-        balloon.rect(-0.09, 0.85, 0.18, 0.035, (104, 68, 44))
+        balloon.thing("balloon's basket")
 
 
 def sunflowers(c: SceneCanvas, f: Sunflowers) -> None:
@@ -204,20 +188,13 @@ def sunflowers(c: SceneCanvas, f: Sunflowers) -> None:
     c.sky(field, sun=None if f.cloudy else (0.14, 0.18), clouds=6 if f.cloudy else 2, depth=0.5 * c.h)
     c.hills(field - 3 * c.u, 8 * c.u, c.hazy(LEAF, 0.5), c.on(LEAF), 1.0)
     c.at(0.6 * c.w, field + 4 * c.u, 30 * c.u).house(17 / 30, PAINT[f.farmhouse])
-    c.at(0.6 * c.w + 40 * c.u, field + 4 * c.u, 24 * c.u).round_tree(c.on((70, 128, 78)))
+    c.at(0.6 * c.w + 40 * c.u, field + 4 * c.u, 24 * c.u).thing("round tree", leaf=c.on((70, 128, 78)))
     c.hills(field + 4 * c.u, 2 * c.u, c.on((226, 190, 74)), c.on((92, 138, 66)), 0.9)
     for i in range(40):
         y, r = field + 6 * c.u + 0.1 * i * c.u, (0.7 + 0.025 * i) * c.u
         c.disc(c.rng.uniform(0, c.w), y, r, c.on((246, 196, 52)))
     if f.scarecrow:
-        post = c.at(0.3 * c.w, field + 12 * c.u, c.u)
-        shirt, felt = c.on((96, 120, 160)), c.on((150, 108, 58))
-        post.rect(-0.6, -30, 1.2, 30, c.on(WOOD))
-        post.stroke("-12,-20 12,-20", shirt, 3.4)
-        post.rect(-4.4, -21.5, 8.8, 13, shirt, corner=1.5)
-        post.disc(0, -25.5, 4, c.on((234, 204, 140)))
-        post.rect(-6, -28.6, 12, 1.4, felt, corner=0.7)
-        post.rect(-3, -32.5, 6, 4.4, felt, corner=1.2)
+        c.at(0.3 * c.w, field + 12 * c.u, c.u).thing("scarecrow")
     size = min(13 * c.u, 0.42 * c.w / f.flowers)
     for i, x in enumerate(c.spread(f.flowers, 0.02, 0.98, 0.1)):
         lift, stem = (26 + 8 * (i % 2)) * c.u, c.on((74, 132, 66))

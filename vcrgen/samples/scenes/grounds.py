@@ -2,7 +2,7 @@
 
 import math
 
-from vcrgen.samples.draw import RGB, WHITE, Point, Points, clear, colours, darker, lighter, mix, outline
+from vcrgen.samples.draw import RGB, WHITE, Point, Points, clear, colours, lighter, mix, outline
 from vcrgen.samples.facts import Airport, Football
 from vcrgen.samples.scenery import LIGHTS, PAINT, SceneCanvas
 
@@ -17,15 +17,7 @@ def airport(c: SceneCanvas, f: Airport) -> None:
     c.rect(0, ground - 15 * c.u, 0.64 * c.w, 2.4 * c.u, lighter(hall, 0.3))
     for i in range(12):
         c.rect((0.02 + 0.05 * i) * c.w, ground - 10.5 * c.u, 0.038 * c.w, 6 * c.u, c.glass((116, 164, 196)))
-    tower, wall = c.at(0.8 * c.w, ground + c.u, 42 * c.u), c.on((222, 222, 226))
-    tower.poly("-.07,0 .07,0 .05,-.78 -.05,-.78", wall)
-    tower.poly(".02,0 .07,0 .05,-.78 .02,-.78", darker(wall))
-    tower.poly("-.12,-.78 .12,-.78 .18,-.92 -.18,-.92", c.glass((88, 142, 176)))
-    for x in (-0.09, 0.0, 0.09):
-        tower.stroke([(x, -0.78), (1.45 * x, -0.92)], wall, 0.014)
-    tower.rect(-0.2, -0.97, 0.4, 0.05, wall, corner=0.02)
-    tower.rect(-0.13, -0.78, 0.26, 0.03, darker(wall, 0.25))
-    tower.rect(-0.008, -1.12, 0.016, 0.16, c.on((190, 60, 54)))
+    c.at(0.8 * c.w, ground + c.u, 42 * c.u).thing("control tower")
     c.wash(ground, c.h, c.on((134, 138, 148)), c.on((104, 108, 120)))
     lane = [(0, c.h - 5 * c.u), (c.w, c.h - 5 * c.u), (c.w, c.h - 3.6 * c.u), (0, c.h - 3.6 * c.u)]
     c.poly(lane, c.on((242, 206, 92)))

@@ -4,7 +4,7 @@ import math
 
 from vcrgen.samples.draw import RGB, clear, darker, lighter, mix
 from vcrgen.samples.facts import Basket, Bicycle, CityNight, ClockTower, Market
-from vcrgen.samples.scenery import BRASS, LEAF, LIGHTS, PAINT, STONE, WINDOW_LIGHT, WOOD, SceneCanvas
+from vcrgen.samples.scenery import LEAF, LIGHTS, PAINT, STONE, WINDOW_LIGHT, WOOD, SceneCanvas
 
 
 def city_night(c: SceneCanvas, f: CityNight) -> None:
@@ -26,12 +26,12 @@ def city_night(c: SceneCanvas, f: CityNight) -> None:
         if f.raining:
             streak = [(x - 1.6 * c.u, street), (x + 1.6 * c.u, street), (x + 2.6 * c.u, c.h), (x - 2.6 * c.u, c.h)]
             c.poly(streak, clear(WINDOW_LIGHT, 0.2))
-        lamp, iron = c.at(x, street, 34 * c.u), (28, 28, 46)
+        lamp = c.at(x, street, 34 * c.u)
         lamp.glow(0, -1, 0.5, WINDOW_LIGHT, 0.7)
-        lamp.rects("-.014,-1,.028,1 -.04,-.09,.08,.09", iron)
-        lamp.poly("-.045,-.98 .045,-.98 .065,-1.12 -.065,-1.12", (255, 238, 176))
-        lamp.poly("-.09,-1.12 .09,-1.12 0,-1.2", iron)
-    _taxi(c.at(0.44 * c.w, street + 0.5 * (c.h - street), 34 * c.u), PAINT[f.taxi])
+        lamp.thing("street lamp")
+    taxi = c.at(0.44 * c.w, street + 0.5 * (c.h - street), 34 * c.u)
+    taxi.shadow(0, 0, 0.52, 0.4)
+    taxi.thing("taxi", paint=PAINT[f.taxi])
     if f.raining:
         c.rain()
 
@@ -45,22 +45,6 @@ def _tower(c: SceneCanvas, tall: float, wall: RGB) -> None:
             if c.rng.random() < 0.55:
                 glass = c.rng.choice((WINDOW_LIGHT, WINDOW_LIGHT, (255, 236, 180), (150, 190, 226)))
                 c.rect(-0.42 + column * 0.2, (row + 0.35) * pitch - tall, 0.12, 0.5 * pitch, glass)
-
-
-def _taxi(c: SceneCanvas, paint: RGB) -> None:
-    c.shadow(0, 0, 0.52, 0.4)
-    c.poly(".46,-.14 1.2,-.05 1.2,.05 .46,-.1", clear(WINDOW_LIGHT, 0.35))
-    c.poly("-.3,-.2 -.2,-.37 .12,-.37 .28,-.2", paint)
-    c.poly("-.25,-.21 -.17,-.335 -.05,-.335 -.05,-.21", (176, 206, 226))
-    c.poly("-.02,-.21 -.02,-.335 .1,-.335 .23,-.21", (176, 206, 226))
-    c.rect(-0.48, -0.22, 0.96, 0.16, paint, corner=0.06)
-    for i in range(12):
-        c.rect(-0.42 + 0.07 * i, -0.155 if i % 2 else -0.135, 0.035, 0.02, (34, 34, 44))
-    c.rect(-0.09, -0.43, 0.14, 0.06, (255, 244, 196), corner=0.015)
-    c.rect(0.43, -0.17, 0.05, 0.05, (255, 250, 220), corner=0.02)
-    c.rect(-0.48, -0.17, 0.03, 0.05, (230, 60, 50))
-    c.discs("-.28,-.05,.085 .27,-.05,.085", (26, 26, 36))
-    c.discs("-.28,-.05,.04 .27,-.05,.04", (170, 172, 184))
 
 
 def market(c: SceneCanvas, f: Market) -> None:
@@ -83,14 +67,7 @@ def market(c: SceneCanvas, f: Market) -> None:
         c.disc(x, y, 1.9 * c.u, (255, 244, 200))
     c.at(0.24 * c.w, 0.68 * c.h, min(44 * c.u, 0.46 * c.h)).figure((92, 130, 160), (60, 60, 80))
     if f.scales:
-        scales = c.at(0.6 * c.w, 0.56 * c.h, 17 * c.u)
-        scales.rect(-0.3, -0.1, 0.6, 0.1, darker(BRASS), corner=0.03)
-        scales.rect(-0.03, -0.85, 0.06, 0.8, BRASS)
-        scales.rect(-0.5, -0.86, 1, 0.05, BRASS, corner=0.02)
-        for end in (scales.at(-0.47, 0, 1), scales.at(0.47, 0, 1)):
-            end.strokes("0,-.84 -.2,-.42 / 0,-.84 .2,-.42", darker(BRASS, 0.3), 0.02)
-            end.pie(0, -0.43, 0.24, 0, 180, BRASS, ry=0.14)
-        scales.disc(0, -0.86, 0.06, lighter(BRASS))
+        c.at(0.6 * c.w, 0.56 * c.h, 17 * c.u).thing("scales")
     counter, pitch = 0.56 * c.h, (right - left) / len(f.crates)
     c.rect(left - 2 * c.u, counter, right - left + 4 * c.u, 0.34 * c.h, darker(WOOD, 0.1))
     for i, kind in enumerate(f.crates):
@@ -133,18 +110,13 @@ def clock_tower(c: SceneCanvas, f: ClockTower) -> None:
             pane.window(tall, lit=lit, frame=lighter(wall), glass=c.on((120, 152, 178)))
     c.wash(ground, c.h, c.on((200, 188, 174)), c.on((164, 152, 146)))
     for x in (0.17, 0.83):
-        c.at(x * c.w, ground + 2 * c.u, 24 * c.u).round_tree(c.on(LEAF))
+        c.at(x * c.w, ground + 2 * c.u, 24 * c.u).thing("round tree", leaf=c.on(LEAF))
     width = min(0.24 * c.h, 0.34 * c.w)
     _clock_tower(c.at(0.5 * c.w, ground + 2 * c.u, width), 0.76 * c.h / width, f)
     for i, x in enumerate(c.spread(f.pigeons, 0.06, 0.94, 0.25)):
-        pigeon, grey = c.at(x, c.h - (4 + 4 * (i % 2)) * c.u, 6 * c.u), c.on((128, 136, 158))
+        pigeon = c.at(x, c.h - (4 + 4 * (i % 2)) * c.u, 6 * c.u)
         pigeon.shadow(0, 0, 0.4)
-        pigeon.strokes("-.05,-.2 -.05,0 / .08,-.2 .08,0", (220, 110, 90), 0.05)
-        pigeon.poly(".2,-.44 .66,-.24 .2,-.2", darker(grey, 0.3))
-        pigeon.disc(0, -0.36, 0.33, grey, ry=0.2)
-        pigeon.disc(-0.26, -0.6, 0.14, darker(grey, 0.2))
-        pigeon.poly("-.36,-.45 -.14,-.6 0,-.4", c.on((104, 138, 130)))
-        pigeon.poly("-.38,-.63 -.52,-.56 -.37,-.55", (70, 66, 72))
+        pigeon.thing("pigeon")
 
 
 def _clock_tower(c: SceneCanvas, spire: float, f: ClockTower) -> None:

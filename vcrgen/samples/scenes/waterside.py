@@ -36,16 +36,9 @@ def harbour(c: SceneCanvas, f: Harbour) -> None:
         light.glow(0, -0.9, 0.28, WINDOW_LIGHT, 0.8)
     for i, x in enumerate(c.spread(len(f.boats), 0.06, 0.94, 0.12)):
         base = sea + (0.36 + 0.34 * (i % 2) + c.rng.uniform(0, 0.12)) * (c.h - sea)
-        boat, paint = c.at(x, base, min(26 * c.u, 0.8 * c.w / len(f.boats))), c.on(PAINT[f.boats[i]])
+        boat = c.at(x, base, min(26 * c.u, 0.8 * c.w / len(f.boats)))
         boat.shadow(0, 0.01, 0.52, 0.3)
-        boat.rect(0.06, -0.86, 0.025, 0.7, c.on(WOOD))
-        boat.stroke(".06,-.84 .46,-.27", c.on((110, 100, 96)), 0.3 * boat.u)
-        boat.rect(-0.3, -0.46, 0.26, 0.26, c.on(PAINT["white"]))
-        boat.rect(-0.33, -0.49, 0.32, 0.05, darker(paint, 0.3))
-        boat.rect(-0.24, -0.4, 0.14, 0.1, c.glass((120, 160, 186)))
-        boat.poly("-.46,-.22 .52,-.28 .36,0 -.4,0", paint)
-        boat.poly("-.43,-.08 .41,-.08 .36,0 -.4,0", darker(paint, 0.35))
-        boat.stroke("-.46,-.22 .52,-.28", lighter(paint, 0.5), 0.035)
+        boat.thing("fishing boat", paint=c.on(PAINT[f.boats[i]]))
 
 
 def mountain_lake(c: SceneCanvas, f: MountainLake) -> None:
@@ -56,23 +49,18 @@ def mountain_lake(c: SceneCanvas, f: MountainLake) -> None:
     width = 1.5 * c.w / f.peaks
     for i, x in enumerate(c.spread(f.peaks, 0.02, 0.98, 0.1)):
         height = min((0.4 + 0.1 * ((i + f.peaks) % 2) + c.rng.uniform(-0.02, 0.02)) * c.h, 0.9 * width)
-        c.at(x, shore, width, height).mountain(c.hazy((112, 120, 142), 0.1 * (i % 2)))
+        c.at(x, shore, width, height).thing("mountain", rock=c.hazy((112, 120, 142), 0.1 * (i % 2)))
     c.rect(0, shore - 2.5 * c.u, c.w, 3 * c.u, darker(c.on((70, 116, 88)), 0.1))
     for i, x in enumerate(c.spread(17, -0.02, 1.02, 0.4)):
         if f.autumn and i % 4:
-            c.at(x, shore, c.rng.uniform(10, 17) * c.u).round_tree(c.on(AUTUMN[i % 3]))
+            c.at(x, shore, c.rng.uniform(10, 17) * c.u).thing("round tree", leaf=c.on(AUTUMN[i % 3]))
         else:
             c.at(x, shore, c.rng.uniform(11, 20) * c.u).fir(c.on((52, 104, 82)))
     c.water(shore, c.h, (60, 132, 166), mirror=0.6)
     if f.canoe:
-        canoe, hull = c.at(0.58 * c.w, shore + 0.52 * (c.h - shore), 30 * c.u), c.on(PAINT[f.canoe])
+        canoe = c.at(0.58 * c.w, shore + 0.52 * (c.h - shore), 30 * c.u)
         canoe.shadow(0, 0, 0.5, 0.28)
-        canoe.rect(-0.06, -0.34, 0.12, 0.24, c.on((60, 74, 108)), corner=0.04)
-        canoe.disc(0, -0.39, 0.055, c.on((232, 186, 152)))
-        canoe.pie(0, -0.4, 0.06, 180, 360, c.on((92, 60, 44)))
-        canoe.stroke("-.14,-.36 .16,.03", c.on(WOOD), 0.02)
-        canoe.poly("-.52,-.2 -.3,-.12 .3,-.12 .52,-.2 .36,0 -.36,0", hull)
-        canoe.poly("-.45,-.08 .45,-.08 .36,0 -.36,0", darker(hull))
+        canoe.thing("canoe", hull=c.on(PAINT[f.canoe]))
 
 
 def regatta(c: SceneCanvas, f: Regatta) -> None:
@@ -93,12 +81,9 @@ def regatta(c: SceneCanvas, f: Regatta) -> None:
 
 
 def _yacht(c: SceneCanvas, sail: RGB) -> None:
-    paint = c.on(sail)
     c.rect(-0.7, -0.01, 1.35, 0.05, clear(WHITE, 0.5), corner=c.u)
-    c.stroke(".02,-1.5 .02,-.15", c.on((96, 84, 78)), 0.03)
-    c.poly("-.01,-1.46 -.48,-.26 -.01,-.24", paint)
-    c.poly("-.01,-1.46 -.18,-.25 -.01,-.24", darker(paint, 0.1))
-    c.at(0.02, -1.5, 1).poly(".03,.22 .48,1.3 .03,1.26", lighter(paint, 0.35))
+    c.thing("mainsail", sail=c.on(sail))
+    c.at(0.02, -1.5, 1).poly(".03,.22 .48,1.3 .03,1.26", lighter(c.on(sail), 0.35))
     c.poly("-.5,-.17 .58,-.17 .4,.01 -.42,.01", c.on((52, 62, 92)))
     c.rect(-0.5, -0.18, 1.06, 0.04, c.on(WHITE))
 
@@ -128,20 +113,11 @@ def beach(c: SceneCanvas, f: Beach) -> None:
         shade = c.at(x, shore + (16 + 13 * (i % 2)) * c.u + 0.06 * c.h, size)
         paint, pale = c.on(PAINT[f.umbrellas[i]]), c.on(lighter(PAINT[f.umbrellas[i]], 0.75))
         shade.shadow(0.12, 0, 0.5)
-        shade.poly(".08,-.01 .56,-.01 .66,.11 .16,.11", pale)
-        shade.stroke("0,0 0,-.9", c.on(lighter(WOOD, 0.3)), 0.04)
-        # Panels narrow towards the edge of the dome: half-ellipses inside each other, in turns.
-        for half, colour in ((0.5, paint), (0.3, pale), (0.11, paint)):
-            shade.pie(0, -0.58, half, 180, 360, colour, ry=0.42)
-        shade.pie(0, -0.58, 0.5, 300, 360, clear((40, 24, 60), 0.14), ry=0.42)
-        shade.disc(0, -1, 0.025, c.on(WOOD))
+        shade.thing("umbrella", paint=paint, pale=pale)
     if f.ball:
         ball = c.at(0.5 * c.w, c.h - 7 * c.u, 4.4 * c.u)
         ball.shadow(0.4, 0.9, 1.1)
-        ball.disc(0, 0, 1, c.on(PAINT["white"]))
-        for start, colour in ((0, PAINT["red"]), (120, PAINT["blue"]), (240, PAINT["yellow"])):
-            ball.pie(0, 0, 1, start, start + 62, c.on(colour))
-        ball.disc(0, 0, 0.22, c.on(WHITE))
+        ball.thing("beach ball")
 
 
 def aquarium(c: SceneCanvas, f: Aquarium) -> None:
@@ -171,41 +147,24 @@ def aquarium(c: SceneCanvas, f: Aquarium) -> None:
         jelly.pie(0, 0, 1, 180, 360, (250, 206, 232, 220), ry=1.1)
         jelly.pie(0, 0, 0.62, 180, 360, (255, 236, 246, 220), ry=0.75)
     if f.turtle:
-        turtle, skin, shell = c.at(0.66 * c.w, 0.2 * c.h, 24 * c.u), (120, 166, 96), (112, 100, 62)
-        for flipper in ("-.28,.05 -.1,.05 -.42,.42", ".12,.05 .3,.05 .42,.3", "-.28,-.05 -.1,-.05 -.5,-.26"):
-            turtle.poly(flipper, skin)
-        turtle.disc(-0.5, -0.02, 0.13, skin, ry=0.1)
-        turtle.disc(-0.55, -0.04, 0.022, (24, 24, 40))
-        turtle.disc(0, 0, 0.42, shell, ry=0.24)
-        turtle.disc(-0.02, -0.03, 0.36, lighter(shell, 0.2), ry=0.18)
-        turtle.discs("-.2,-.02,.075,.055 0,-.07,.075,.055 0,.06,.075,.055 .18,-.01,.075,.055", shell)
+        c.at(0.66 * c.w, 0.2 * c.h, 24 * c.u).thing("turtle")
     for i, x in enumerate(c.spread(f.big_count, 0.08, 0.96, 0.15)):
-        _fish(c.at(x, (0.47 + 0.03 * (i % 2)) * c.h, min(22 * c.u, 0.8 * c.w / f.big_count)), PAINT[f.big])
+        fish = c.at(x, (0.47 + 0.03 * (i % 2)) * c.h, min(22 * c.u, 0.8 * c.w / f.big_count))
+        fish.thing("fish", colour=PAINT[f.big])
     for i, x in enumerate(c.spread(f.small_count, 0.05, 0.95, 0.15)):
-        _fish(c.at(x, (0.65 + 0.07 * (i % 2)) * c.h, min(9 * c.u, 0.8 * c.w / f.small_count)), PAINT[f.small])
+        fish = c.at(x, (0.65 + 0.07 * (i % 2)) * c.h, min(9 * c.u, 0.8 * c.w / f.small_count))
+        fish.thing("fish", colour=PAINT[f.small])
     for x in c.spread(14, 0, 1, 0.5):
         bubble = c.at(x, c.rng.uniform(0.05, 0.85) * c.h, c.rng.uniform(0.6, 1.5) * c.u)
         bubble.disc(0, 0, 1, (255, 255, 255, 70))
         bubble.disc(-0.3, -0.3, 0.35, (255, 255, 255, 200))
 
 
-def _fish(c: SceneCanvas, colour: RGB) -> None:
-    fin = darker(colour, 0.22)
-    c.poly(".3,0 .54,-.22 .47,0 .54,.22", fin)
-    c.poly("-.1,-.2 .2,-.36 .22,0", fin)
-    c.disc(0, 0, 0.4, colour, ry=0.25)
-    c.pie(0, 0, 0.4, 0, 180, darker(colour, 0.1), ry=0.25)
-    c.disc(0, 0.01, 0.36, colour, ry=0.17)
-    c.poly(".02,.02 .16,.12 .16,-.05", fin)
-    c.disc(-0.24, -0.06, 0.06, WHITE)
-    c.disc(-0.25, -0.06, 0.032, (24, 24, 40))
-
-
 def water_town(c: SceneCanvas, f: WaterTown) -> None:
     """Draw a canal between white houses with dark roofs, a bridge across, lanterns on a rope in front."""
     c.light, canal, width = LIGHTS["night"], 0.6 * c.h, 0.27 * c.w
     c.sky(canal, sun=(0.5, 0.15), phase=f.phase)
-    stone, wood = c.on(STONE), c.on(WOOD)
+    stone = c.on(STONE)
     for side, step in ((-1, 0), (-1, 1), (1, 0), (1, 1)):
         place = 0.5 * c.w + side * (0.41 - 0.13 * step) * c.w - width / 2
         house = c.at(place, canal, width, (0.4 - 0.1 * step) * c.h)
@@ -230,18 +189,11 @@ def water_town(c: SceneCanvas, f: WaterTown) -> None:
     if f.boat:
         boat = c.at(0.44 * c.w, canal + 0.62 * (c.h - canal), 34 * c.u)
         boat.shadow(0, 0, 0.5, 0.35)
-        boat.pie(-0.02, -0.1, 0.2, 180, 360, darker(wood, 0.25), ry=0.2)
-        boat.pie(-0.02, -0.1, 0.13, 180, 360, WINDOW_LIGHT, ry=0.13)
-        boat.poly("-.54,-.17 -.3,-.1 .3,-.1 .54,-.18 .36,0 -.36,0", wood)
-        boat.stroke("-.52,-.16 -.3,-.09 .3,-.09 .52,-.17", lighter(wood, 0.2), 0.02)
+        boat.thing("small boat")
     rope = c.at(0, 0.2 * c.h, c.w, 0.16 * c.h)
     rope.stroke([(i / 12, math.sin(math.pi * i / 12)) for i in range(13)], (54, 40, 44), 0.45 * rope.u)
     size = min(6 * c.u, 0.3 * c.w / f.lanterns)
     for x in c.spread(f.lanterns, 0.03, 0.97, 0.0):
         lamp = c.at(x, 0.2 * c.h + 0.16 * c.h * math.sin(math.pi * x / c.w) + 1.5 * size, size)
         lamp.glow(0, 0, 3.2, (255, 120, 70), 0.6)
-        lamp.stroke("0,-1.5 0,2.1", (226, 170, 70), 0.16)
-        lamp.disc(0, 0, 1, (218, 48, 40), ry=0.88)
-        lamp.disc(0, 0, 0.62, (242, 96, 60), ry=0.88)
-        lamp.disc(0, 0, 0.26, (255, 168, 96), ry=0.86)
-        lamp.rects("-.45,-.95,.9,.24 -.45,.72,.9,.24", (232, 184, 80))
+        lamp.thing("lantern")

@@ -1,8 +1,8 @@
 """Scenes in snow, sand and forest."""
 
-from vcrgen.samples.draw import WHITE, Point, darker, lighter, mix, numbers
+from vcrgen.samples.draw import WHITE, Point, darker, height_at, lighter, mix, numbers
 from vcrgen.samples.facts import Campsite, Desert, SnowyVillage
-from vcrgen.samples.scenery import LIGHTS, PAINT, SNOW, WOOD, SceneCanvas, height_at
+from vcrgen.samples.scenery import LIGHTS, PAINT, SNOW, WOOD, SceneCanvas
 
 
 def snowy_village(c: SceneCanvas, f: SnowyVillage) -> None:
@@ -11,19 +11,13 @@ def snowy_village(c: SceneCanvas, f: SnowyVillage) -> None:
     snow = c.on(SNOW)
     c.sky(ground, sun=None if f.snowing else (0.84, 0.16))
     for i, x in enumerate(c.spread(3, -0.1, 1.1)):
-        c.at(x, ground, 0.7 * c.w, (0.4 + 0.07 * (i % 2)) * c.h).mountain(c.hazy((128, 142, 172), 0.3))
+        c.at(x, ground, 0.7 * c.w, (0.4 + 0.07 * (i % 2)) * c.h).thing("mountain", rock=c.hazy((128, 142, 172), 0.3))
     back = c.hills(ground, 6 * c.u, darker(snow, 0.1), snow, 1.2)
     for x in c.spread(9, 0, 1, 0.4):
         tree = c.at(x, height_at(back, x) + 2 * c.u, c.rng.uniform(13, 20) * c.u)
         tree.fir(c.on((62, 106, 94)), snow=True)
     if f.church:
-        church, wall = c.at(0.5 * c.w, ground + 4 * c.u, 44 * c.u), c.on((228, 214, 192))
-        church.rect(-0.13, -0.66, 0.26, 0.66, wall)
-        church.rect(0.05, -0.66, 0.08, 0.66, darker(wall, 0.14))
-        church.poly("0,-1.1 .17,-.65 -.17,-.65", snow)
-        church.poly("0,-1.1 .17,-.65 .04,-.65", darker(snow, 0.14))
-        church.rects("-.008,-1.22,.016,.13 -.035,-1.185,.07,.016", c.on((226, 186, 88)))
-        church.disc(0, -0.52, 0.05, c.glass((104, 124, 150)), ry=0.08)
+        c.at(0.5 * c.w, ground + 4 * c.u, 44 * c.u).thing("church")
     width = min(24 * c.u, 0.68 * c.w / len(f.houses))
     for i, x in enumerate(c.spread(len(f.houses), 0.03, 0.97, 0.08)):
         place = c.at(x - width / 2, ground + (9 + 5 * (i % 2)) * c.u, width)
@@ -32,11 +26,7 @@ def snowy_village(c: SceneCanvas, f: SnowyVillage) -> None:
     if f.snowman:
         man = c.at(0.3 * c.w, min(c.h - 4 * c.u, ground + 30 * c.u), 20 * c.u)
         man.shadow(0.1, 0, 0.34)
-        for y, r in ((0.24, 0.27), (0.58, 0.2), (0.84, 0.15)):
-            man.disc(0, -y, r, darker(lighter(snow, 0.2), 0.12))
-            man.disc(-0.02, -y - 0.015, 0.93 * r, lighter(snow, 0.2))
-        man.discs("-.05,-.88,.018 .05,-.88,.018 0,-.62,.018 0,-.53,.018", (44, 42, 52))
-        man.poly("0,-.86 .16,-.82 0,-.8", (236, 130, 50))
+        man.thing("snowman")
         for x, y, w, h in numbers("-.13,-.74,.26,.06 .05,-.72,.06,.2"):
             man.rect(x, y, w, h, c.on(PAINT["red"]), corner=2 * man.px)
         man.strokes("-.17,-.6 -.4,-.76 / .17,-.6 .4,-.76", c.on(darker(WOOD)), 0.025)
@@ -68,13 +58,7 @@ def _dwellers(c: SceneCanvas, f: Desert, line: list[Point]) -> None:
     """Put camels and a tent, or cacti, on the middle dune."""
     size = min(17 * c.u, 0.5 * c.w / max(1, f.camels))
     for x in c.spread(f.camels, 0.06, 0.68 if f.tent else 0.94, 0.1):
-        camel, dark = c.at(x, height_at(line, x) + 1.2 * c.u, size), (40, 28, 44)
-        camel.rects("-.24,-.46,.05,.46 -.15,-.46,.05,.46 .14,-.46,.05,.46 .23,-.46,.05,.46", dark)
-        camel.disc(0, -0.5, 0.32, dark, ry=0.15)
-        camel.poly("-.22,-.54 -.06,-.8 .02,-.8 .2,-.54", dark)
-        camel.stroke(".26,-.5 .4,-.52 .46,-.82", dark, 0.09)
-        camel.disc(0.52, -0.83, 0.1, dark, ry=0.06)
-        camel.stroke("-.31,-.52 -.37,-.32", dark, 0.03)
+        c.at(x, height_at(line, x) + 1.2 * c.u, size).thing("camel")
     for x in c.spread(f.cacti, 0.06, 0.94, 0.2):
         cactus = c.at(x, height_at(line, x) + 1.5 * c.u, c.rng.uniform(14, 21) * c.u)
         green = darker(c.on((92, 150, 96)), 0.2)
