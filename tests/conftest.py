@@ -326,6 +326,24 @@ def proxy(store: Store, monkeypatch: pytest.MonkeyPatch) -> Iterator[Proxy]:
 
 
 @pytest.fixture(scope="session")
+def faults() -> Any:
+    """The module of a server for models that does what real ones do at the worst time."""
+    file = Path(__file__).with_name("models") / "fault_server.py"
+    specification = importlib.util.spec_from_file_location("fault_server", file)
+    assert specification and specification.loader
+    module = sys.modules["fault_server"] = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def serve(faults: Any) -> Iterator[Callable[..., Any]]:
+    """Starts such servers; without arguments, one that answers every request at once."""
+    with contextlib.ExitStack() as running:
+        yield lambda *plan, **options: running.enter_context(faults.FaultServer(*plan, **options))
+
+
+@pytest.fixture(scope="session")
 def hub() -> Iterator[Any]:
     """An imitation of the Hugging Face Hub."""
     specification = importlib.util.spec_from_file_location("fake_hub", Path(__file__).with_name("hub.py"))

@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "vcrgen"
-KERNEL = {"errors", "records", "files", "reading", "resources", "rng", "signature", "storage"}
+KERNEL = {"errors", "records", "files", "media", "reading", "resources", "rng", "signature", "storage"}
 # Which rooms a room stands on, from the bottom to the top. Every room may use the kernel: files that belong to no room.
 STANDS_ON: dict[str, set[str]] = {
     "text": set(),
@@ -31,7 +31,7 @@ STANDS_ON: dict[str, set[str]] = {
     "stream": {"text", "config", "dataset", "typeset", "builder"},
     "publish": {"text", "config", "work", "dataset", "tasks", "report"},
     "scorer": {"text", "config", "work", "dataset", "tasks", "stats", "report"},
-    "predict": {"work", "dataset", "models"},
+    "predict": {"text", "config", "work", "dataset", "models"},
     "leaderboard": {"text", "config", "work", "dataset", "stats", "report", "web", "published", "scorer"},
 }
 STANDS_ON["cli"] = set(STANDS_ON)
@@ -53,7 +53,7 @@ HEAVY = {
     "torch",
 }
 HEAVY |= {"ray", "pyspark", "py4j"}
-HEAVY |= {"sqlalchemy", "alembic", "jinja2", "fastapi", "uvicorn"}
+HEAVY |= {"httpx2", "sqlalchemy", "alembic", "jinja2", "fastapi", "uvicorn"}
 
 
 def imports(file: Path) -> set[str]:

@@ -111,6 +111,8 @@ def test_commands(
         store = request.getfixturevalue("store")
         store.client().create_bucket(Bucket="bucket")
         store.put("bucket", "pairs/part-0.parquet", (folder / "pairs.parquet").read_bytes())
+    if (address := "http://127.0.0.1:8000/v1") in line:
+        line = line.replace(address, request.getfixturevalue("serve")().url)
     if "hidden-preds.jsonl" in line:
         write_hidden_outputs(folder)
     elif "preds.jsonl" in line or "run_a.jsonl" in line:

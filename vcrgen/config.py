@@ -2,6 +2,7 @@
 
 import difflib
 import hashlib
+import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -26,6 +27,12 @@ MAX_CONFIG_BYTES = 1 << 20
 
 # The panels under which `vcrgen build --help` shows its options.
 SOURCE, TEXT, IMAGES, RUN = "Source", "Text and masks", "Images", "Run"
+# And `vcrgen predict --help`.
+SERVER = "Server"
+
+PARAMETER = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}")
+# What is a request's own, and what would change the form of replies.
+NOT_PARAMETERS = {"model", "messages", "stream", "n"}
 
 
 def option(
@@ -197,6 +204,78 @@ class ScoreOptions(Options):
     seed: int = option(0, "Seed of the bootstrap.")
     workers: int = option(1, "Processes that score at once; the scores are the same.", ge=1, le=256)
     strict: bool = option(False, "Missing, unknown, double, null or failed outputs are an error.", names="--strict")
+
+
+class PredictOptions(Options):
+    """What is asked of a model, and how much of it at a time."""
+
+    endpoint: str | None = option(None, "Address of the server, as http://127.0.0.1:8000/v1.", panel=SERVER)
+    model: str | None = option(None, "Name of the model, as the server knows it.", panel=SERVER)
+    profile: str | None = option(
+        None,
+        "Kind of server: openai, azure, openrouter, vllm, sglang, llamacpp, ollama, transformers.",
+        shown="told by the host",
+        panel=SERVER,
+    )
+    key_env: str | None = option(None, "Environment variable that holds the key.", panel=SERVER)
+    concurrency: int = option(8, "Requests under way at a time.", ge=1, le=1000, panel=SERVER)
+    rpm: float | None = option(None, "Requests a minute, at most.", gt=0, panel=SERVER)
+    tpm: float | None = option(None, "Tokens a minute, at most.", gt=0, panel=SERVER)
+    timeout: float = option(300.0, "Seconds for a whole reply.", gt=0, le=86_400, panel=SERVER)
+    max_cost: float | None = option(
+        None, "Ask nothing more when the replies cost this; needs --price.", gt=0, panel=SERVER
+    )
+    price: str | None = option(None, "IN,OUT: price of a million tokens read, and written.", panel=SERVER)
+
+    view: Literal["stacked", "tei", "both"] = option("stacked", "stacked (VI+TEI), tei or both.")
+    mode: str | None = option(None, "Only this mode.", shown="all")
+    split: str | None = option(None, "Only this split.", shown="all")
+    limit: int | None = option(None, "Only the first N questions.", shown="all", ge=1)
+    preset: Literal["paper-closed", "vlmevalkit", "lmms-eval"] | None = option(
+        None, "Ask as was done for published scores: paper-closed, vlmevalkit or lmms-eval."
+    )
+    param: tuple[str, ...] = option((), "KEY=JSON: a parameter of the request; null takes one away. Repeatable.")
+
+    @model_validator(mode="after")
+    def _options_fit(self) -> Self:
+        if self.endpoint is None or not self.model:
+            raise ValueError("give --endpoint and --model: where the server is, and what it calls the model")
+        if self.max_cost is not None and self.price is None:
+            raise ValueError("--max-cost needs --price IN,OUT, the prices of a million tokens")
+        _ = self.prices, self.parameters
+        return self
+
+    @property
+    def prices(self) -> tuple[float, float] | None:
+        """Prices of a million tokens that are read, and that are written; a ValueError if they are none."""
+        if self.price is None:
+            return None
+        try:
+            read, written = (float(part) for part in self.price.split(","))
+        except ValueError:
+            read = written = -1.0
+        if not (0 <= read < float("inf") and 0 <= written < float("inf")):
+            raise ValueError(f"--price {self.price!r} is not of the form IN,OUT, as in 2.5,10")
+        return read, written
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """What ``--param`` sets, by name; a ValueError if it sets what is not its own."""
+        values: dict[str, Any] = {}
+        for text in self.param:
+            name, equals, value = text.partition("=")
+            if not equals or not PARAMETER.fullmatch(name):
+                raise ValueError(f"--param {text[:80]!r} is not of the form KEY=JSON")
+            if name in NOT_PARAMETERS:
+                raise ValueError(f"--param cannot set {name!r}, which vcrgen sets")
+            try:
+                values[name] = json.loads(value)
+                json.dumps(values[name], allow_nan=False)  # a ValueError for what only Python takes for JSON
+            except (ValueError, RecursionError):
+                raise ValueError(
+                    f"the value of --param {name} is not JSON; a text needs quotes: '{name}=\"x\"'"
+                ) from None
+        return values
 
 
 def parse_splits(text: str) -> dict[str, int | float | None]:

@@ -47,6 +47,10 @@ class WorkerError(VcrgenError):
     """A worker process died; what it had finished is kept."""
 
 
+class EndpointError(VcrgenError):
+    """A server that answers for a model cannot be reached, or refuses."""
+
+
 class PredictionError(VcrgenError):
     """A file of model outputs cannot be read, is of no known format, or belongs to another dataset."""
 

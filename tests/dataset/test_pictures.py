@@ -1,7 +1,6 @@
 """Which pictures are read, in which order, and what hostile datasets get for an answer."""
 
 import dataclasses
-import io
 import os
 import shutil
 from collections.abc import Callable
@@ -12,16 +11,16 @@ import datasets
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from PIL import Image
 
 from vcrgen.dataset import tables
 from vcrgen.dataset.manifest import read_manifest, write_manifest
-from vcrgen.dataset.pictures import Choice, Pictures, media_type
+from vcrgen.dataset.pictures import Choice, Pictures
 from vcrgen.dataset.pictures import open_pictures as open_chosen
 from vcrgen.dataset.reader import open_dataset
 from vcrgen.dataset.views import View
 from vcrgen.errors import ConfigError, DatasetError
 from vcrgen.tasks.vcr import VCR
+from vcrgen.text.languages import LANGUAGES
 
 BOTH = (View.STACKED, View.TEI)
 FIRST = "0" * 32
@@ -62,6 +61,51 @@ def test_a_built_dataset_is_read_mode_by_mode_in_the_order_of_its_rows(dataset: 
 def test_choosing(dataset: Path, choice: Choice, expected: int) -> None:
     pictures = open_pictures(dataset, choice)
     assert pictures.total == len(list(pictures.stream())) == expected
+
+
+def test_places_sort_the_pictures_of_any_choice(dataset: Path) -> None:
+    whole = {p.place: p for p in open_pictures(dataset, Choice(views=BOTH)).stream()}
+    assert list(whole) == sorted(whole) and len(whole) == 24
+    for choice in (Choice(mode="hard"), Choice(split="test", views=(View.TEI,)), Choice(limit=3, mode="easy")):
+        some = list(open_pictures(dataset, choice).stream())
+        assert some and all(whole[picture.place] == picture for picture in some)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "held"),
+    [
+        (Choice(), Choice(), True),
+        (Choice(), Choice(mode="easy", split="test", limit=3), True),
+        (Choice(mode="easy"), Choice(), False),
+        (Choice(mode="easy"), Choice(mode="hard"), False),
+        (Choice(views=BOTH), Choice(views=(View.TEI,)), True),
+        (Choice(views=(View.TEI,)), Choice(views=BOTH), False),
+        (Choice(limit=3), Choice(limit=2), True),
+        (Choice(limit=3), Choice(limit=4), False),
+        (Choice(limit=3), Choice(), False),
+        (Choice(limit=3), Choice(limit=2, split="test"), False),  # the first of the split may not be the first of all
+    ],
+)
+def test_a_choice_holds_another(one: Choice, other: Choice, held: bool) -> None:
+    assert one.holds(other) == held
+
+
+def test_the_question_is_the_datasets_own_or_its_languages(
+    dataset: Path, hidden: Callable[..., Path], tampered: Callable[..., Path]
+) -> None:
+    def ask(mode: str, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        return [row | {"question": f"What, {mode}?"} for row in rows]
+
+    assert {p.question for p in open_pictures(dataset, Choice()).stream()} == {LANGUAGES["en"].question}
+    assert {p.question for p in open_pictures(tampered(ask), Choice()).stream()} == {"What, easy?", "What, hard?"}
+    without = hidden(lambda rows: [row.pop("question") for row in rows])
+    assert {p.question for p in open_pictures(without, Choice()).stream()} == {LANGUAGES["en"].question}
+
+
+def test_a_question_that_is_too_long(hidden: Callable[..., Path]) -> None:
+    public = hidden(lambda rows: rows[1].update(question="x" * 10_001))
+    with pytest.raises(DatasetError, match="`question` is no text of at most 10,000 characters"):
+        list(open_pictures(public, Choice()).stream())
 
 
 def test_a_hidden_set_is_read_in_the_order_of_its_metadata(hidden: Callable[..., Path]) -> None:
@@ -240,22 +284,3 @@ def test_pictures_in_a_store(dataset: Path, hidden: Callable[..., Path], store: 
         here, there = (open_pictures(place, choice) for place in (folder, Path(f"s3://{bucket}/x")))
         assert list(there.stream()) == list(here.stream())
         assert (there.total, there.identity) == (here.total, here.identity)
-
-
-def encoded(form: str) -> bytes:
-    buffer = io.BytesIO()
-    Image.new("RGB", (40, 30)).save(buffer, form)
-    return buffer.getvalue()
-
-
-@pytest.mark.parametrize(
-    ("data", "kind"),
-    [
-        (encoded("PNG"), "image/png"),
-        (encoded("WEBP"), "image/webp"),
-        (encoded("JPEG"), "image/jpeg"),
-        (b"GIF89a", None),
-    ],
-)
-def test_media_types(data: bytes, kind: str | None) -> None:
-    assert media_type(data) == kind

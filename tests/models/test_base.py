@@ -16,6 +16,9 @@ WHOLE = Request(
     language="en",
     sampling=Sampling(temperature=0.0, top_p=0.5, max_tokens=9, seed=1),
     candidates=("a", "b"),
+    text_first=True,
+    detail="high",
+    parameters={"top_k": 1},
 )
 
 
@@ -41,6 +44,11 @@ GOLDEN = "4ad1042118bc6c0337403b266a234875b079a69d298940a99bdcd0c9d0be2438"
         {"language": "zh"},
         {"candidates": ("b", "a")},
         {"candidates": ("ab",)},
+        {"text_first": False},
+        {"detail": "low"},
+        {"detail": ""},
+        {"parameters": {"top_k": 2}},
+        {"parameters": {}},
         *({"sampling": dataclasses.replace(WHOLE.sampling, **{field.name: None})} for field in dataclasses.fields(Sampling)),  # noqa: E501
         {"sampling": dataclasses.replace(WHOLE.sampling, temperature=0.1)},
     ],
@@ -65,7 +73,16 @@ def test_half_a_surrogate_pair_has_an_id() -> None:
         finish_reason=st.sampled_from(["", "stop", "length"]),
         usage=st.dictionaries(st.sampled_from(["input", "output"]), st.integers(0, 10**9)),
         likelihoods=st.lists(st.floats(max_value=0.0, allow_nan=False)).map(tuple),
+        thinking=st.text(),
+        served=st.dictionaries(st.sampled_from(["host", "provider"]), st.text()),
+        retries=st.dictionaries(st.sampled_from(["reset", "http_500"]), st.integers(1, 9)),
+        seconds=st.floats(0, 100),
     )
 )
 def test_a_reply_comes_back_from_json(reply: Reply) -> None:
-    assert Reply.from_json(json.loads(json.dumps(dataclasses.asdict(reply)))) == reply
+    assert Reply.from_json(json.loads(json.dumps(reply.to_json()))) == reply
+
+
+def test_a_reply_as_json_holds_what_it_says() -> None:
+    assert Reply(text="", model="").to_json() == {"text": "", "model": ""}
+    assert Reply(text="a", model="m", seconds=1.5).to_json() == {"text": "a", "model": "m", "seconds": 1.5}

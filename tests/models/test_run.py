@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from vcrgen.models.base import Reply, Request, RequestProblem
-from vcrgen.models.run import read_reply, send
+from vcrgen.models.run import read_reply
+from vcrgen.models.run import send as send_to_model
+from vcrgen.models.threads import Readers
 from vcrgen.work.ledger import Ledger
 
 
@@ -40,6 +42,13 @@ class Echo:
 
 def requests(text: str) -> Iterator[tuple[int, Request]]:
     return ((number, Request(text=word)) for number, word in enumerate(text.split()))
+
+
+def send(requests: Iterator[tuple[int, Request]], readers: list[Echo], ledger: Ledger) -> Any:
+    """Each request's number, and its problem or the key of its reply."""
+    model = Readers(iter(readers).__next__, len(readers))
+    for number, key, outcome in send_to_model(requests, model, ledger):
+        yield number, outcome if isinstance(outcome, RequestProblem) else key
 
 
 @pytest.fixture

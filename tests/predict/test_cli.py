@@ -90,9 +90,9 @@ def test_a_dataset_in_a_store(baseline: Run, dataset: Path, store: Any) -> None:
 def test_outputs_stand_beside_the_dataset(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
     monkeypatch.chdir(tmp_path / "sub")
-    assert default_out(Path("data/my-vcr")) == Path("data/my-vcr-ocr.jsonl")
-    assert default_out(Path()) == tmp_path / "sub-ocr.jsonl"
-    assert default_out(Path("..")) == tmp_path.with_name(f"{tmp_path.name}-ocr.jsonl")
+    assert default_out(Path("data/my-vcr"), "ocr") == Path("data/my-vcr-ocr.jsonl")
+    assert default_out(Path(), "ocr") == tmp_path / "sub-ocr.jsonl"
+    assert default_out(Path(".."), "ocr") == tmp_path.with_name(f"{tmp_path.name}-ocr.jsonl")
 
 
 @pytest.mark.parametrize(

@@ -37,6 +37,20 @@ def test_everything_is_read_back(tmp_path_factory: pytest.TempPathFactory, value
         assert {key: again[key] for key in values} == values and len(again) == len(values)
 
 
+def test_all_of_it_in_order_and_forgetting_it(file: Path) -> None:
+    with Ledger(file) as ledger:
+        for key in "bca":
+            ledger.add(key, key.upper())
+        assert list(ledger.items()) == [("b", "B"), ("c", "C"), ("a", "A")]
+        ledger.clear()
+        assert len(ledger) == 0 and "a" not in ledger and file.read_bytes() == b""
+        ledger.add("d", 1)
+    with Ledger(file) as ledger:
+        assert dict(ledger.items()) == {"d": 1}
+        ledger.clear()
+    assert not file.exists()
+
+
 def test_half_a_surrogate_pair_is_kept(file: Path) -> None:
     with Ledger(file) as ledger:
         ledger.add("\ud83d", "\ude00")

@@ -21,7 +21,7 @@ from vcrgen.storage import remote_url
 
 if TYPE_CHECKING:
     from vcrgen.dataset.pictures import Choice, Pictures
-    from vcrgen.models.base import Model
+    from vcrgen.models.base import Reader
 
 MOST_WORKERS = 4  # each holds some hundred MB
 # Before so many pictures are read, the first ones tell how long it takes.
@@ -75,17 +75,16 @@ def ocr(
     from vcrgen.cli.progress import ConsoleWatcher
     from vcrgen.dataset.pictures import Choice, open_pictures
     from vcrgen.dataset.reader import open_dataset
-    from vcrgen.dataset.views import View
+    from vcrgen.dataset.views import VIEWS
     from vcrgen.models.ocr import OcrModel
     from vcrgen.predict.run import run_baseline
     from vcrgen.tasks.vcr import VCR
 
-    views = {"stacked": (View.STACKED,), "tei": (View.TEI,), "both": (View.STACKED, View.TEI)}
-    if view not in views:
-        raise ConfigError(f"Unknown view {view!r}; known: {', '.join(views)}.")
-    choice = Choice(views=views[view], mode=mode, split=split, limit=limit)
+    if view not in VIEWS:
+        raise ConfigError(f"Unknown view {view!r}; known: {', '.join(VIEWS)}.")
+    choice = Choice(views=VIEWS[view], mode=mode, split=split, limit=limit)
     pictures = open_pictures(open_dataset(dataset, VCR), choice)
-    target = out or default_out(dataset)
+    target = out or default_out(dataset, "ocr")
     workers = workers or min(cores() or 1, MOST_WORKERS)
     _say_how_long(pictures, OcrModel(), workers)
     with ConsoleWatcher(console.err, doing="reading", unit="pictures", kept="read") as watcher:
@@ -93,11 +92,11 @@ def ocr(
     if result.aside:
         counts = ", ".join(f"{reason} {count:,}" for reason, count in result.aside.most_common())
         typer.echo(f"Set aside: {counts}; the first: {result.example}")
-    score = _score_command(result.path, pictures, choice)
+    score = score_command(result.path, pictures, choice)
     typer.echo(f"{result.path}: {result.outputs:,} outputs of {result.model}; next: {score}")
 
 
-def _say_how_long(pictures: Pictures, model: Model, workers: int) -> None:
+def _say_how_long(pictures: Pictures, model: Reader, workers: int) -> None:
     """Read the first pictures of many, and say how long all of them will take."""
     from vcrgen.models.base import Request, RequestProblem
 
@@ -113,15 +112,15 @@ def _say_how_long(pictures: Pictures, model: Model, workers: int) -> None:
     console.err.print(told, soft_wrap=True)
 
 
-def default_out(dataset: Path) -> Path:
+def default_out(dataset: Path, what: str) -> Path:
     """Where outputs go if nobody says: beside the dataset, or here if it is in an object store."""
     if remote_url(dataset.as_posix()):
-        return Path(f"{dataset.name}-ocr.jsonl")
+        return Path(f"{dataset.name}-{what}.jsonl")
     folder = dataset if dataset.name not in ("", "..") else dataset.resolve()
-    return folder.with_name(f"{folder.name}-ocr.jsonl")
+    return folder.with_name(f"{folder.name}-{what}.jsonl")
 
 
-def _score_command(file: Path, pictures: Pictures, choice: Choice) -> str:
+def score_command(file: Path, pictures: Pictures, choice: Choice) -> str:
     """The command that scores a file of outputs; of a hidden test set, the key may be where only its owner looks."""
     from vcrgen.dataset.key import is_key
 

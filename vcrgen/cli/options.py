@@ -8,7 +8,7 @@ import inspect
 from collections.abc import Callable, Collection
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 import typer
 from pydantic import BaseModel
@@ -83,7 +83,7 @@ def _parameter(name: str, field: FieldInfo) -> inspect.Parameter:
 
 def _plain_type(annotation: Any) -> type:
     """What typer has to parse: the model checks the rest, and says it in a sentence that names the option."""
-    if get_origin(annotation) is UnionType:
+    if get_origin(annotation) in (UnionType, Union):  # the latter of a Literal
         annotation = next(kind for kind in get_args(annotation) if kind is not NoneType)
     if get_origin(annotation) is Literal:
         return str

@@ -10,9 +10,9 @@ What is in a picture is not looked at here: it may be no image at all.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Any
+from typing import Any, Self
 
 from vcrgen.dataset.reader import Dataset
 from vcrgen.dataset.tables import image_bytes
@@ -21,8 +21,8 @@ from vcrgen.errors import DatasetError
 from vcrgen.records import Mode
 from vcrgen.text.languages import LANGUAGES, guess_language
 
-_MEDIA_TYPES = ((b"\x89PNG\r\n\x1a\n", "image/png"), (b"\xff\xd8\xff", "image/jpeg"))
 _GUESSED_FROM = 100  # rows
+MAX_QUESTION = 10_000  # characters
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +34,14 @@ class Choice:
     split: str | None = None  # only this split
     limit: int | None = None  # questions at most, the first ones; each in all modes and views
 
+    def holds(self, other: Self) -> bool:
+        """Whether all pictures of another choice are certain to be among those of this one."""
+        first_ones = self.limit is None or (
+            self.split == other.split and other.limit is not None and other.limit <= self.limit
+        )
+        wider = self.mode in (None, other.mode) and self.split in (None, other.split)
+        return wider and first_ones and set(other.views) <= set(self.views)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Picture:
@@ -44,7 +52,10 @@ class Picture:
     view: View  # what it shows
     mode: str | None  # ``"easy"`` or ``"hard"``, or None where the dataset does not say
     data: bytes | None  # the encoded image, or None where there is none
-    problem: str = ""  # why there is none, or the empty string
+    question: str  # what is asked about it: the dataset's own words or, where it has none, those of its language
+    # Number of the mode, the file, the row and the view: sorts a dataset's pictures, and says nothing of what they are.
+    place: tuple[int, int, int, int] = field(compare=False)
+    problem: str = ""  # why there is no image, or the empty string
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,11 +95,14 @@ def open_pictures(dataset: Dataset, choice: Choice) -> Pictures:
         rows = chosen.rows(["question_id"], optional=[dataset.kind.answers], limit=_GUESSED_FROM)
         return guess_language(text for _, row in rows for text in row.get(dataset.kind.answers) or () if text)
 
+    files = {file.path: number for number, file in enumerate(dataset.files)}
+
     def stream() -> Iterator[Picture]:
         for part in parts:
-            for place, row in part.rows(columns, optional=["language", "mode"], limit=choice.limit):
+            for number, row_number, place, row in _numbered_rows(part, columns, choice.limit):
                 question_id, lang = _question(row, place, guess)
                 mode = next(iter(part.modes), row.get("mode"))
+                order = dataset.modes.index(part.modes[0]) if part.modes else 0, files[part.files[number].path]
                 for view in choice.views:
                     value = row[view.column]
                     data = image_bytes(value)
@@ -96,17 +110,36 @@ def open_pictures(dataset: Dataset, choice: Choice) -> Pictures:
                     missing = f"the file {str(path).rpartition('/')[2]} is missing or cannot be read"
                     yield Picture(
                         question_id=question_id, lang=lang, view=view, mode=mode if mode in set(Mode) else None,
-                        data=data, problem="" if data else missing if path else "the dataset holds no image",
+                        data=data, question=_words(row, lang, place),
+                        place=(*order, row_number, list(View).index(view)),
+                        problem="" if data else missing if path else "the dataset holds no image",
                     )  # fmt: skip
 
     total = sum(part.count(choice.limit) for part in parts) * len(choice.views)
     return Pictures(dataset=dataset, identity=dataset.identity, total=total, stream=stream)
 
 
-def media_type(data: bytes) -> str | None:
-    """The media type of an encoded image, told by its first bytes; None for what a page should not show."""
-    webp = "image/webp" if data[:4] == b"RIFF" and data[8:12] == b"WEBP" else None
-    return next((kind for start, kind in _MEDIA_TYPES if data.startswith(start)), webp)
+def _numbered_rows(
+    part: Dataset, columns: list[str], limit: int | None
+) -> Iterator[tuple[int, int, str, Mapping[str, Any]]]:
+    """The first rows of a part, each with the number of its file, its own number in it, and its place in words."""
+    given = 0
+    for number, file in enumerate(part.files):
+        left = None if limit is None else limit - given
+        if left == 0:
+            return
+        rows = replace(part, files=(file,)).rows(columns, optional=["language", "mode", "question"], limit=left)
+        for row_number, (place, row) in enumerate(rows):
+            given += 1
+            yield number, row_number, place, row
+
+
+def _words(row: Mapping[str, Any], lang: str, place: str) -> str:
+    """The question that a row asks, or that of its language."""
+    question = row.get("question") or LANGUAGES[lang].question
+    if not isinstance(question, str) or len(question) > MAX_QUESTION:
+        raise DatasetError(f"{place}: its `question` is no text of at most {MAX_QUESTION:,} characters.")
+    return question
 
 
 def _question(row: Mapping[str, Any], place: str, guess: Callable[[], str]) -> tuple[str, str]:

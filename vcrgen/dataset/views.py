@@ -25,3 +25,7 @@ class View(StrEnum):
     def named(cls, text: str) -> Self | None:
         """The view with this value or column, as ``TEI`` for "only_it_image", whatever the case; None for others."""
         return next((view for view in cls if text.lower() in (view.value, view.column)), None)
+
+
+# What commands call the views that they are to show.
+VIEWS = {"stacked": (View.STACKED,), "tei": (View.TEI,), "both": (View.STACKED, View.TEI)}

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from typing import Any, Protocol
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Protocol, TypeVar
 
 from vcrgen.files import canonical_json
+
+T = TypeVar("T")
+# Why an answer ends, in the words of several servers.
+_CUT = {"length", "max_tokens", "model_length"}
+_FILTERED = {"content_filter", "safety"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,6 +25,12 @@ class Sampling:
     max_tokens: int | None = None  # tokens of the reply, at most
     seed: int | None = None  # of the draws
 
+    @property
+    def given(self) -> dict[str, float | int]:
+        """What is sent, by name."""
+        values = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return {name: value for name, value in values.items() if value is not None}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
@@ -29,6 +41,9 @@ class Request:
     language: str = ""  # language code of the text that is read or written, for a model that no prompt tells
     sampling: Sampling = field(default_factory=Sampling)  # how the reply is drawn
     candidates: tuple[str, ...] = ()  # texts whose likelihood as the reply is wanted
+    text_first: bool = False  # whether the prompt comes before the images
+    detail: str = ""  # how closely images are looked at: ``low``, ``high``; empty for the server's own default
+    parameters: Mapping[str, Any] = field(default_factory=dict)  # further ones by a server's names; JSON values
 
     @property
     def id(self) -> str:
@@ -37,11 +52,23 @@ class Request:
             "images": [hashlib.sha256(image).hexdigest() for image in self.images],
             "text": self.text,
             "language": self.language,
-            "sampling": {name: value for name, value in asdict(self.sampling).items() if value is not None},
+            "sampling": self.sampling.given,
             "candidates": self.candidates,
+            "text_first": self.text_first,
+            "detail": self.detail,
+            "parameters": dict(self.parameters),
         }
         given = canonical_json({name: value for name, value in content.items() if value})
         return hashlib.sha256(given.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+class Outcome(StrEnum):
+    """What kind of a reply it is. A request without a reply has none of these: it failed."""
+
+    ANSWERED = "answered"
+    EMPTY = "empty"  # an answer without text
+    CUT = "cut"  # the answer was longer than was allowed; a thinking model may not have come to its answer at all
+    FILTERED = "filtered"  # a filter of the server's took the answer away
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +80,10 @@ class Reply:
             the model does not say.
         usage: Tokens by kind, such as ``input`` and ``output``; empty where the model does not count.
         likelihoods: Of each candidate, in the request's order, the natural logarithm of its probability.
+        thinking: What the model wrote before its answer, to itself; it is no part of ``text``.
+        served: Where the reply is from, as far as it is known: ``host``, ``provider``, ``system_fingerprint``.
+        retries: How often the request was sent in vain before, by what went wrong.
+        seconds: How long the answer took, without earlier tries.
     """
 
     text: str  # the answer; it may be empty, which is not the same as no reply
@@ -60,11 +91,30 @@ class Reply:
     finish_reason: str = ""
     usage: Mapping[str, int] = field(default_factory=dict)
     likelihoods: tuple[float, ...] = ()
+    thinking: str = ""
+    served: Mapping[str, str] = field(default_factory=dict)
+    retries: Mapping[str, int] = field(default_factory=dict)
+    seconds: float = 0.0
+
+    @property
+    def outcome(self) -> Outcome:
+        """What kind of a reply it is."""
+        reason = self.finish_reason.lower()
+        if reason in _FILTERED:
+            return Outcome.FILTERED
+        if reason in _CUT:
+            return Outcome.CUT
+        return Outcome.ANSWERED if self.text.strip() else Outcome.EMPTY
+
+    def to_json(self) -> dict[str, Any]:
+        """The fields as JSON values; an empty one, which says nothing, is left out."""
+        values = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return {name: value for name, value in values.items() if value or name in ("text", "model")}
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Reply:
         """The reply of which ``values`` are the fields as JSON gives them back."""
-        return cls(**{**values, "likelihoods": tuple(values["likelihoods"])})
+        return cls(**{**values, "likelihoods": tuple(values.get("likelihoods", ()))})
 
 
 class RequestProblem(Exception):
@@ -73,21 +123,51 @@ class RequestProblem(Exception):
     Attributes:
         reason: Its type, by which it is counted, such as ``undecodable_image``.
         detail: What was found, for people.
+        retries: How often the request was sent, but for the last time, by what went wrong.
     """
 
-    def __init__(self, reason: str, detail: str) -> None:
+    def __init__(self, reason: str, detail: str, retries: Mapping[str, int] | None = None) -> None:
         super().__init__(detail)
         self.reason = reason
         self.detail = detail
+        self.retries = retries or {}
 
 
 class Model(Protocol):
-    """What answers requests, one at a time.
+    """What answers requests.
 
     Attributes:
         name: Name and version, for the file of outputs.
         facts: Everything that its replies depend on, as JSON values. A run goes on with the replies of an earlier one
             only if these are the same.
+    """
+
+    name: str
+    facts: Mapping[str, Any]
+
+    def answers(
+        self, requests: Iterable[tuple[T, Request]], keep: Callable[[T, Reply], None]
+    ) -> Iterator[tuple[T, Reply | RequestProblem]]:
+        """Answer requests, as many at a time and in whatever order the model likes.
+
+        Args:
+            requests: Each with what the caller knows it by. One is taken when it can be worked on, not earlier.
+            keep: Writes a reply down; called as soon as there is one, in any thread.
+
+        Yields:
+            What the caller knows a request by, and its reply or why it gets none.
+
+        Raises:
+            VcrgenError: No request can be answered any more.
+        """
+
+
+class Reader(Protocol):
+    """What answers one request at a time; :class:`vcrgen.models.threads.Readers` makes a model of several.
+
+    Attributes:
+        name: As of a :class:`Model`.
+        facts: As of a :class:`Model`.
     """
 
     name: str

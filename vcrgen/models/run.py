@@ -1,11 +1,6 @@
-"""Requests to models, several at a time, each reply written down before it counts."""
+"""Requests to a model, each reply written down before it counts."""
 
-from __future__ import annotations
-
-from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import asdict
-from queue import SimpleQueue
+from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
 from vcrgen.models.base import Model, Reply, Request, RequestProblem
@@ -13,48 +8,57 @@ from vcrgen.work.ledger import Ledger
 
 T = TypeVar("T")
 
+NOT_SENT = "not_sent"
+
 
 def send(
-    requests: Iterable[tuple[T, Request]], models: Sequence[Model], ledger: Ledger
-) -> Iterator[tuple[T, str | RequestProblem]]:
-    """Send requests to models until each has a reply in the ledger, or a problem.
+    requests: Iterable[tuple[T, Request]], model: Model, ledger: Ledger, *, may_send: Callable[[], bool] = lambda: True
+) -> Iterator[tuple[T, str, Reply | RequestProblem | None]]:
+    """Send requests to a model until each has a reply in the ledger, or a problem.
 
     Args:
         requests: Each with what the caller knows it by. Only a few are in memory at a time.
-        models: Of one kind. Each answers one request at a time, in a thread of its own.
-        ledger: Holds replies by the id of their request; a request whose reply is there is not sent.
+        model: What answers them.
+        ledger: Holds replies by the id of their request; a request whose reply is there, or which is equal to one that
+            was sent, is not sent.
+        may_send: Asked before each request is sent. One that may not be sent gets the problem :data:`NOT_SENT`.
 
     Yields:
-        What the caller knows a request by, and the key of its reply in the ledger, or its problem. They come as they
-        are done, not in the order of the requests.
+        What the caller knows a request by, its id, and its new reply, its problem, or None where the reply was in the
+        ledger. They come as they are done, not in the order of the requests.
     """
-    idle: SimpleQueue[Model] = SimpleQueue()
-    for model in models:
-        idle.put(model)
+    sent: set[str] = set()
+    problems: dict[str, RequestProblem] = {}
+    not_sent: list[tuple[T, str]] = []  # those that wait for a reply which is there, or under way
 
-    def ask(key: str, request: Request) -> str:
-        model = idle.get()
-        try:
-            ledger.add(key, asdict(model.reply(request)))
-        finally:
-            idle.put(model)
-        return key
-
-    pool = ThreadPoolExecutor(len(models))
-    waiting: dict[Future[str], T] = {}
-    try:
+    def missing() -> Iterator[tuple[tuple[T, str], Request]]:
         for what, request in requests:
             key = request.id
-            if key in ledger:
-                yield what, key
+            if key in ledger or key in sent:
+                not_sent.append((what, key))
                 continue
-            waiting[pool.submit(ask, key, request)] = what
-            while len(waiting) > len(models):
-                yield from _finished(waiting)
-        while waiting:
-            yield from _finished(waiting)
-    finally:
-        pool.shutdown(cancel_futures=True)
+            sent.add(key)
+            if not may_send():
+                problems[key] = RequestProblem(NOT_SENT, "the run ended before it was sent")
+                not_sent.append((what, key))
+                continue
+            yield (what, key), request
+
+    def there() -> Iterator[tuple[T, str, None]]:
+        ready = [known for known in not_sent if known[1] in ledger]
+        not_sent[:] = [known for known in not_sent if known[1] not in ledger]
+        yield from ((what, key, None) for what, key in ready)
+
+    def keep(known: tuple[T, str], reply: Reply) -> None:
+        ledger.add(known[1], reply.to_json())
+
+    for (what, key), outcome in model.answers(missing(), keep):
+        if isinstance(outcome, RequestProblem):
+            problems[key] = outcome
+        yield from there()
+        yield what, key, outcome
+    yield from there()
+    yield from ((what, key, problems[key]) for what, key in not_sent)
 
 
 def read_reply(ledger: Ledger, key: str) -> Reply:
@@ -64,14 +68,3 @@ def read_reply(ledger: Ledger, key: str) -> Reply:
         KeyError: There is none.
     """
     return Reply.from_json(ledger[key])
-
-
-def _finished(waiting: dict[Future[str], T]) -> Iterator[tuple[T, str | RequestProblem]]:
-    """Wait for the next request that is done; take it, and others that are, out of those that are waited for."""
-    done = wait(waiting, return_when=FIRST_COMPLETED).done
-    for future in [future for future in waiting if future in done]:
-        what = waiting.pop(future)
-        try:
-            yield what, future.result()
-        except RequestProblem as problem:
-            yield what, problem

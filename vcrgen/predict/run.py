@@ -6,18 +6,21 @@ import hashlib
 import json
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from PIL import Image
 
 from vcrgen.dataset.pictures import Choice, Picture, Pictures
+from vcrgen.dataset.views import View
 from vcrgen.errors import DatasetError, OutputError
 from vcrgen.files import atomic_path, canonical_json, output_errors
-from vcrgen.models.base import Model, Request, RequestProblem
+from vcrgen.models.base import Model, Outcome, Reader, Reply, Request, RequestProblem
 from vcrgen.models.run import read_reply, send
+from vcrgen.models.threads import Readers
 from vcrgen.records import Reason
 from vcrgen.work.ledger import Ledger
 from vcrgen.work.lock import locked
@@ -40,7 +43,7 @@ def run_baseline(
     choice: Choice,
     *,
     out: Path,
-    make_model: Callable[[], Model],
+    make_model: Callable[[], Reader],
     workers: int = 1,
     watcher: Watcher | None = None,
 ) -> PredictResult:
@@ -63,25 +66,59 @@ def run_baseline(
         PipelineError: The model is not installed.
     """
     _check_new(out)
-    models = [make_model() for _ in range(workers)]
-    identity = canonical_json([pictures.identity, asdict(choice), models[0].facts])
+    model = Readers(make_model, workers)
+    identity = canonical_json([pictures.identity, asdict(choice), model.facts])
     key = hashlib.sha256(identity.encode("utf-8")).hexdigest()[:16]
     with output_errors(out), _replies_folder(out) as folder, warnings.catch_warnings():
         _check_new(out)  # a run that has just ended may have written it
         warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # a model judges what is too large for it
         with Ledger(folder / f"{key}.jsonl") as ledger:
-            run = _PredictRun(pictures, ledger)
-            run.ask(models, watcher or Watcher())
-            result = run.write(out, models[0].name)
+            run = PictureRun(pictures, _picture_alone, ledger)
+            run.ask(model, watcher or Watcher())
+            if not run.lines:
+                why = f"the first: {run.example}" if run.example else "there is none"
+                data = pictures.dataset
+                raise DatasetError(f"Not one picture of {data} can be read ({why}); copy or build the dataset again.")
+            outputs = sum(1 for _ in write_outputs(out, run.lines, ledger, model.name))
         # Those of runs with other options, too: they will not go on any more.
         for file in folder.glob("*.jsonl"):
             file.unlink()
-    return result
+    return PredictResult(path=out, model=model.name, outputs=outputs, aside=run.reasons, example=run.example)
+
+
+def _picture_alone(picture: Picture) -> Request:
+    assert picture.data is not None
+    return Request(images=(picture.data,), language=picture.lang)
 
 
 def _check_new(out: Path) -> None:
     if out.exists():
         raise OutputError(f"{out} is there already; choose another --out, or remove it.")
+
+
+class Line(NamedTuple):
+    """What a line of outputs says of its picture."""
+
+    question_id: str
+    view: View
+    mode: str | None
+
+    @classmethod
+    def of(cls, picture: Picture) -> Line:
+        """The line of a picture."""
+        return cls(picture.question_id, picture.view, picture.mode)
+
+    def to_json(self, model: str, reply: Reply) -> dict[str, str]:
+        """The whole line, with what the model answered; with how an answer ended that is not to be taken as it is."""
+        line = {"question_id": self.question_id, "view": self.view.value}
+        if self.mode is not None:
+            line["mode"] = self.mode
+        line |= {"model": model, "output": reply.text}
+        if reply.outcome in (Outcome.CUT, Outcome.FILTERED):
+            line["outcome"] = reply.outcome.value
+        if reply.thinking:
+            line["thinking"] = reply.thinking
+        return line
 
 
 @contextmanager
@@ -97,61 +134,111 @@ def _replies_folder(out: Path) -> Iterator[Path]:
             folder.rmdir()
 
 
-class _PredictRun:
+class PictureRun:
     """The pictures of one run, in the dataset's order, and what became of each.
 
     Args:
         pictures: What the model is shown.
+        to_request: Makes a request of a picture that has an image.
         ledger: The replies.
+
+    Attributes:
+        aside: Of each picture that has no reply, by its number, the reason in a word, and in words for people.
+        retries: How often requests that got no reply were sent again, by what had gone wrong.
     """
 
-    def __init__(self, pictures: Pictures, ledger: Ledger) -> None:
-        self._pictures = pictures
-        self._ledger = ledger
-        self._lines: list[dict[str, str]] = []  # what a line of the outputs begins with
-        # By number of the line:
-        self._keys: dict[int, str] = {}  # of the reply in the ledger
-        self._aside: dict[int, tuple[str, str]] = {}  # reason, and the words for people
+    def __init__(self, pictures: Pictures, to_request: Callable[[Picture], Request], ledger: Ledger) -> None:
+        self._pictures, self._to_request, self._ledger = pictures, to_request, ledger
+        self._asked: list[Line] = []
+        self._keys: dict[int, str] = {}  # of the replies in the ledger, by number of the picture
+        self._untold: Counter[str] = Counter()  # pictures set aside of which the watcher does not know
+        self.aside: dict[int, tuple[str, str]] = {}
+        self.retries: Counter[str] = Counter()
 
-    def ask(self, models: Sequence[Model], watcher: Watcher) -> None:
-        """Bring the ledger to hold a reply for every picture, but for those that are set aside."""
-        earlier = len(self._ledger)
-        watcher.begin(self._pictures.total, earlier)
-        for (number, picture), outcome in send(self._requests(watcher), models, self._ledger):
-            if isinstance(outcome, RequestProblem):
-                self._set_aside(number, picture, outcome, watcher)
-                continue
-            self._keys[number] = outcome
-            if len(self._keys) > earlier:
-                watcher.advance(1, 1, Counter())
+    def ask(
+        self,
+        model: Model,
+        watcher: Watcher,
+        *,
+        may_send: Callable[[], bool] = lambda: True,
+        on_reply: Callable[[Reply], None] = lambda reply: None,
+    ) -> None:
+        """Bring the ledger to hold a reply for every picture, but for those that are set aside.
 
-    def _requests(self, watcher: Watcher) -> Iterator[tuple[tuple[int, Picture], Request]]:
-        for number, picture in enumerate(self._pictures.stream()):
-            line = {"question_id": picture.question_id, "view": picture.view.value}
-            self._lines.append(line if picture.mode is None else line | {"mode": picture.mode})
-            if picture.data is None:
-                self._set_aside(number, picture, RequestProblem(Reason.NO_IMAGE, picture.problem), watcher)
-            else:
-                yield (number, picture), Request(images=(picture.data,), language=picture.lang)
-
-    def _set_aside(self, number: int, picture: Picture, problem: RequestProblem, watcher: Watcher) -> None:
-        self._aside[number] = problem.reason, f"{picture.question_id}, {picture.view.label}: {problem.detail}"
-        watcher.advance(1, 0, Counter([problem.reason]))
-
-    def write(self, out: Path, model: str) -> PredictResult:
-        """Write the outputs in the dataset's order.
-
-        Raises:
-            DatasetError: There is none.
+        Args:
+            model: What is asked.
+            watcher: Told of the progress.
+            may_send: Asked before each request is sent.
+            on_reply: Given each new reply.
         """
-        example = self._aside[min(self._aside)][1] if self._aside else ""
-        if not self._keys:
-            why = f"the first: {example}" if example else "there is none"
-            dataset = self._pictures.dataset
-            raise DatasetError(f"Not one picture of {dataset} can be read ({why}); copy or build the dataset again.")
-        with atomic_path(out) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as file:
-            for number, key in sorted(self._keys.items()):
-                row = self._lines[number] | {"model": model, "output": read_reply(self._ledger, key).text}
-                file.write(json.dumps(row, ensure_ascii=False) + "\n")
-        aside = Counter(reason for reason, _ in self._aside.values())
-        return PredictResult(path=out, model=model, outputs=len(self._keys), aside=aside, example=example)
+        begun = False
+        for number, key, outcome in send(self._requests(), model, self._ledger, may_send=may_send):
+            if outcome is not None and not begun:  # what was answered earlier comes first
+                watcher.begin(self._pictures.total, len(self._keys))
+                begun = True
+            if isinstance(outcome, RequestProblem):
+                self.retries.update(outcome.retries)
+                self._set_aside(number, outcome)
+            else:
+                self._keys[number] = key
+                if outcome is not None:
+                    on_reply(outcome)
+                if begun:
+                    watcher.advance(1, 1, Counter())
+            if begun:
+                self._tell(watcher)
+        if not begun:
+            watcher.begin(self._pictures.total, len(self._keys))
+        self._tell(watcher)
+
+    def _tell(self, watcher: Watcher) -> None:
+        if self._untold:
+            watcher.advance(self._untold.total(), 0, self._untold)
+            self._untold = Counter()
+
+    def _requests(self) -> Iterator[tuple[int, Request]]:
+        for number, picture in enumerate(self._pictures.stream()):
+            self._asked.append(Line.of(picture))
+            if picture.data is None:
+                self._set_aside(number, RequestProblem(Reason.NO_IMAGE, picture.problem))
+            else:
+                yield number, self._to_request(picture)
+
+    def _set_aside(self, number: int, problem: RequestProblem) -> None:
+        line = self._asked[number]
+        self.aside[number] = problem.reason, f"{line.question_id}, {line.view.label}: {problem.detail}"
+        self._untold[problem.reason] += 1
+
+    @property
+    def lines(self) -> list[tuple[Line, str]]:
+        """Of each picture that has a reply, in the dataset's order, its line and the reply's key in the ledger."""
+        return [(self._asked[number], key) for number, key in sorted(self._keys.items())]
+
+    @property
+    def reasons(self) -> Counter[str]:
+        """How many pictures were set aside for each reason."""
+        return Counter(reason for reason, _ in self.aside.values())
+
+    @property
+    def example(self) -> str:
+        """The first picture that was set aside, and why; empty where there is none."""
+        return self.aside[min(self.aside)][1] if self.aside else ""
+
+
+def write_outputs(out: Path, lines: Iterable[tuple[Line, str]], ledger: Ledger, model: str) -> Iterator[Reply]:
+    """Write a file of outputs: a line for each reply, in the order given. The file appears whole or not at all.
+
+    Args:
+        out: The file.
+        lines: What the outputs say of a picture, and the key of its reply.
+        ledger: The replies.
+        model: Name of the model, for the file.
+
+    Yields:
+        Each reply when it is written. The file is there when all of them were taken.
+    """
+    with atomic_path(out) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as file:
+        for line, key in lines:
+            reply = read_reply(ledger, key)
+            file.write(json.dumps(line.to_json(model, reply), ensure_ascii=False) + "\n")
+            yield reply

@@ -15,12 +15,12 @@ from typing import Any
 from PIL import Image, ImageOps
 
 from vcrgen.dataset.manifest import Manifest
-from vcrgen.dataset.pictures import media_type
 from vcrgen.dataset.reader import Dataset, open_dataset
 from vcrgen.dataset.tables import image_bytes
 from vcrgen.dataset.views import View
 from vcrgen.errors import ConfigError, DatasetError, OutputError
 from vcrgen.files import output_errors, write_text
+from vcrgen.media import media_type
 from vcrgen.records import Mode
 from vcrgen.report.escape import script_json
 from vcrgen.report.pages import Templates

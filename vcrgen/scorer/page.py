@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Any
 
-from vcrgen.dataset.pictures import media_type
 from vcrgen.dataset.views import View
+from vcrgen.media import media_type
 from vcrgen.report.charts import interval_bar
 from vcrgen.report.pages import Templates
 from vcrgen.report.table import percent

@@ -90,7 +90,7 @@ class WorkFolder:
         if there.get("fingerprint") != here["fingerprint"]:
             raise OutputError(
                 f"{self.folder} holds an unfinished {self._making} of another plan "
-                f"({_differences(there.get('facts', {}), here['facts'])}); finish that one with its own command, or "
+                f"({differences(there.get('facts', {}), here['facts'])}); finish that one with its own command, or "
                 "remove that folder."
             )
 
@@ -101,7 +101,7 @@ class WorkFolder:
             self._out.remove()
 
 
-def _differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> str:
+def differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> str:
     """What two plans differ in, as part of a sentence: ``seed 0 there, 1 here; font``."""
     names = [name for name in {**here, **there} if there.get(name) != here.get(name)]
     shown = []

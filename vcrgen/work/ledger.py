@@ -2,6 +2,7 @@
 
 import json
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Self
 
@@ -51,6 +52,11 @@ class Ledger:
             self._lines.seek(self._starts[key])
             return json.loads(self._lines.readline())["value"]
 
+    def items(self) -> Iterator[tuple[str, Any]]:
+        """Every key with its result, in the order in which they were written."""
+        for key in list(self._starts):
+            yield key, self[key]
+
     def add(self, key: str, value: Any) -> None:
         """Write a result down; of a key that has one already, the first one counts.
 
@@ -66,6 +72,12 @@ class Ledger:
             self._lines.write(line)
             self._lines.flush()
             self._starts[key] = start
+
+    def clear(self) -> None:
+        """Forget every result."""
+        with self._lock:
+            self._lines.truncate(0)
+            self._starts.clear()
 
     def _recover(self) -> None:
         end = 0

@@ -5,7 +5,7 @@ from pathlib import Path, PurePosixPath
 
 from vcrgen.builder.sources.arrow import ParquetSource, is_saved_dataset, open_saved
 from vcrgen.builder.sources.base import FileSource, Partition, SampleSource, Source
-from vcrgen.builder.sources.fields import check_columns, cut_at_limit, iter_items, iter_rows, matching_rows, some_items
+from vcrgen.builder.sources.fields import check_columns, cut_at_limit, iter_items, iter_rows, some_items
 from vcrgen.builder.sources.hub import HUB_ID, has_hub_layout, open_hub, open_local, pinned
 from vcrgen.builder.sources.locate import files_with, find_files, is_pattern
 from vcrgen.builder.sources.tabular import CsvSource, JsonlSource
@@ -21,7 +21,6 @@ __all__ = [
     "cut_at_limit",
     "iter_items",
     "iter_rows",
-    "matching_rows",
     "open_source",
     "some_items",
 ]

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from vcrgen.config import SPLIT_NAME
-from vcrgen.dataset.pictures import media_type
 from vcrgen.dataset.reader import Dataset
 from vcrgen.dataset.tables import image_bytes
 from vcrgen.dataset.views import View
 from vcrgen.errors import ConfigError, DatasetError
+from vcrgen.media import media_type
 from vcrgen.reading import one_line
 from vcrgen.records import Mode
 from vcrgen.tasks.vcr import VCR, described

@@ -1,0 +1,175 @@
+"""A server of OpenAI's chat protocol that does on demand what real ones do at the worst time.
+
+    with FaultServer(lambda call: Answer(status=500) if call.tries == 0 else Answer()) as server:
+        ...  # http://127.0.0.1:{server.port}/v1
+
+As a process, ``python fault_server.py [DELAY]`` prints its port and serves until it is ended.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import json
+import re
+import socket
+import ssl
+import struct
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Call:
+    """One request as it came."""
+
+    number: int  # from 0, in the order in which they came
+    digest: str  # SHA-256 of the body
+    tries: int  # how often the same body came before
+    path: str
+    headers: Mapping[str, str]
+    data: bytes
+    at: float  # seconds, of a monotonic clock
+
+    @property
+    def body(self) -> Any:
+        return json.loads(self.data)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What is done about a call."""
+
+    status: int = 200
+    body: bytes | None = None  # a good reply if None
+    text: str | None = None  # of a good reply; the digest of the request if None
+    more: Mapping[str, Any] = field(default_factory=dict)  # keys of a good reply's body
+    message: Mapping[str, Any] = field(default_factory=dict)  # keys of a good reply's message
+    finish_reason: str = "stop"
+    headers: Mapping[str, str] = field(default_factory=dict)
+    delay: float = 0.0
+    fault: str = ""  # reset: before an answer; half: amid the body; hang; flood: 100 MB
+
+
+def good_reply(call: Call, answer: Answer) -> bytes:
+    message = {"role": "assistant", "content": f"reply {call.digest[:24]}" if answer.text is None else answer.text}
+    choice = {"index": 0, "message": message | answer.message, "finish_reason": answer.finish_reason}
+    usage = {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}
+    found = re.match(rb'\{"model": ?"([^"]*)"', call.data)
+    name = found[1].decode() if found else ""
+    return json.dumps({"model": name, "choices": [choice], "usage": usage} | answer.more).encode()
+
+
+class FaultServer:
+    """Serves in a thread of its own.
+
+    Attributes:
+        calls: Every request that came whole, without its body's bytes where ``keep_data`` is off.
+        most: The largest number of requests that were being answered at one time.
+    """
+
+    def __init__(
+        self,
+        plan: Callable[[Call], Answer] = lambda call: Answer(),
+        *,
+        keep_data: bool = True,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
+        self.plan, self._keep_data, self._tls = plan, keep_data, tls
+        self.calls: list[Call] = []
+        self.answered: Counter[str] = Counter()  # good replies that were sent whole, by digest of the request
+        self.most = self._active = 0
+        self._tries: Counter[str] = Counter()
+        self._listener = socket.create_server(("127.0.0.1", 0), backlog=1024)
+        self.port = self._listener.getsockname()[1]
+        self.url = f"{'https' if tls else 'http'}://127.0.0.1:{self.port}/v1"
+        self._loop = asyncio.new_event_loop()
+        self._stopped = asyncio.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def __enter__(self) -> FaultServer:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._loop.call_soon_threadsafe(self._stopped.set)
+        self._thread.join(30)
+
+    def _run(self) -> None:
+        async def serve() -> None:
+            server = await asyncio.start_server(self._connection, sock=self._listener, limit=1 << 16, ssl=self._tls)
+            await self._stopped.wait()
+            server.close()
+            for task in asyncio.all_tasks() - {asyncio.current_task()}:
+                task.cancel()
+
+        asyncio.set_event_loop(self._loop)
+        with contextlib.suppress(asyncio.CancelledError):
+            self._loop.run_until_complete(serve())
+
+    async def _connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
+            while True:
+                head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+                headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:])}
+                data = await reader.readexactly(int(headers.get("content-length", 0)))
+                self._active += 1
+                self.most = max(self.most, self._active)
+                try:
+                    await self._answer(head[0].split()[1], headers, data, writer)
+                finally:
+                    self._active -= 1
+        writer.close()
+
+    async def _answer(self, path: str, headers: Mapping[str, str], data: bytes, writer: asyncio.StreamWriter) -> None:
+        digest = hashlib.sha256(data).hexdigest()
+        call = Call(len(self.calls), digest, self._tries[digest], path, headers, data, time.monotonic())
+        self._tries[digest] += 1
+        self.calls.append(call if self._keep_data else replace(call, data=b""))
+        answer = self.plan(call)
+        await asyncio.sleep(answer.delay)
+        if answer.fault == "hang":
+            await asyncio.sleep(3600)
+        if answer.fault == "reset":
+            _break_off(writer)
+        body = good_reply(call, answer) if answer.body is None else answer.body
+        size = 100 << 20 if answer.fault == "flood" else len(body)
+        lines = [f"HTTP/1.1 {answer.status} Said", f"Content-Length: {size}"]
+        lines += [f"{name}: {value}" for name, value in {"Content-Type": "application/json", **answer.headers}.items()]
+        writer.write("\r\n".join([*lines, "", ""]).encode("latin-1"))
+        if answer.fault == "half":
+            writer.write(body[: len(body) // 2])
+            await writer.drain()
+            await asyncio.sleep(0.01)
+            _break_off(writer)
+        if answer.fault == "flood":
+            for _ in range(100):
+                writer.write(b" " * (1 << 20))
+                await writer.drain()
+            return
+        writer.write(body)
+        await writer.drain()
+        if answer.status == 200:
+            self.answered[digest] += 1
+
+
+def _break_off(writer: asyncio.StreamWriter) -> None:
+    sock = writer.get_extra_info("socket")
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    writer.transport.abort()
+    raise ConnectionResetError
+
+
+if __name__ == "__main__":
+    wait = float(sys.argv[1]) if len(sys.argv) > 1 else 0.0
+    with FaultServer(lambda call: Answer(delay=wait), keep_data=False) as running:
+        sys.stdout.write(f"{running.port}\n")
+        sys.stdout.flush()
+        with contextlib.suppress(KeyboardInterrupt):
+            threading.Event().wait()

@@ -1,0 +1,111 @@
+"""Where a model is, what of an address is refused, and the key that nobody sees."""
+
+import pytest
+
+from vcrgen.errors import ConfigError
+from vcrgen.models.address import Key, address_of, key_of
+from vcrgen.models.profiles import PROFILES
+
+SECRET = "sk-or-v1/+0123456789"
+AZURE, DEPLOYMENT = "https://me.openai.azure.com", "openai/deployments/a%2Fb/chat/completions"
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "profile", "url", "kind", "host"),
+    [
+        ("http://127.0.0.1:8000/v1", None, "http://127.0.0.1:8000/v1/chat/completions", "vllm", "127.0.0.1:8000"),
+        ("http://127.0.0.1:8000/v1/", None, "http://127.0.0.1:8000/v1/chat/completions", "vllm", "127.0.0.1:8000"),
+        ("http://[::1]:80/v1/chat/completions", None, "http://[::1]:80/v1/chat/completions", "vllm", "[::1]:80"),
+        ("https://api.openai.com/v1", None, "https://api.openai.com/v1/chat/completions", "openai", "api.openai.com"),
+        ("https://openrouter.ai", None, "https://openrouter.ai/chat/completions", "openrouter", "openrouter.ai"),
+        (AZURE, None, f"{AZURE}/{DEPLOYMENT}?api-version=2024-10-21", "azure", AZURE[8:]),
+        (f"{AZURE}?api-version=2025-01", "azure", f"{AZURE}/{DEPLOYMENT}?api-version=2025-01", "azure", AZURE[8:]),
+        (f"{AZURE}.evil.example", None, f"{AZURE}.evil.example/chat/completions", "vllm", f"{AZURE[8:]}.evil.example"),
+        ("HTTPS://Example.ORG/v1", "sglang", "https://example.org/v1/chat/completions", "sglang", "example.org"),
+    ],
+)  # fmt: skip
+def test_addresses(endpoint: str, profile: str | None, url: str, kind: str, host: str) -> None:
+    address = address_of(endpoint, "a/b", profile)
+    assert (address.url, address.profile, address.host) == (url, kind, host)
+
+
+@pytest.mark.parametrize(
+    "endpoint",
+    [
+        "", "127.0.0.1:8000", "ftp://host/v1", "file:///etc/passwd", "http://", "http:///v1", "http://host:99999/v1",
+        "http://host:abc/v1", f"https://user:{SECRET}@host/v1", f"https://host/v1?key={SECRET}", f"https://host/#{SECRET}",
+        "https://0123456789@host/v1", "http://[::1/v1", "http://a\u0000b/v1", "http://host/\nv1",
+    ],
+)  # fmt: skip
+def test_what_is_no_address(endpoint: str) -> None:
+    with pytest.raises(ConfigError, match="--endpoint") as error:
+        address_of(endpoint, "m")
+    assert SECRET not in str(error.value)
+
+
+def test_an_unknown_profile() -> None:
+    with pytest.raises(ConfigError, match="Unknown profile 'gpt'; known: openai, azure"):
+        address_of("http://127.0.0.1/v1", "m", "gpt")
+
+
+def test_profiles_are_those_of_the_issue() -> None:
+    assert list(PROFILES) == ["openai", "azure", "openrouter", "vllm", "sglang", "llamacpp", "ollama", "transformers"]
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "sent"),
+    [
+        ("https://host/v1", True),
+        ("http://127.0.0.1:1/v1", True),
+        ("http://127.9.9.9/v1", True),
+        ("http://localhost/v1", True),
+        ("http://[::1]/v1", True),
+        ("http://host/v1", False),
+        ("http://127.0.0.1.evil.example/v1", False),
+        ("http://localhost.evil.example/v1", False),
+        ("http://0.0.0.0/v1", False),
+        ("http://10.0.0.1/v1", False),
+    ],
+)
+def test_a_key_is_not_sent_unencrypted(endpoint: str, sent: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_KEY", SECRET)
+    address = address_of(endpoint, "m")
+    if sent:
+        key = key_of("MY_KEY", address)
+        assert key is not None and key.header(address.kind) == {"Authorization": f"Bearer {SECRET}"}
+    else:
+        with pytest.raises(ConfigError, match=r"is not sent to .* by plain http"):
+            key_of("MY_KEY", address)
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        (SECRET, SECRET),  # the key in place of its variable's name
+        ("sk_0123456789", None),
+        ("MY_KEY", ""),
+        ("MY_KEY", "short"),
+        ("MY_KEY", "0123456789\r\nHost: evil"),
+        ("MY_KEY", "schlüssel-0123"),
+        ("MY_KEY", "two words of it"),
+    ],
+)
+def test_what_is_no_key(variable: str, value: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    if value and variable == "MY_KEY":
+        monkeypatch.setenv(variable, value)
+    with pytest.raises(ConfigError, match="--key-env") as error:
+        key_of(variable, address_of("https://host/v1", "m"))
+    assert variable == "MY_KEY" or variable not in str(error.value)
+    assert not value or value not in str(error.value)
+
+
+def test_no_key_is_asked_for() -> None:
+    assert key_of(None, address_of("http://host/v1", "m")) is None
+
+
+def test_a_key_is_shown_nowhere() -> None:
+    key = Key(SECRET)
+    assert SECRET not in repr(key) + str(key)
+    assert key.header(PROFILES["azure"]) == {"api-key": SECRET}
+    assert key.cut(f"a {SECRET} b {SECRET}") == "a [key] b [key]"
+    assert key.cut("of sk-or-v1%2F%2B0123456789 and sk-or-v1/%2B0123456789") == "of [key] and [key]"

@@ -1,0 +1,226 @@
+"""A request as bytes, and bytes as a reply: whatever a server sends is a reply or an error with a sentence."""
+
+import base64
+import json
+import random
+from typing import Any
+
+import pytest
+
+from vcrgen.models.address import Key, address_of
+from vcrgen.models.base import Outcome, Reply, Request, RequestProblem, Sampling
+from vcrgen.models.chat import CallError, body_of, filtered_reply, reply_of, says_quota, sentence_of
+
+PNG = b"\x89PNG\r\n\x1a\n rest"
+WEBP = b"RIFF\0\0\0\0WEBP rest"
+SERVER = address_of("http://127.0.0.1/v1", "m")
+KEY = Key("sk-0123456789")
+
+
+def sent(request: Request, profile: str = "vllm") -> Any:
+    return json.loads(body_of(request, address_of("http://127.0.0.1/v1", "m", profile), "m"))
+
+
+def test_a_request_holds_the_picture_as_it_is_and_only_what_is_set() -> None:
+    request = Request(images=(PNG,), text='What "is"\n覆盖\ud83d?', sampling=Sampling(temperature=0.0), detail="high")
+    url = f"data:image/png;base64,{base64.b64encode(PNG).decode()}"
+    content = [
+        {"type": "image_url", "image_url": {"url": url, "detail": "high"}},
+        {"type": "text", "text": 'What "is"\n覆盖\ud83d?'},
+    ]
+    assert sent(request) == {
+        "model": "m",
+        "messages": [{"role": "user", "content": content}],
+        "temperature": 0.0,
+    }
+
+
+def test_text_first_two_images_no_detail_and_parameters() -> None:
+    parameters = {"top_k": 1, "provider": {"only": ["x"]}, "temperature": 2}
+    request = Request(images=(PNG, WEBP), text="a", text_first=True, parameters=parameters, sampling=Sampling(seed=1))
+    body = sent(request)
+    kinds = [part["type"] for part in body["messages"][0]["content"]]
+    assert kinds == ["text", "image_url", "image_url"]
+    assert [list(part["image_url"]) for part in body["messages"][0]["content"][1:]] == [["url"], ["url"]]
+    assert body["messages"][0]["content"][2]["image_url"]["url"].startswith("data:image/webp;base64,")
+    assert {name: body[name] for name in (*parameters, "seed")} == {**parameters, "seed": 1}
+
+
+@pytest.mark.parametrize(
+    ("profile", "expected"),
+    [
+        ("openai", {"model": "m", "max_completion_tokens": 9}),
+        ("azure", {"max_completion_tokens": 9}),
+        ("vllm", {"model": "m", "max_tokens": 9}),
+    ],
+)
+def test_names_of_parameters(profile: str, expected: dict[str, Any]) -> None:
+    body = sent(Request(images=(PNG,), sampling=Sampling(max_tokens=9)), profile)
+    del body["messages"]
+    assert body == expected
+
+
+def test_azure_without_parameters() -> None:
+    assert list(sent(Request(text="a"), "azure")) == ["messages"]
+
+
+@pytest.mark.parametrize("request_", [Request(images=(b"GIF89a",)), Request(text="a", candidates=("b",))])
+def test_what_cannot_be_sent(request_: Request) -> None:
+    with pytest.raises(RequestProblem):
+        body_of(request_, SERVER, "m")
+
+
+def body(message: Any = None, **more: Any) -> bytes:
+    choice = {"index": 0, "message": {"role": "assistant", "content": "yes"} if message is None else message}
+    return json.dumps({"model": "m-1", "choices": [choice | more.pop("choice", {})], **more}).encode()
+
+
+def read(data: bytes) -> Reply:
+    return reply_of(data, "host:1", KEY.cut)
+
+
+def test_a_reply_with_all_that_servers_say() -> None:
+    usage = {"prompt_tokens": 5, "completion_tokens": 7, "completion_tokens_details": {"reasoning_tokens": 3}}
+    reply = read(
+        body(choice={"finish_reason": "stop"}, usage=usage, system_fingerprint="fp_1", provider="P", created=1)
+    )
+    assert reply == Reply(
+        text="yes",
+        model="m-1",
+        finish_reason="stop",
+        usage={"input": 5, "output": 7, "thinking": 3},
+        served={"host": "host:1", "provider": "P", "system_fingerprint": "fp_1"},
+    )
+
+
+@pytest.mark.parametrize(
+    ("message", "reason", "text", "thinking", "outcome"),
+    [
+        ({"content": "yes"}, "stop", "yes", "", Outcome.ANSWERED),
+        ({"content": ""}, "stop", "", "", Outcome.EMPTY),
+        ({"content": " \n"}, "stop", " \n", "", Outcome.EMPTY),
+        ({"content": None}, "stop", "", "", Outcome.EMPTY),
+        ({}, "stop", "", "", Outcome.EMPTY),
+        ({"content": "ye"}, "length", "ye", "", Outcome.CUT),
+        ({"content": None, "reasoning_content": "hm"}, "length", "", "hm", Outcome.CUT),
+        ({"content": "yes"}, "content_filter", "yes", "", Outcome.FILTERED),
+        ({"content": "yes", "reasoning": "hm"}, "stop", "yes", "hm", Outcome.ANSWERED),
+        ({"content": "<think>hm</think>\n\nyes"}, "stop", "yes", "hm", Outcome.ANSWERED),
+        ({"content": "hm</think>yes"}, "stop", "yes", "hm", Outcome.ANSWERED),
+        ({"content": "<think>hm, and"}, "length", "", "hm, and", Outcome.CUT),
+        ({"content": "a <think> b"}, "stop", "a <think> b", "", Outcome.ANSWERED),
+        ({"content": [{"type": "text", "text": "yes"}, {"type": "image"}, 3]}, "stop", "yes", "", Outcome.ANSWERED),
+        ({"content": None, "refusal": "I cannot"}, "stop", "I cannot", "", Outcome.ANSWERED),
+        ({"content": "\ud83d ok \ud83d\ude00"}, "stop", "\ufffd ok \U0001f600", "", Outcome.ANSWERED),
+        ({"content": "it is sk-0123456789"}, "stop", "it is [key]", "", Outcome.ANSWERED),
+        ({"content": "yes", "reasoning": "sk-0123456789"}, "stop", "yes", "[key]", Outcome.ANSWERED),
+    ],
+)  # fmt: skip
+def test_replies(message: Any, reason: str, text: str, thinking: str, outcome: Outcome) -> None:
+    reply = read(body(message, choice={"finish_reason": reason}))
+    assert (reply.text, reply.thinking, reply.outcome) == (text, thinking, outcome)
+    json.dumps(reply.to_json(), ensure_ascii=False).encode("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("data", "kind", "sentence"),
+    [
+        (b"", "not_json", "the server sent nothing"),
+        (b" \n", "not_json", "the server sent nothing"),
+        (b"<!doctype html><p>Welcome", "not_json", "a page in place of a reply; see whether --endpoint is right"),
+        (body()[:-9], "not_json", "no whole reply"),
+        (b"\xff\xfe", "not_json", "no whole reply"),
+        (b"[" * 100_000, "not_json", "no whole reply"),
+        (b"[" + b"1," * (1 << 21) + b"1]", "not_json", "no whole reply"),
+        (b"1" * 5000, "not_json", "no whole reply"),
+        (b"[]", "wrong_form", "the server sent a list in place of a reply"),
+        (b"null", "not_json", "no whole reply"),
+        (b"{}", "wrong_form", "without a message"),
+        (b'{"choices": []}', "wrong_form", "without a message"),
+        (b'{"choices": {"0": 1}}', "wrong_form", "without a message"),
+        (b'{"choices": [null]}', "wrong_form", "without a message"),
+        (b'{"choices": [{"message": "yes"}]}', "wrong_form", "without a message"),
+        (body({"content": 3}), "wrong_form", "a number in place of an answer's text"),
+        (body({"content": {"text": "yes"}}), "wrong_form", "an object in place of an answer's text"),
+        (b'{"error": {"message": "no sk-0123456789", "code": 502}}', "error_in_reply", "the server says: no [key]"),
+        (b'{"error": "busy\\u001b[31m\\n now"}', "error_in_reply", "the server says: busy [31m now"),
+        (body(choice={"error": {"message": "gone"}}), "error_in_reply", "the server says: gone"),
+    ],
+)
+def test_what_is_no_reply(data: bytes, kind: str, sentence: str) -> None:
+    with pytest.raises(CallError) as error:
+        read(data)
+    assert error.value.kind == kind and sentence in error.value.detail and error.value.again
+
+
+def test_an_error_in_a_good_answer_may_be_a_refusal() -> None:
+    with pytest.raises(CallError) as error:
+        read(b'{"error": {"message": "no such model", "code": 404}}')
+    assert not error.value.again
+
+
+@pytest.mark.parametrize(
+    ("data", "sentence"),
+    [
+        (b'{"error": {"message": "Incorrect API key provided: sk-0123456789."}}', "Incorrect API key provided: [key]."),
+        (b'{"detail": [{"loc": ["body"], "msg": "field required"}]}', "field required"),
+        (b'{"object": "error", "message": "too long"}', "too long"),
+        (b'{"error": {"a": 1}}', "nothing more"),
+        (b"Internal Server Error", "Internal Server Error"),
+        (b"<html><head><title>502 Bad Gateway</title></head></html>", "502 Bad Gateway"),
+        (b"", ""),
+        (b"\xff\xfe\x1b[2Jx", "\ufffd\ufffd [2Jx"),
+        (b"x" * 100_000, "x" * 300),
+        (b" " * 4795 + b"sk-0123456789", "[key]"),  # in one piece, wherever a text is cut
+    ],
+)
+def test_what_servers_say(data: bytes, sentence: str) -> None:
+    assert sentence_of(data, KEY.cut) == sentence
+
+
+def test_filters_and_quotas() -> None:
+    filtered = filtered_reply(b'{"error": {"code": "content_filter", "message": "..."}}', "host")
+    assert filtered is not None and filtered.outcome == Outcome.FILTERED and filtered.text == ""
+    assert filtered_reply(b'{"error": {"code": "other"}}', "host") is None
+    assert says_quota(b'{"error": {"code": "insufficient_quota"}}') and not says_quota(b"[]")
+
+
+def random_value(rng: random.Random, depth: int = 0) -> Any:
+    kind = rng.randrange(9 if depth < 4 else 6)
+    if kind >= 6:
+        values = [random_value(rng, depth + 1) for _ in range(rng.randrange(4))]
+        names = ("choices", "message", "content", "error", "model", "usage", "finish_reason", "prompt_tokens", "code")
+        return values if kind == 6 else {rng.choice(names): value for value in values}
+    texts = ("", "yes", "<think>", "\ud83d", "\x1b[2J", "sk-0123456789", "</think>", "length", "text")
+    return [None, True, rng.randrange(-(10**20), 10**20), rng.random(), float("nan"), rng.choice(texts)][kind]
+
+
+def test_ten_thousand_random_replies() -> None:
+    """Each is a reply or an error, and none of them holds the key."""
+    rng, replies, whole = random.Random(0), 0, body(usage={"prompt_tokens": 1}, choice={"finish_reason": "stop"})
+    for number in range(10_000):
+        if number % 3 == 0:  # of the right form, but for some values
+            message = random_value(rng) if rng.random() < 0.5 else {"content": random_value(rng)}
+            more = {name: random_value(rng) for name in ("usage", "model", "system_fingerprint")}
+            data = body(message, choice={"finish_reason": random_value(rng)}, **more)
+        elif number % 3 == 1:
+            data = json.dumps(random_value(rng)).encode()
+        else:  # bytes exchanged, taken out or put in
+            data = bytearray(whole)  # type: ignore[assignment]
+            for _ in range(rng.randrange(1, 6)):
+                at = rng.randrange(len(data))
+                data[at : at + rng.randrange(3)] = rng.randbytes(rng.randrange(3))  # type: ignore[index]
+            data = bytes(data)
+        try:
+            reply = read(data)
+        except CallError as error:
+            told = error.detail
+        else:
+            replies += 1
+            told = json.dumps(reply.to_json(), ensure_ascii=False)
+            told.encode("utf-8")
+            assert reply.outcome in Outcome
+        assert "sk-0123456789" not in told + sentence_of(data, KEY.cut)
+        filtered_reply(data, "host")
+        says_quota(data)
+    assert 500 < replies < 9000

@@ -1,0 +1,281 @@
+"""The client against a server that misbehaves: over real connections, with the same requests as in a run."""
+
+import json
+import shutil
+import ssl
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from email.utils import formatdate
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from vcrgen.errors import EndpointError
+from vcrgen.models import endpoint
+from vcrgen.models.address import Key, address_of
+from vcrgen.models.base import Reply, Request, RequestProblem, Sampling
+from vcrgen.models.endpoint import EndpointModel, Limits
+
+PNG = b"\x89PNG\r\n\x1a\n rest"
+SECRET = "sk-0123456789"
+Outcomes = dict[int, Reply | RequestProblem]
+
+
+@pytest.fixture(autouse=True)
+def _no_long_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(endpoint, "_FIRST_PAUSE", 0.01)
+
+
+def model_of(server: Any, *, key: str | None = None, profile: str | None = None, **limits: Any) -> EndpointModel:
+    address = address_of(server.url, "m", profile)
+    return EndpointModel(address, "m", key=Key(key) if key else None, limits=Limits(**{"timeout": 20, **limits}))
+
+
+def questions(count: int) -> Iterator[tuple[int, Request]]:
+    sampling = Sampling(max_tokens=9)
+    return ((number, Request(images=(PNG,), text=f"question {number}", sampling=sampling)) for number in range(count))
+
+
+def ask(server: Any, count: int = 1, **options: Any) -> Outcomes:
+    kept: dict[int, Reply] = {}
+    outcomes = dict(model_of(server, **options).answers(questions(count), kept.__setitem__))
+    assert kept == {number: outcome for number, outcome in outcomes.items() if isinstance(outcome, Reply)}
+    return outcomes
+
+
+def test_what_a_server_gets(serve: Any) -> None:
+    server = serve()
+    (reply,) = ask(server).values()
+    (call,) = server.calls
+    assert call.path == "/v1/chat/completions" and call.headers["content-type"] == "application/json"
+    assert "authorization" not in call.headers and "cookie" not in call.headers
+    assert list(call.body) == ["model", "max_tokens", "messages"]
+    assert isinstance(reply, Reply)
+    assert (reply.text, reply.model, reply.usage) == (f"reply {call.digest[:24]}", "m", {"input": 100, "output": 10})
+    assert reply.served == {"host": f"127.0.0.1:{server.port}"} and reply.retries == {}
+
+
+def test_cookies_are_not_kept(serve: Any, faults: Any) -> None:
+    server = serve(lambda call: faults.Answer(headers={"Set-Cookie": "a=b; Path=/"}))
+    ask(server, 3, concurrency=1)
+    assert not any("cookie" in call.headers for call in server.calls)
+
+
+@pytest.mark.parametrize(
+    ("profile", "name", "value"), [("vllm", "authorization", f"Bearer {SECRET}"), ("azure", "api-key", SECRET)]
+)
+def test_the_key_is_in_its_header(serve: Any, profile: str, name: str, value: str) -> None:
+    server = serve()
+    ask(server, key=SECRET, profile=profile)
+    (call,) = server.calls
+    assert [header for header in call.headers.items() if SECRET in header[1]] == [(name, value)]
+    assert SECRET not in call.path and SECRET.encode() not in call.data
+
+
+FAULTS = {
+    "http_500": {"status": 500, "body": b"Internal Server Error"},
+    "http_503": {"status": 503, "body": b'{"error": {"message": "loading"}}'},
+    "http_429": {"status": 429, "body": b"{}", "headers": {"Retry-After": "0.05"}},
+    "http_408": {"status": 408, "body": b""},
+    "reset": {"fault": "reset"},
+    "timeout": {"fault": "hang"},
+    "too_large": {"fault": "flood"},
+    "not_json": {"body": b"<html>welcome</html>", "headers": {"Content-Type": "text/html"}},
+    "wrong_form": {"body": b'{"choices": [{"message": 3}]}'},
+    "error_in_reply": {"body": b'{"error": {"message": "busy", "code": 502}}'},
+    "other_model": {"more": {"model": "another"}},
+}
+MORE_FAULTS = [
+    ("reset", {"fault": "half"}),
+    ("not_json", {"body": b""}),
+    ("wrong_form", {"body": b"x" * 100, "headers": {"Content-Encoding": "gzip"}}),
+    ("http_429", {"status": 429, "body": b"{}"}),
+    ("http_429", {"status": 429, "body": b"{}", "headers": {"retry-after-ms": "50"}}),
+    ("http_429", {"status": 429, "body": b"{}", "headers": {"Retry-After": formatdate(time.time() - 9, usegmt=True)}}),
+    ("http_429", {"status": 429, "body": b"{}", "headers": {"Retry-After": "soon"}}),
+    ("http_429", {"status": 429, "body": b"{}", "headers": {"Retry-After": "nan"}}),
+]
+
+
+@pytest.mark.parametrize(("kind", "fault"), [*FAULTS.items(), *MORE_FAULTS])
+def test_what_goes_wrong_once_is_tried_again(serve: Any, faults: Any, kind: str, fault: dict[str, Any]) -> None:
+    """The second of three requests meets it; all three get their replies, and it is counted."""
+    server = serve(lambda call: faults.Answer(**fault) if call.number == 1 else faults.Answer())
+    outcomes = ask(server, 3, concurrency=1, timeout=1.0)
+    assert len(server.calls) == 4
+    replies = [reply for reply in outcomes.values() if isinstance(reply, Reply)]
+    assert [reply.retries for reply in replies] == [{}, {kind: 1}, {}]
+    assert {reply.text for reply in replies} == {f"reply {call.digest[:24]}" for call in server.calls}
+
+
+@pytest.mark.parametrize("kind", ["http_500", "not_json", "reset", "too_large"])
+def test_it_is_not_tried_for_ever(serve: Any, faults: Any, kind: str) -> None:
+    server = serve(lambda call: faults.Answer(**FAULTS[kind]) if b"question 1" in call.data else faults.Answer())
+    outcomes = ask(server, 3, concurrency=1, timeout=5)
+    problem = outcomes[1]
+    assert isinstance(problem, RequestProblem) and problem.reason == kind and problem.retries == {kind: 5}
+    assert isinstance(outcomes[0], Reply) and isinstance(outcomes[2], Reply) and len(server.calls) == 2 + 6
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "sentence"),
+    [
+        (400, b'{"error": {"message": "the model has no eyes"}}', "the server answers 400: the model has no eyes"),
+        (401, b'{"error": {"message": "wrong key sk-0123456789"}}', "the server answers 401: wrong key [key]"),
+        (404, b"not found", "the server answers 404: not found"),
+        (413, b"<h1>Too large</h1>", "the server answers 413: Too large"),
+        (422, b'{"detail": [{"msg": "unknown field"}]}', "the server answers 422: unknown field"),
+        (429, b'{"error": {"code": "insufficient_quota", "message": "pay"}}', "the server answers 429: pay"),
+        (302, b"", "the server answers 302, a redirect; give --endpoint the address where it leads to"),
+    ],
+)
+def test_a_refusal_is_not_sent_again(serve: Any, faults: Any, status: int, body: bytes, sentence: str) -> None:
+    elsewhere = serve()
+    headers = {"Location": f"{elsewhere.url}/chat/completions"} if status == 302 else {}
+    server = serve(lambda call: faults.Answer(status=status, body=body, headers=headers))
+    outcomes = ask(server, 2, key=SECRET)
+    assert [str(problem) for problem in outcomes.values()] == [sentence] * 2
+    assert len(server.calls) == 2 and elsewhere.calls == []
+
+
+def test_an_answer_that_a_filter_took_away_is_a_reply(serve: Any, faults: Any) -> None:
+    body = b'{"error": {"code": "content_filter", "message": "The response was filtered"}}'
+    (reply,) = ask(serve(lambda call: faults.Answer(status=400, body=body))).values()
+    assert isinstance(reply, Reply) and reply.outcome == "filtered"
+
+
+def test_ten_refusals_in_a_row_end_it_with_the_servers_sentence(serve: Any, faults: Any) -> None:
+    def plan(call: Any) -> Any:
+        refused = call.number >= 15 or call.number % 5
+        return faults.Answer(status=401, body=b'{"error": {"message": "no such key"}}') if refused else faults.Answer()
+
+    server = serve(plan)
+    with pytest.raises(EndpointError, match=r"no reply to 10 requests in a row; .* 401: no such key\. What was"):
+        ask(server, 100, concurrency=1)
+    assert len(server.calls) == 10 + 10 + 1  # four of five before did not end it; 10 is the last one with a reply
+
+
+def test_no_server(serve: Any) -> None:
+    server = serve()
+    server.__exit__()
+    began = time.monotonic()
+    with pytest.raises(EndpointError, match=r"127\.0\.0\.1:\d+: no server can be reached there \(.*refused"):
+        ask(server, 100)
+    assert time.monotonic() - began < 5
+
+
+def test_a_server_that_goes_away_is_waited_for(serve: Any, faults: Any) -> None:
+    server = serve()
+    model = model_of(server, concurrency=1, timeout=1)
+    with pytest.raises(EndpointError, match="10 requests in a row"):
+        for number, _ in model.answers(questions(100), lambda what, reply: None):
+            if number == 3:
+                server.__exit__()
+
+
+def test_tls_is_checked(serve: Any, tmp_path: Path) -> None:
+    if not shutil.which("openssl"):
+        pytest.skip("needs openssl")
+    words = "req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=127.0.0.1 -addext subjectAltName=IP:127.0.0.1"
+    files = ["-keyout", str(tmp_path / "key.pem"), "-out", str(tmp_path / "cert.pem")]
+    subprocess.run(["openssl", *words.split(), *files], check=True, capture_output=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(tmp_path / "cert.pem", tmp_path / "key.pem")
+    server = serve(tls=context)
+    with pytest.raises(EndpointError, match="its TLS certificate or encryption is refused"):
+        ask(server, 3)
+    assert server.calls == []
+
+
+def test_a_pause_that_one_request_is_asked_for_holds_all(serve: Any, faults: Any) -> None:
+    def plan(call: Any) -> Any:
+        if call.number == 20:
+            return faults.Answer(status=429, body=b"{}", headers={"Retry-After": "1"})
+        return faults.Answer(delay=0.02)
+
+    server = serve(plan)
+    outcomes = ask(server, 60, concurrency=4)
+    assert all(isinstance(outcome, Reply) for outcome in outcomes.values())
+    held = server.calls[20].at
+    # Those that were under way at that moment may arrive a little later.
+    between = [call.at - held for call in server.calls if held < call.at < held + 0.95]
+    assert len(between) <= 3 and all(gap < 0.1 for gap in between)
+
+
+def test_the_server_sees_all_that_are_sent_at_once(serve: Any, faults: Any) -> None:
+    server = serve(lambda call: faults.Answer(delay=1.5))
+    assert len(ask(server, 200, concurrency=200)) == 200
+    assert server.most == 200
+
+
+def test_replies_come_in_any_order(serve: Any, faults: Any) -> None:
+    server = serve(lambda call: faults.Answer(delay=0.5 if call.number == 0 else 0.0))
+    outcomes = ask(server, 10, concurrency=3)
+    assert list(outcomes)[-1] == 0 and sorted(outcomes) == list(range(10))
+
+
+def test_a_request_is_taken_when_it_can_be_sent(serve: Any, faults: Any) -> None:
+    taken: list[int] = []
+
+    def coming() -> Iterator[tuple[int, Request]]:
+        for number, request in questions(50):
+            taken.append(number)
+            yield number, request
+
+    outcomes = model_of(serve(), concurrency=4).answers(coming(), lambda what, reply: None)
+    for count, _ in enumerate(outcomes, start=1):
+        assert len(taken) <= count + 4
+
+
+def test_who_stops_is_not_kept_waiting(serve: Any, faults: Any) -> None:
+    threads = threading.active_count()
+    server = serve(lambda call: faults.Answer(fault="hang") if call.number else faults.Answer())
+    threads_with_server = threading.active_count()
+    outcomes = model_of(server, concurrency=4, timeout=600).answers(questions(50), lambda what, reply: None)
+    next(outcomes)
+    began = time.monotonic()
+    outcomes.close()  # type: ignore[attr-defined]
+    assert time.monotonic() - began < 5 and threading.active_count() == threads_with_server == threads + 1
+
+
+def test_a_key_that_is_sent_back_is_cut_out(serve: Any, faults: Any) -> None:
+    more = {"model": f"m {SECRET}", "system_fingerprint": SECRET, "provider": SECRET}
+    message = {"reasoning": f"the key is {SECRET}"}
+    server = serve(
+        lambda call: faults.Answer(text=f"It is {SECRET}.", more=more, message=message, finish_reason=SECRET)
+    )
+    (reply,) = ask(server, key=SECRET).values()
+    assert isinstance(reply, Reply) and reply.text == "It is [key]." and reply.thinking == "the key is [key]"
+    assert SECRET not in json.dumps(reply.to_json())
+
+
+def test_what_cannot_be_kept_ends_it(serve: Any) -> None:
+    def full(what: int, reply: Reply) -> None:
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(OSError, match="No space"):
+        list(model_of(serve()).answers(questions(20), full))
+
+
+def test_a_proxy_of_the_environment_gets_nothing_that_is_not_encrypted(
+    serve: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    proxy, server = serve(), serve()
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, proxy.url.removesuffix("/v1"))
+    ask(server, key=SECRET)
+    assert len(server.calls) == 1 and proxy.calls == []
+
+
+def test_waiting_no_longer_than_two_minutes() -> None:
+    def headers(value: str) -> float | None:
+        return endpoint._retry_after({"retry-after": value})
+
+    assert headers("7") == 7 and headers("100000") == 120 and headers("-5") == 0 and headers("inf") == 120
+    later = headers(formatdate(time.time() + 60, usegmt=True))
+    assert later is not None and 57 < later <= 60
+    assert headers("") is None and headers("nan") is None
+    assert endpoint._retry_after({"retry-after-ms": "1500", "retry-after": "9"}) == 1.5

@@ -1,0 +1,228 @@
+"""``vcrgen predict``: what it prints and where it writes, and that every mistake is one sentence and exit code 2."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from vcrgen.errors import ConfigError
+from vcrgen.models.base import Sampling
+from vcrgen.predict.prompts import PRESETS, make_prompt
+
+Run = Callable[..., tuple[int, str, str]]
+SECRET = "sk-0123456789"
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def predict(run: Run) -> Run:
+    """Runs ``vcrgen predict DATASET`` on a server."""
+    return lambda folder, server, *words: run("predict", folder, "--endpoint", server.url, "--model", "qwen", *words)
+
+
+def test_what_is_printed(predict: Run, run: Run, dataset: Path, serve: Any) -> None:
+    code, out, err = predict(dataset, serve(), "--out", "preds.jsonl", "--limit", 2, "--price", "2.5,10")
+    assert code == 0, err
+    assert out == (
+        "4 replies: 4 answered; 400 tokens read, 40 written, cost 0.0014.\n"
+        f"preds.jsonl: 4 outputs of qwen; next: vcrgen score preds.jsonl --data {dataset} --split all --subset first2\n"
+    )
+    assert run("score", "preds.jsonl", "--data", dataset, "--split", "all", "--subset", "first2", "--strict")[0] == 0
+
+
+def test_a_plan(predict: Run, dataset: Path, serve: Any, faults: Any) -> None:
+    server = serve(lambda call: faults.Answer(delay=0.1))
+    words = ["--out", "preds.jsonl", "--view", "both", "--price", "2.5,10", "--rpm", "600", "--plan"]
+    code, out, err = predict(dataset, server, *words)
+    assert code == 0 and len(server.calls) == 5 and not Path("preds.jsonl").exists(), err
+    assert out.splitlines()[:3] == [
+        "Calls: 24, of which 19 are left to make.",
+        "Tokens of these: 1,900 to read, 190 to write.",
+        "Cost of these: 0.00665, beside 0.00175 that is spent.",
+    ]
+    assert out.splitlines()[3] == "Time: about 0.0 minutes. Measured on 5 replies, which are kept."
+
+
+def test_what_failed(predict: Run, dataset: Path, serve: Any, faults: Any) -> None:
+    bad = {2}
+    server = serve(
+        lambda call: (
+            faults.Answer(status=400, body=b'{"error": "\\u001b[2J[red]no\\u0007"}')
+            if call.number in bad
+            else faults.Answer()
+        )
+    )
+    words = ["--out", "preds.jsonl", "--concurrency", 1]
+    code, out, err = predict(dataset, server, *words)
+    assert code == 3 and out == "" and not Path("preds.jsonl").exists()
+    first, second = err.splitlines()[-2:]
+    assert first.startswith("1 of 12 pictures have no reply: http_400 1; the first: ")
+    assert first.endswith(", VI+TEI: the server answers 400: [2J[red]no")
+    assert second.startswith("What was answered is kept: the same command asks for the rest only")
+    bad = {12}
+    code, out, err = predict(dataset, server, *words, "--allow-failed")
+    assert code == 0 and "1 of 12 pictures have no reply" in out and "11 outputs of qwen" in out
+    code, out, _ = predict(dataset, server, *words)
+    assert code == 0 and out.startswith("12 replies: 12 answered;") and len(server.calls) == 14
+
+
+def test_the_limit_of_cost(predict: Run, dataset: Path, serve: Any) -> None:
+    words = ["--out", "p.jsonl", "--price", "1000000,0", "--max-cost", 150, "--concurrency", 1]
+    code, out, err = predict(dataset, server := serve(), *words)
+    assert code == 3 and out == "" and len(server.calls) == 2
+    assert "--max-cost 150 is reached (200 tokens read, 20 written, cost 200). Raise it to go on" in err
+
+
+def test_where_outputs_go_if_nobody_says(predict: Run, run: Run, hidden: Callable[..., Path], serve: Any) -> None:
+    public = hidden()
+    server = serve()
+    code, out, err = run("predict", public, "--endpoint", server.url, "--model", "org/Model:7b")
+    target = public.with_name("public-org-Model-7b.jsonl")
+    assert code == 0 and target.is_file(), err
+    assert out.splitlines()[-1].endswith(f"next: vcrgen score {target} --data KEY")
+
+
+def test_the_key_is_sent_and_never_shown(
+    predict: Run, dataset: Path, serve: Any, faults: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MY_KEY", SECRET)
+    server = serve(lambda call: faults.Answer(status=401, body=f"no {SECRET}".encode()))
+    code, out, err = predict(dataset, server, "--key-env", "MY_KEY", "--out", "p.jsonl")
+    assert (
+        code == 2 and "gave no reply to 10 requests in a row; the last time: the server answers 401: no [key]." in err
+    )
+    assert SECRET not in out + err and [path.name for path in Path().iterdir()] == []
+    assert {call.headers["authorization"] for call in server.calls} == {f"Bearer {SECRET}"}
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--view", "strip"], "view: Input should be 'stacked', 'tei' or 'both'"),
+        (["--mode", "medium"], "nothing of mode 'medium'"),
+        (["--split", "dev"], "nothing of split 'dev'"),
+        (["--preset", "mine"], "preset: Input should be 'paper-closed', 'vlmevalkit' or 'lmms-eval'"),
+        (["--profile", "mine"], "Unknown profile 'mine'; known: openai, azure"),
+        (["--param", "temperature"], "--param 'temperature' is not of the form KEY=JSON"),
+        (["--param", "effort=low"], "the value of --param effort is not JSON; a text needs quotes: 'effort=\"x\"'"),
+        (["--param", "a=NaN"], "the value of --param a is not JSON"),
+        (["--param", "a=" + "[" * 100_000], "the value of --param a is not JSON"),
+        (["--param", "stream=true"], "--param cannot set 'stream', which vcrgen sets"),
+        (["--param", 'max_tokens="many"'], "--param max_tokens has to be a whole number or null"),
+        (["--param", "temperature=true"], "--param temperature has to be a number or null"),
+        (["--price", "cheap"], "--price 'cheap' is not of the form IN,OUT"),
+        (["--price", "1,-1"], "--price '1,-1' is not of the form IN,OUT"),
+        (["--price", "1,nan"], "is not of the form IN,OUT"),
+        (["--max-cost", "1"], "--max-cost needs --price IN,OUT"),
+        (["--concurrency", "0"], "concurrency: Input should be greater than or equal to 1"),
+        (["--rpm", "0"], "rpm: Input should be greater than 0"),
+        (["--timeout", "0"], "timeout: Input should be greater than 0"),
+        (["--limit", "0"], "limit: Input should be greater than or equal to 1"),
+        (["--key-env", SECRET], "--key-env takes the name of an environment variable"),
+        (["--out", "full"], "full is there already"),
+        (["--out", "/proc/p.jsonl"], "cannot be written"),
+        (["--endpoint", "localhost:8000"], "--endpoint has to be an address as http://127.0.0.1:8000/v1"),
+        (["--model", ""], "give --endpoint and --model"),
+    ],
+)
+def test_mistakes(predict: Run, dataset: Path, serve: Any, words: list[str], message: str) -> None:
+    Path("full").write_text("mine")
+    code, out, err = predict(dataset, server := serve(), "--out", "p.jsonl", *words)
+    assert code == 2, out + err
+    assert message in err and err.startswith("Error: ") and err.count("\n") == 1 and SECRET not in err
+    assert [path.name for path in Path().iterdir()] == ["full"] and server.calls == []
+
+
+def test_what_has_to_be_given(run: Run, dataset: Path) -> None:
+    code, _, err = run("predict", dataset)
+    assert code == 2 and "give --endpoint and --model" in err
+    assert (
+        run("predict", "nowhere", "--endpoint", "http://127.0.0.1:1/v1", "--model", "m")[2].count("does not exist") == 1
+    )
+
+
+def test_no_server(predict: Run, dataset: Path, serve: Any) -> None:
+    server = serve()
+    server.__exit__()
+    code, _, err = predict(dataset, server, "--out", "p.jsonl")
+    assert code == 2 and err.splitlines()[-1] == (
+        f"Error: 127.0.0.1:{server.port}: no server can be reached there (connection refused); start it, or mend "
+        "--endpoint."
+    )
+    assert list(Path().iterdir()) == []
+
+
+def test_the_extra_is_not_installed(predict: Run, dataset: Path, serve: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "httpx2", None)
+    code, _, err = predict(dataset, serve())
+    assert code == 2 and 'pip install "vcrgen[predict]"' in err and err.count("\n") == 1
+
+
+@pytest.mark.skipif(os.name == "nt", reason="sends a signal")
+def test_interrupted(dataset: Path, serve: Any, faults: Any, tmp_path: Path) -> None:
+    """It ends at once, with a sentence, and the same command asks for the rest."""
+    server = serve(lambda call: faults.Answer(fault="hang") if 4 <= call.number < 12 else faults.Answer())
+    words = [sys.executable, "-m", "vcrgen", "predict", dataset, "--endpoint", server.url, "--model", "qwen"]
+    words += ["--out", "p.jsonl", "--concurrency", "4"]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(words, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True) as process:
+        deadline = time.monotonic() + 60
+        while len(server.calls) < 8 and time.monotonic() < deadline:
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        began = time.monotonic()
+        _, err = process.communicate(timeout=30)
+    assert process.returncode == 130 and time.monotonic() - began < 10
+    assert err == "Interrupted. What was finished is kept; run the same command again to go on.\n"
+    server.plan = lambda call: faults.Answer()
+    done = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0 and "12 replies: 12 answered" in done.stdout
+    assert len(server.calls) == 8 + 8
+
+
+def test_help(run: Run) -> None:
+    code, out, _ = run("predict", "--help")
+    assert code == 0 and "vcrgen[predict]" in out
+    assert "vcrgen predict data/my-vcr --endpoint http://127.0.0.1:8000/v1 --model qwen" in out
+    for name in ("--key-env", "--concurrency", "--rpm", "--tpm", "--max-cost", "--preset", "--param", "--allow-failed"):
+        assert name in out
+
+
+def test_help_loads_no_client() -> None:
+    code = "import sys, vcrgen.cli; print(*({'httpx2', 'asyncio', 'pyarrow'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "httpx2" not in done.stdout and "pyarrow" not in done.stdout
+
+
+def test_presets_are_the_published_ones() -> None:
+    facts = {name: prompt.facts for name, prompt in PRESETS.items()}
+    assert facts == {
+        None: {"temperature": 0.0, "max_tokens": 256, "text_first": False, "detail": "high"},
+        "paper-closed": {"max_tokens": 256, "text_first": True, "detail": ""},
+        "vlmevalkit": {"temperature": 0.0, "max_tokens": 2048, "text_first": False, "detail": "low"},
+        "lmms-eval": {"temperature": 0.0, "max_tokens": 120, "text_first": True, "detail": ""},
+    }
+
+
+def test_parameters_take_the_place_of_a_presets() -> None:
+    prompt = make_prompt("vlmevalkit", {"temperature": None, "top_p": 1, "seed": 3, "stop": ["\n"], "top_k": None})
+    assert prompt.sampling == Sampling(max_tokens=2048, top_p=1, seed=3) and prompt.parameters == {"stop": ["\n"]}
+    with pytest.raises(ConfigError, match="--param top_p"):
+        make_prompt(None, json.loads('{"top_p": 1e999}'))
+
+
+def test_only_what_is_set_is_sent(predict: Run, dataset: Path, serve: Any) -> None:
+    server = serve()
+    words = ["--preset", "paper-closed", "--param", "top_k=1", "--param", "max_tokens=null", "--limit", 1]
+    assert predict(dataset, server, "--out", "p.jsonl", *words)[0] == 0
+    body = server.calls[0].body
+    assert {name: value for name, value in body.items() if name != "messages"} == {"model": "qwen", "top_k": 1}
+    first, second = body["messages"][0]["content"]
+    assert first["type"] == "text" and list(second["image_url"]) == ["url"]

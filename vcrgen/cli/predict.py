@@ -1,0 +1,146 @@
+"""``vcrgen predict``: outputs of a model that a server answers for."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from vcrgen.cli import console
+from vcrgen.cli.baseline import default_out, score_command
+from vcrgen.cli.options import examples, options_of
+from vcrgen.cli.root import app
+from vcrgen.config import PredictOptions, checked, given
+
+if TYPE_CHECKING:
+    from vcrgen.models.endpoint import EndpointModel
+    from vcrgen.predict.job import JobResult
+    from vcrgen.predict.report import Tally
+
+UNFINISHED = 3  # exit code: some pictures have no reply
+
+
+@app.command(
+    epilog=examples(
+        "vcrgen predict data/my-vcr --endpoint http://127.0.0.1:8000/v1 --model qwen --view both --out preds.jsonl",
+        "vcrgen predict data/my-vcr --endpoint http://127.0.0.1:8000/v1 --model qwen --plan --price 2.5,10",
+        "vcrgen predict hidden-2026/public --endpoint https://HOST/v1 --model M --key-env MY_KEY --concurrency 32 "
+        "--rpm 500 --max-cost 20 --price 2.5,10",
+    )
+)
+@options_of(PredictOptions)
+def predict(
+    dataset: Annotated[
+        Path,
+        typer.Argument(metavar="DIR", help="A dataset that vcrgen built, or the public part of a hidden test set."),
+    ],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="A file (JSON Lines).", show_default="DIR-MODEL.jsonl")
+    ] = None,
+    plan: Annotated[
+        bool, typer.Option("--plan", help="Send five requests, and say what all of them will take and cost.")
+    ] = False,
+    allow_failed: Annotated[
+        bool, typer.Option("--allow-failed", help="Write the outputs even if pictures have no reply.")
+    ] = False,
+    **options: Any,
+) -> None:
+    r"""Ask a model about the images, and write its answers as outputs to score.
+
+    Needs the extra `predict`: pip install "vcrgen\[predict]". Every reply is kept when it arrives: interrupted or
+    killed, the same command goes on where it was. Exit code 3: some images have no reply; the same command asks for
+    them again.
+    """
+    from vcrgen.cli.progress import ConsoleWatcher
+    from vcrgen.dataset.pictures import Choice, open_pictures
+    from vcrgen.dataset.reader import open_dataset
+    from vcrgen.dataset.views import VIEWS
+    from vcrgen.predict import job
+    from vcrgen.predict.prompts import make_prompt
+    from vcrgen.tasks.vcr import VCR
+
+    chosen = checked(PredictOptions, given(options))
+    prompt = make_prompt(chosen.preset, chosen.parameters)
+    model = _model(chosen)
+    data = open_dataset(dataset, VCR)
+    choice = Choice(views=VIEWS[chosen.view], mode=chosen.mode, split=chosen.split, limit=chosen.limit)
+    target = out or default_out(dataset, re.sub(r"[^A-Za-z0-9_.-]+", "-", model.name).strip("-."))
+    with ConsoleWatcher(console.err, doing="asking", unit="pictures", kept="answered") as watcher:
+        result = job.predict(
+            data, choice, out=target, model=model, prompt=prompt, price=chosen.prices, max_cost=chosen.max_cost,
+            plan=plan, allow_failed=allow_failed, watcher=watcher,
+        )  # fmt: skip
+    if plan:
+        _say_plan(result, chosen)
+        return
+    if result.missing:
+        typer.echo(f"{_missing(result)}; the first: {result.example}", err=not result.finished)
+    if not result.finished:
+        typer.echo(_unfinished(result, chosen), err=True)
+        raise typer.Exit(UNFINISHED)
+    counts = ", ".join(f"{count:,} {name}" for name, count in result.tally.outcomes.items() if count)
+    typer.echo(f"{result.tally.replies:,} replies: {counts}; {_tokens(result.tally)}.")
+    if len(names := result.tally.served.get("model", ())) > 1:
+        typer.echo(f"Note: the server gave the model several names: {', '.join(names)}.")
+    score = score_command(result.path, open_pictures(data, choice), choice)
+    typer.echo(f"{result.path}: {result.tally.replies:,} outputs of {result.model}; next: {score}")
+
+
+def _model(chosen: PredictOptions) -> EndpointModel:
+    from vcrgen.models.address import address_of, key_of
+    from vcrgen.models.endpoint import EndpointModel, Limits
+
+    assert chosen.endpoint is not None and chosen.model is not None
+    address = address_of(chosen.endpoint, chosen.model, chosen.profile)
+    key = key_of(chosen.key_env, address)
+    limits = Limits(concurrency=chosen.concurrency, rpm=chosen.rpm, tpm=chosen.tpm, timeout=chosen.timeout)
+    return EndpointModel(address, chosen.model, key=key, limits=limits)
+
+
+def _missing(result: JobResult) -> str:
+    counts = ", ".join(f"{reason} {count:,}" for reason, count in result.missing.most_common())
+    return f"{result.missing.total():,} of {result.asked:,} pictures have no reply: {counts}"
+
+
+def _unfinished(result: JobResult, chosen: PredictOptions) -> str:
+    cost = result.spent.cost
+    if chosen.max_cost is not None and cost is not None and cost >= chosen.max_cost:
+        return f"--max-cost {chosen.max_cost:g} is reached ({_tokens(result.spent)}). Raise it to go on with the rest."
+    if not result.tally.replies:
+        return "Not one picture has a reply, so nothing was written; see what the server says."
+    return (
+        "What was answered is kept: the same command asks for the rest only, and with --allow-failed the outputs are "
+        "written without it."
+    )
+
+
+def _tokens(tally: Tally) -> str:
+    if not tally.tokens["input"] and not tally.tokens["output"]:
+        return "the server counts no tokens"
+    cost = "" if tally.cost is None else f", cost {tally.cost:,.4g}"
+    return f"{tally.tokens['input']:,} tokens read, {tally.tokens['output']:,} written{cost}"
+
+
+def _say_plan(result: JobResult, chosen: PredictOptions) -> None:
+    """Say what the whole run takes, by what the replies took that are there."""
+    spent, replies = result.spent, result.spent.replies
+    if not replies:
+        typer.echo(f"{_missing(result)}; the first: {result.example}", err=True)
+        raise typer.Exit(UNFINISHED)
+    left = result.missing.total()
+    read, written = (spent.tokens[name] / replies for name in ("input", "output"))
+    seconds = spent.seconds / replies * left / chosen.concurrency
+    if chosen.rpm:
+        seconds = max(seconds, left / chosen.rpm * 60)
+    if chosen.tpm:
+        seconds = max(seconds, left * (read + written) / chosen.tpm * 60)
+    typer.echo(f"Calls: {result.asked:,}, of which {left:,} are left to make.")
+    typer.echo(f"Tokens of these: {left * read:,.0f} to read, {left * written:,.0f} to write.")
+    if chosen.prices is None:
+        typer.echo("Cost: give --price IN,OUT to have it told.")
+    else:
+        cost = left * (read * chosen.prices[0] + written * chosen.prices[1]) / 1_000_000
+        typer.echo(f"Cost of these: {cost:,.4g}, beside {spent.cost:,.4g} that is spent.")
+    typer.echo(f"Time: about {seconds / 60:,.1f} minutes. Measured on {replies:,} replies, which are kept.")

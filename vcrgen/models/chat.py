@@ -1,0 +1,226 @@
+"""OpenAI's chat protocol: a request as the bytes that are sent, and a reply out of the bytes that come back.
+
+A server is not trusted: whatever it sends is a :class:`Reply` or a :class:`CallError`.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from vcrgen.errors import VcrgenError
+from vcrgen.media import media_type
+from vcrgen.models.address import Address
+from vcrgen.models.base import Reply, Request, RequestProblem
+from vcrgen.reading import describe, encodable, parse_json
+from vcrgen.records import Reason
+
+MAX_REPLY_BYTES = 8 << 20
+MAX_NAME = 200  # characters of a name that a server gives
+_MAX_TOKENS = 1 << 40  # no reply has as many
+_LONGEST_SENTENCE = 300  # characters of what a server says of an error
+_MARKUP = re.compile(r"<[^<>]*>")
+_THINKING = re.compile(r"\s*<(think(?:ing)?)>", re.IGNORECASE)
+_THOUGHT = re.compile(r"</think(?:ing)?>\s*", re.IGNORECASE)
+_LISTED = 4  # parts of an error that are looked at
+Cut = Callable[[str], str]  # takes the key out of a text
+
+
+class CallError(Exception):
+    """One call of a server gave no reply.
+
+    Attributes:
+        kind: What went wrong, in a word, by which it is counted.
+        detail: The same for people, with what the server said.
+        again: Whether another call may go well.
+        wait: Seconds that the server asks everybody to wait, or None.
+    """
+
+    def __init__(self, kind: str, detail: str, *, again: bool = True, wait: float | None = None) -> None:
+        super().__init__(detail)
+        self.kind, self.detail, self.again, self.wait = kind, detail, again, wait
+
+
+class _NotJson(VcrgenError):
+    """What came is not JSON within the limits; its text never leaves this file."""
+
+
+def body_of(request: Request, address: Address, model: str) -> bytes:
+    """A request as JSON. Only what is set is in it.
+
+    Raises:
+        RequestProblem: An image is of no kind that servers know, or likelihoods are asked for.
+    """
+    if request.candidates:
+        raise RequestProblem("no_likelihoods", "likelihoods are not asked of servers yet")
+    images = [_image_part(image, request.detail) for image in request.images]
+    words: list[tuple[bytes, ...]] = [(_json_bytes({"type": "text", "text": request.text}),)] if request.text else []
+    parts = words + images if request.text_first else images + words
+    names = address.kind.names
+    sampling = {names.get(name, name): value for name, value in request.sampling.given.items()}
+    head = {"model": model} if address.kind.names_model else {}
+    settings = _json_bytes({**head, **sampling, **request.parameters})[1:-1]
+    # An image is copied once, and not looked through for what needs an escape: Base64 is JSON as it is.
+    pieces = [b"{", settings, b"," * bool(settings), b'"messages":[{"role":"user","content":[']
+    for number, part in enumerate(parts):
+        pieces += (b"," * bool(number), *part)
+    return b"".join([*pieces, b"]}]}"])
+
+
+def _image_part(image: bytes, detail: str) -> tuple[bytes, ...]:
+    """The image as a part of the message, in pieces."""
+    kind = media_type(image)
+    if kind is None:
+        raise RequestProblem(Reason.UNDECODABLE, "not a PNG, JPEG or WebP image")
+    start = f'{{"type":"image_url","image_url":{{"url":"data:{kind};base64,'.encode()
+    end = b'"' + (b',"detail":' + _json_bytes(detail) if detail else b"") + b"}}"
+    return start, base64.b64encode(image), end
+
+
+def _json_bytes(value: Any) -> bytes:
+    return json.dumps(value, separators=(",", ":")).encode("ascii")
+
+
+def reply_of(data: bytes, host: str, cut: Cut) -> Reply:
+    """The reply in the body of a good answer.
+
+    Args:
+        data: All bytes of the body.
+        host: Of the server, to be recorded.
+        cut: Takes the key out of a text.
+
+    Raises:
+        CallError: It is no reply, or it is an error that calls itself a good answer.
+    """
+    body = _json(data)
+    if body is None:
+        page = data.lstrip()[:1] == b"<"
+        what = "a page in place of a reply; see whether --endpoint is right" if page else "no whole reply"
+        raise CallError("not_json", f"the server sent {'nothing' if not data.strip() else what}")
+    if not isinstance(body, dict):
+        raise CallError("wrong_form", f"the server sent {describe(body)} in place of a reply")
+    if error := body.get("error"):
+        raise error_in_reply(error, cut)
+    choices = body.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    if isinstance(choice, dict) and (error := choice.get("error")):
+        raise error_in_reply(error, cut)
+    message = choice.get("message") if isinstance(choice, dict) else None
+    if not isinstance(choice, dict) or not isinstance(message, dict):
+        raise CallError("wrong_form", "the server sent a reply without a message")
+    text, thinking = _parts(message)
+    served = {name: _name(body.get(name), cut) for name in ("provider", "system_fingerprint")}
+    return Reply(
+        text=encodable(cut(text)),
+        model=_name(body.get("model"), cut),
+        finish_reason=_name(choice.get("finish_reason"), cut),
+        usage=_usage(body.get("usage")),
+        thinking=encodable(cut(thinking)),
+        served={"host": host} | {name: value for name, value in served.items() if value},
+    )
+
+
+def filtered_reply(data: bytes, host: str) -> Reply | None:
+    """The reply that an error stands for if it says that a filter took the answer away, as Azure does; else None."""
+    body = _json(data)
+    error = body.get("error") if isinstance(body, dict) else None
+    if isinstance(error, dict) and error.get("code") in ("content_filter", "ResponsibleAIPolicyViolation"):
+        return Reply(text="", model="", finish_reason="content_filter", served={"host": host})
+    return None
+
+
+def error_in_reply(error: Any, cut: Cut) -> CallError:
+    """What a server says of an error in the body of an answer that it calls good."""
+    code = error.get("code") if isinstance(error, dict) else None
+    status = code if type(code) is int else 0
+    refused = 400 <= status < 500 and status not in (408, 409, 425, 429)
+    return CallError("error_in_reply", f"the server says: {_said(error, cut)}", again=not refused)
+
+
+def sentence_of(data: bytes, cut: Cut) -> str:
+    """What a server says in the body of an error, in one short line; empty where it says nothing."""
+    body = _json(data)
+    if isinstance(body, dict):
+        return _said(body.get("error") or body.get("detail") or body.get("message") or body, cut)
+    return _line(cut(_MARKUP.sub(" ", data.decode("utf-8", "replace"))))
+
+
+def says_quota(data: bytes) -> bool:
+    """Whether a refusal says that the account has no money left, so that waiting does not help."""
+    body = _json(data)
+    error = body.get("error") if isinstance(body, dict) else None
+    return isinstance(error, dict) and "insufficient_quota" in (error.get("code"), error.get("type"))
+
+
+def _json(data: bytes) -> Any:
+    """The JSON value, or None where it is none, too deep, or of too many values."""
+    try:
+        return parse_json(data.decode("utf-8"), "", _NotJson)
+    except (UnicodeDecodeError, _NotJson):
+        return None
+
+
+def _parts(message: Mapping[str, Any]) -> tuple[str, str]:
+    """The answer, and what the model thought before it: in a field of its own, or in a block at the answer's start."""
+    content, thinking = _text(message.get("content")), ""
+    for name in ("reasoning_content", "reasoning", "thinking"):
+        if isinstance(message.get(name), str) and message[name]:
+            thinking = message[name]
+            break
+    content = content or _text(message.get("refusal"))
+    opened = _THINKING.match(content)
+    if end := _THOUGHT.search(content):  # a template may have opened the block, so that its start is not in the answer
+        inner, content = content[opened.end() if opened else 0 : end.start()], content[end.end() :]
+    elif opened:  # cut before the answer began
+        inner, content = content[opened.end() :], ""
+    else:
+        inner = ""
+    return content, thinking or inner
+
+
+def _text(content: Any) -> str:
+    """Text of a message: a text, a list of parts, or nothing."""
+    if content is None:
+        return ""
+    if isinstance(content, list):
+        parts = [part.get("text") for part in content if isinstance(part, dict) and part.get("type") == "text"]
+        return "".join(part for part in parts if isinstance(part, str))
+    if not isinstance(content, str):
+        raise CallError("wrong_form", f"the server sent {describe(content)} in place of an answer's text")
+    return content
+
+
+def _usage(usage: Any) -> dict[str, int]:
+    """Tokens by kind, as far as the server counts them."""
+    if not isinstance(usage, dict):
+        return {}
+    details = usage.get("completion_tokens_details")
+    counts = {
+        "input": usage.get("prompt_tokens"),
+        "output": usage.get("completion_tokens"),
+        "thinking": details.get("reasoning_tokens") if isinstance(details, dict) else None,
+    }
+    return {name: count for name, count in counts.items() if type(count) is int and 0 < count < _MAX_TOKENS}
+
+
+def _name(value: Any, cut: Cut) -> str:
+    return _line(cut(value))[:MAX_NAME] if isinstance(value, str) else ""
+
+
+def _said(error: Any, cut: Cut) -> str:
+    """The sentence in an error of whatever form."""
+    for _ in range(_LISTED):
+        if isinstance(error, dict):
+            error = error.get("message") or error.get("msg") or error.get("error") or error.get("code")
+        elif isinstance(error, list) and error:
+            error = error[0]
+    return _line(cut(error)) if isinstance(error, str) else "nothing more"
+
+
+def _line(text: str) -> str:
+    """One line without control characters, which a terminal could obey, and not too long."""
+    shown = "".join(char if char.isprintable() else " " for char in text[: 16 * _LONGEST_SENTENCE])
+    return " ".join(shown.split())[:_LONGEST_SENTENCE]

@@ -1,0 +1,305 @@
+"""A model behind an address: many requests under way at once, what goes wrong is tried again, nothing is trusted.
+
+model = EndpointModel(address_of("http://127.0.0.1:8000/v1", "qwen"), "qwen", limits=Limits(concurrency=32))
+for what, outcome in model.answers(requests, keep):
+...
+"""
+
+from __future__ import annotations
+
+import asyncio
+import email.utils
+import os
+import socket
+import ssl
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from http.cookiejar import CookieJar, DefaultCookiePolicy
+from random import Random
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from vcrgen.errors import EndpointError, PipelineError
+from vcrgen.models import chat
+from vcrgen.models.address import Address, Key
+from vcrgen.models.base import Reply, Request, RequestProblem
+from vcrgen.models.chat import CallError
+from vcrgen.models.pace import Pace
+from vcrgen.models.threads import as_done
+from vcrgen.rng import rng_for
+
+if TYPE_CHECKING:
+    from httpx2 import AsyncClient, Response
+
+T = TypeVar("T")
+
+CONNECT_SECONDS = 10.0
+# A connection that was idle for longer is not used again: many servers close theirs after five seconds.
+IDLE_SECONDS = 4.0
+LONGEST_WAIT = 120.0  # seconds that a server may ask for
+REFUSALS = 10  # requests in a row that get no reply
+_TRIES = 6
+_BUSY_TRIES = 40  # of a request that a server has no time for: that is nobody's fault, and it has said so
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0
+_BUSY = 429
+_TRIED_AGAIN = {408, 409, 425, _BUSY}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How much is asked of a server, and for how long it is waited for."""
+
+    concurrency: int = 8  # requests under way, at most
+    rpm: float | None = None  # requests a minute, at most
+    tpm: float | None = None  # tokens a minute, of requests and replies together, at most
+    timeout: float = 300.0  # seconds for a whole reply
+
+
+class EndpointModel:
+    """A model that a server answers for.
+
+    Attributes:
+        name: As the user gives it; what the server calls it is in the replies.
+        facts: What the replies depend on, as far as the client knows it.
+
+    Args:
+        address: Where the server is.
+        name: Name of the model.
+        key: The key to the server, if it asks for one.
+        limits: How much is asked of it.
+
+    Raises:
+        PipelineError: The extra is not installed.
+    """
+
+    def __init__(self, address: Address, name: str, *, key: Key | None = None, limits: Limits | None = None) -> None:
+        try:
+            import httpx2  # noqa: F401
+        except ImportError:
+            raise PipelineError(
+                'A model behind an address needs httpx2, which is not installed: pip install "vcrgen[predict]".'
+            ) from None
+        self.name = name
+        self.facts: Mapping[str, Any] = {"model": name, "profile": address.profile}
+        self._address, self._key, self._limits = address, key, limits or Limits()
+
+    def answers(
+        self, requests: Iterable[tuple[T, Request]], keep: Callable[[T, Reply], None]
+    ) -> Iterator[tuple[T, Reply | RequestProblem]]:
+        """As :meth:`vcrgen.models.base.Model.answers`.
+
+        Raises:
+            EndpointError: The server cannot be reached, or refuses one request after another.
+        """
+        with _loop_in_thread() as loop:
+            calls = _Calls(self._address, self.name, self._key, self._limits)
+
+            async def answer(what: T, request: Request) -> Reply:
+                reply = await calls.answer(request)
+                keep(what, reply)
+                return reply
+
+            try:
+                yield from as_done(
+                    requests,
+                    lambda what, request: asyncio.run_coroutine_threadsafe(answer(what, request), loop),
+                    self._limits.concurrency,
+                )
+            finally:
+                asyncio.run_coroutine_threadsafe(_close(calls.close()), loop).result()
+
+
+@contextmanager
+def _loop_in_thread() -> Iterator[asyncio.AbstractEventLoop]:
+    """An event loop that runs in a thread of its own while the block does."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, daemon=True)
+    thread.start()
+    try:
+        yield loop
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
+
+
+async def _close(closing: Coroutine[Any, Any, None]) -> None:
+    """Call off whatever still runs in the loop, and then close."""
+    await asyncio.sleep(0)  # httpx2 leaves a warning of each connection that is called off before it begins
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)
+    await closing
+
+
+class _Calls:
+    """The calls of one server. All of it runs in the event loop's thread, but for the making."""
+
+    def __init__(self, address: Address, model: str, key: Key | None, limits: Limits) -> None:
+        self._address, self._model, self._limits = address, model, limits
+        self._cut = key.cut if key else lambda text: text
+        self._client = _client(address, key, limits)
+        self._pace = Pace(rpm=limits.rpm, tpm=limits.tpm)
+        self._served: str | None = None  # what the server calls the model
+        self._in_vain = 0  # requests in a row that got no reply
+
+    async def close(self) -> None:
+        await self._client.aclose()
+
+    async def answer(self, request: Request) -> Reply:
+        """The reply to a request, after as many tries as make sense.
+
+        Raises:
+            RequestProblem: It gets none.
+            EndpointError: And neither would another.
+        """
+        body = chat.body_of(request, self._address, self._model)
+        retries: Counter[str] = Counter()
+        jitter: Random | None = None
+        while True:
+            await self._pace.wait()
+            try:
+                reply = await self._call(body)
+            except CallError as error:
+                self._stop_if_dead(error)
+                busy = error.kind == f"http_{_BUSY}"
+                tries = 1 + (retries[error.kind] if busy else retries.total() - retries[f"http_{_BUSY}"])
+                if not error.again or tries >= (_BUSY_TRIES if busy else _TRIES):
+                    raise self._problem(error, retries) from None
+                retries[error.kind] += 1
+                jitter = jitter or rng_for(0, "retry", request.id)
+                pause = min(_FIRST_PAUSE * 2 ** min(tries - 1, 10), _LONGEST_PAUSE) * (0.5 + 0.5 * jitter.random())
+                if error.wait is not None or busy:
+                    self._pace.hold(min(pause if error.wait is None else error.wait, LONGEST_WAIT))
+                else:
+                    await asyncio.sleep(pause)
+            else:
+                self._in_vain = 0
+                self._pace.used(reply.usage.get("input", 0) + reply.usage.get("output", 0))
+                return replace(reply, retries=dict(retries))
+
+    def _stop_if_dead(self, error: CallError) -> None:
+        """Give up at once where nobody is there, or somebody whose name cannot be proved."""
+        if error.kind == "tls" or (error.kind == "connect" and self._served is None):
+            raise EndpointError(f"{self._address.host}: {error.detail}.")
+
+    def _problem(self, error: CallError, retries: Counter[str]) -> RequestProblem:
+        self._in_vain += 1
+        if self._in_vain >= REFUSALS:
+            raise EndpointError(
+                f"{self._address.host} gave no reply to {REFUSALS} requests in a row; the last time: {error.detail}. "
+                "What was answered is kept; the same command goes on with the rest."
+            )
+        return RequestProblem(error.kind, error.detail, dict(retries))
+
+    async def _call(self, body: bytes) -> Reply:
+        """One call.
+
+        Raises:
+            CallError: It gave no reply.
+        """
+        import httpx2
+
+        began = time.perf_counter()
+        try:
+            async with (
+                asyncio.timeout(self._limits.timeout),
+                self._client.stream("POST", self._address.url, content=body) as response,
+            ):
+                data = await _read(response)
+        except httpx2.ConnectTimeout as error:
+            raise _not_connected(error) from None
+        except (TimeoutError, httpx2.TimeoutException):
+            raise CallError("timeout", f"no whole reply within {self._limits.timeout:g} s") from None
+        except httpx2.ConnectError as error:
+            raise _not_connected(error) from None
+        except httpx2.TransportError:
+            raise CallError("reset", "the connection was broken off") from None
+        if response.status_code != 200:
+            if filtered := chat.filtered_reply(data, self._address.host):
+                return filtered
+            raise self._refusal(response, data)
+        reply = chat.reply_of(data, self._address.host, self._cut)
+        if self._served is None:
+            self._served = reply.model
+        elif reply.model != self._served:
+            raise CallError("other_model", f"the reply is of the model {reply.model!r}, not of {self._served!r}")
+        return replace(reply, seconds=round(time.perf_counter() - began, 3))
+
+    def _refusal(self, response: Response, data: bytes) -> CallError:
+        """What an answer that is not a good one says."""
+        status = response.status_code
+        said = chat.sentence_of(data, self._cut)
+        detail = f"the server answers {status}" + (f": {said}" if said else "")
+        if 300 <= status < 400:
+            detail = f"the server answers {status}, a redirect; give --endpoint the address where it leads to"
+        again = status >= 500 or (status in _TRIED_AGAIN and not chat.says_quota(data))
+        return CallError(f"http_{status}", detail, again=again, wait=_retry_after(response.headers) if again else None)
+
+
+def _client(address: Address, key: Key | None, limits: Limits) -> AsyncClient:
+    import httpx2
+
+    pool = httpx2.Limits(
+        max_connections=limits.concurrency,
+        max_keepalive_connections=limits.concurrency,
+        keepalive_expiry=IDLE_SECONDS,
+    )
+    headers = {"Content-Type": "application/json", "Accept": "application/json", "Accept-Encoding": "identity"}
+    return httpx2.AsyncClient(
+        headers=headers | (key.header(address.kind) if key else {}),
+        limits=pool,
+        timeout=httpx2.Timeout(limits.timeout, connect=min(CONNECT_SECONDS, limits.timeout)),
+        follow_redirects=False,
+        cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),  # none is kept
+        # The proxies and certificates of the user's environment; what is not encrypted goes through no proxy.
+        trust_env=address.secure,
+    )
+
+
+async def _read(response: Response) -> bytes:
+    """The body, if it is not too large."""
+    if response.headers.get("content-encoding", "identity") != "identity":
+        raise CallError("wrong_form", "the server sent a compressed reply that was not asked for")
+    data = bytearray()
+    async for part in response.aiter_raw():
+        data += part
+        if len(data) > chat.MAX_REPLY_BYTES:
+            raise CallError("too_large", f"the server sent more than {chat.MAX_REPLY_BYTES >> 20} MiB in one reply")
+    return bytes(data)
+
+
+def _not_connected(error: Exception) -> CallError:
+    """Why there is no connection: the first cause of an error says it best."""
+    cause: BaseException = error
+    while (earlier := cause.__cause__ or cause.__context__) is not None:
+        if isinstance(earlier, ssl.SSLError) and not isinstance(earlier, ssl.SSLWantReadError):
+            reason = getattr(earlier, "verify_message", "") or earlier.reason or "no agreement"
+            return CallError("tls", f"its TLS certificate or encryption is refused ({reason})", again=False)
+        cause = earlier
+    reason = "no answer"
+    if isinstance(cause, socket.gaierror):  # whose numbers are its own
+        reason = cause.strerror or reason
+    elif isinstance(cause, OSError) and cause.errno:
+        reason = os.strerror(cause.errno)
+    return CallError("connect", f"no server can be reached there ({reason.lower()}); start it, or mend --endpoint")
+
+
+def _retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds that a server asks to wait: said in milliseconds, in seconds, or as a date."""
+    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        value = headers.get(name, "")
+        try:
+            seconds = float(value) * unit
+        except ValueError:
+            try:
+                seconds = email.utils.parsedate_to_datetime(value).timestamp() - time.time()
+            except (ValueError, TypeError, OverflowError):
+                continue
+        if seconds == seconds:  # not NaN
+            return min(max(seconds, 0.0), LONGEST_WAIT)
+    return None
