@@ -54,7 +54,7 @@ class Answer:
     finish_reason: str = "stop"
     headers: Mapping[str, str] = field(default_factory=dict)
     delay: float = 0.0
-    fault: str = ""  # reset: before an answer; half: amid the body; hang; flood: 100 MB
+    fault: str = ""  # reset: before an answer; half: amid the body; hang; drip: byte by byte; flood: 100 MB
 
 
 def good_reply(call: Call, answer: Answer) -> bytes:
@@ -148,6 +148,10 @@ class FaultServer:
             await writer.drain()
             await asyncio.sleep(0.01)
             _break_off(writer)
+        for number in range(len(body) if answer.fault == "drip" else 0):
+            writer.write(body[number : number + 1])
+            await writer.drain()
+            await asyncio.sleep(0.1)
         if answer.fault == "flood":
             for _ in range(100):
                 writer.write(b" " * (1 << 20))

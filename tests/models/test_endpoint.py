@@ -90,6 +90,7 @@ FAULTS = {
 }
 MORE_FAULTS = [
     ("reset", {"fault": "half"}),
+    ("timeout", {"fault": "drip"}),
     ("not_json", {"body": b""}),
     ("wrong_form", {"body": b"x" * 100, "headers": {"Content-Encoding": "gzip"}}),
     ("http_429", {"status": 429, "body": b"{}"}),
@@ -165,6 +166,12 @@ def test_no_server(serve: Any) -> None:
     with pytest.raises(EndpointError, match=r"127\.0\.0\.1:\d+: no server can be reached there \(.*refused"):
         ask(server, 100)
     assert time.monotonic() - began < 5
+
+
+def test_a_server_that_does_not_name_the_model(serve: Any, faults: Any) -> None:
+    server = serve(lambda call: faults.Answer(more={"model": [None, "m-1", None, "m-1"][call.number]}))
+    outcomes = ask(server, 4, concurrency=1)
+    assert [reply.model for reply in outcomes.values() if isinstance(reply, Reply)] == ["", "m-1", "", "m-1"]
 
 
 def test_a_server_that_goes_away_is_waited_for(serve: Any, faults: Any) -> None:
