@@ -54,6 +54,7 @@ class Answer:
     finish_reason: str = "stop"
     headers: Mapping[str, str] = field(default_factory=dict)
     delay: float = 0.0
+    gather: int = 0  # wait until so many requests are being answered at one time, but not for ever
     fault: str = ""  # reset: before an answer; half: amid the body; hang; drip: byte by byte; flood: 100 MB
 
 
@@ -134,6 +135,8 @@ class FaultServer:
         self.calls.append(call if self._keep_data else replace(call, data=b""))
         answer = self.plan(call)
         await asyncio.sleep(answer.delay)
+        while self.most < answer.gather and time.monotonic() < call.at + 30:
+            await asyncio.sleep(0.02)
         if answer.fault == "hang":
             await asyncio.sleep(3600)
         if answer.fault == "reset":

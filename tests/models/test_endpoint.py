@@ -209,12 +209,12 @@ def test_a_pause_that_one_request_is_asked_for_holds_all(serve: Any, faults: Any
     held = server.calls[20].at
     # Those that were under way at that moment may arrive a little later.
     between = [call.at - held for call in server.calls if held < call.at < held + 0.95]
-    assert len(between) <= 3 and all(gap < 0.1 for gap in between)
+    assert len(between) <= 3 and all(gap < 0.5 for gap in between)
 
 
 def test_the_server_sees_all_that_are_sent_at_once(serve: Any, faults: Any) -> None:
-    server = serve(lambda call: faults.Answer(delay=1.5))
-    assert len(ask(server, 200, concurrency=200)) == 200
+    server = serve(lambda call: faults.Answer(gather=200))
+    assert len(ask(server, 300, concurrency=200, timeout=60)) == 300
     assert server.most == 200
 
 
