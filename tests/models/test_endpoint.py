@@ -183,7 +183,7 @@ def test_a_server_that_goes_away_is_waited_for(serve: Any, faults: Any) -> None:
                 server.__exit__()
 
 
-def test_tls_is_checked(serve: Any, tmp_path: Path) -> None:
+def test_tls_is_checked(serve: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if not shutil.which("openssl"):
         pytest.skip("needs openssl")
     words = "req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=127.0.0.1 -addext subjectAltName=IP:127.0.0.1"
@@ -193,8 +193,10 @@ def test_tls_is_checked(serve: Any, tmp_path: Path) -> None:
     context.load_cert_chain(tmp_path / "cert.pem", tmp_path / "key.pem")
     server = serve(tls=context)
     with pytest.raises(EndpointError, match="its TLS certificate or encryption is refused"):
-        ask(server, 3)
+        ask(server, 3, key=SECRET)
     assert server.calls == []
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "cert.pem"))  # whom else to trust is the user's to say
+    assert len(ask(server, 3, key=SECRET)) == len(server.calls) == 3
 
 
 def test_a_pause_that_one_request_is_asked_for_holds_all(serve: Any, faults: Any) -> None:
