@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from vcrgen.errors import EndpointError
+from vcrgen.errors import ConfigError, EndpointError
 from vcrgen.models import endpoint
 from vcrgen.models.address import Key, address_of
 from vcrgen.models.base import Reply, Request, RequestProblem, Sampling
@@ -157,6 +157,13 @@ def test_ten_refusals_in_a_row_end_it_with_the_servers_sentence(serve: Any, faul
     with pytest.raises(EndpointError, match=r"no reply to 10 requests in a row; .* 401: no such key\. What was"):
         ask(server, 100, concurrency=1)
     assert len(server.calls) == 10 + 10 + 1  # four of five before did not end it; 10 is the last one with a reply
+
+
+@pytest.mark.parametrize("end", ["１２７.0.0.1/v1", f"127.0.0.1/{'a' * 100_000}"])
+def test_an_address_that_no_server_has(end: str) -> None:
+    with pytest.raises(ConfigError, match="--endpoint is not an address that can be reached") as error:
+        EndpointModel(address_of(f"http://{end}", "m"), "m")
+    assert len(str(error.value)) < 300
 
 
 def test_no_server(serve: Any) -> None:

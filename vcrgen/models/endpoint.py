@@ -22,7 +22,7 @@ from http.cookiejar import CookieJar, DefaultCookiePolicy
 from random import Random
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from vcrgen.errors import EndpointError, PipelineError
+from vcrgen.errors import ConfigError, EndpointError, PipelineError
 from vcrgen.models import chat
 from vcrgen.models.address import Address, Key
 from vcrgen.models.base import Reply, Request, RequestProblem
@@ -72,16 +72,21 @@ class EndpointModel:
         limits: How much is asked of it.
 
     Raises:
+        ConfigError: The address has a name or a length that no server can have.
         PipelineError: The extra is not installed.
     """
 
     def __init__(self, address: Address, name: str, *, key: Key | None = None, limits: Limits | None = None) -> None:
         try:
-            import httpx2  # noqa: F401
+            import httpx2
         except ImportError:
             raise PipelineError(
                 'A model behind an address needs httpx2, which is not installed: pip install "vcrgen[predict]".'
             ) from None
+        try:
+            httpx2.URL(address.url)
+        except httpx2.InvalidURL as error:
+            raise ConfigError(f"--endpoint is not an address that can be reached ({str(error)[:200]}).") from None
         self.name = name
         self.facts: Mapping[str, Any] = {"model": name, "profile": address.profile}
         self._address, self._key, self._limits = address, key, limits or Limits()
