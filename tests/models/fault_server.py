@@ -55,6 +55,7 @@ class Answer:
     headers: Mapping[str, str] = field(default_factory=dict)
     delay: float = 0.0
     gather: int = 0  # wait until so many requests are being answered at one time, but not for ever
+    raw: bytes = b""  # what is sent in place of an answer
     fault: str = ""  # reset: before an answer; half: amid the body; hang; drip: byte by byte; flood: 100 MB
 
 
@@ -139,6 +140,11 @@ class FaultServer:
             await asyncio.sleep(0.02)
         if answer.fault == "hang":
             await asyncio.sleep(3600)
+        if answer.raw:
+            writer.write(answer.raw)
+            await writer.drain()
+            writer.close()
+            raise ConnectionResetError
         if answer.fault == "reset":
             _break_off(writer)
         body = good_reply(call, answer) if answer.body is None else answer.body

@@ -175,6 +175,35 @@ def test_no_server(serve: Any) -> None:
     assert time.monotonic() - began < 5
 
 
+OK = b"HTTP/1.1 200 OK\r\n"
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"\x00\xff\r\n\r\n",
+        b"SSH-2.0-OpenSSH_9.2\r\n",
+        b"HTTP/1.1 999999 No\r\n\r\n",
+        b"HTTP/1.1 100 Continue\r\n\r\n",
+        b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n",
+        b"HTTP/1.1 204 No Content\r\n\r\n",
+        b"HTTP/1.1 600 Odd\r\nContent-Length: 0\r\n\r\n",
+        OK + b"Content-Length: abc\r\n\r\n",
+        OK + b"Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello",
+        OK + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n",
+        OK + b"Transfer-Encoding: chunked\r\n\r\n5\r\nhel",
+        OK + b"A: " + b"b" * 1_000_000,
+        OK + b"\xff\xfe: \x80\r\n\r\n",
+        OK + b"Content-Type: text/plain; charset=nonsense\r\nRetry-After: \xff\r\nContent-Length: 0\r\n\r\n",
+        b"HTTP/1.1 503 Busy\r\nRetry-After: \xff, 99e999\r\nContent-Length: 0\r\n\r\n",
+        b"HTTP/1.1 503 Busy\r\nRetry-After: Mon, 99 Foo 2026 99:99:99 GMT\r\nContent-Length: 0\r\n\r\n",
+    ],
+)
+def test_what_is_no_http(serve: Any, faults: Any, raw: bytes) -> None:
+    (problem,) = ask(serve(lambda call: faults.Answer(raw=raw)), timeout=2).values()
+    assert isinstance(problem, RequestProblem) and problem.detail.isprintable() and len(problem.detail) < 400
+
+
 def test_a_server_that_does_not_name_the_model(serve: Any, faults: Any) -> None:
     server = serve(lambda call: faults.Answer(more={"model": [None, "m-1", None, "m-1"][call.number]}))
     outcomes = ask(server, 4, concurrency=1)
