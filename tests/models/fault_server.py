@@ -54,7 +54,9 @@ class Answer:
     finish_reason: str = "stop"
     headers: Mapping[str, str] = field(default_factory=dict)
     delay: float = 0.0
-    fault: str = ""  # reset: before an answer; half: amid the body; hang; flood: 100 MB
+    gather: int = 0  # wait until so many requests are being answered at one time, but not for ever
+    raw: bytes = b""  # what is sent in place of an answer
+    fault: str = ""  # reset: before an answer; half: amid the body; hang; drip: byte by byte; flood: 100 MB
 
 
 def good_reply(call: Call, answer: Answer) -> bytes:
@@ -134,8 +136,15 @@ class FaultServer:
         self.calls.append(call if self._keep_data else replace(call, data=b""))
         answer = self.plan(call)
         await asyncio.sleep(answer.delay)
+        while self.most < answer.gather and time.monotonic() < call.at + 30:
+            await asyncio.sleep(0.02)
         if answer.fault == "hang":
             await asyncio.sleep(3600)
+        if answer.raw:
+            writer.write(answer.raw)
+            await writer.drain()
+            writer.close()
+            raise ConnectionResetError
         if answer.fault == "reset":
             _break_off(writer)
         body = good_reply(call, answer) if answer.body is None else answer.body
@@ -148,6 +157,10 @@ class FaultServer:
             await writer.drain()
             await asyncio.sleep(0.01)
             _break_off(writer)
+        for number in range(len(body) if answer.fault == "drip" else 0):
+            writer.write(body[number : number + 1])
+            await writer.drain()
+            await asyncio.sleep(0.1)
         if answer.fault == "flood":
             for _ in range(100):
                 writer.write(b" " * (1 << 20))

@@ -24,6 +24,7 @@ from vcrgen.predict.job import JobResult, predict
 from vcrgen.predict.prompts import make_prompt
 from vcrgen.scorer import Options, Session
 from vcrgen.tasks.vcr import VCR
+from vcrgen.work.watcher import Watcher
 
 SECRET = "sk-0123456789"
 TEI = VIEWS["tei"]
@@ -126,6 +127,26 @@ def test_another_view_or_mode_adds(dataset: Path, out: Path, serve: Any) -> None
     run(dataset, out, server, choice=Choice(views=VIEWS["both"]))
     assert len(server.calls) == len(lines(out)) == 24 and places(out) == wanted
     assert len(report_of(out)["choices"]) == 4 and report_of(out)["outcomes"]["answered"] == 24
+
+
+def test_how_much_there_is_to_do_is_told_before_the_first_reply(dataset: Path, out: Path, serve: Any) -> None:
+    class Told(Watcher):
+        def __init__(self) -> None:
+            self.seen: list[Any] = []
+
+        def begin(self, total: int, done: int) -> None:
+            self.seen.append((total, done, len(server.calls)))
+
+        def advance(self, done: int, kept: int, drops: Any, /) -> None:
+            self.seen.append((done, kept))
+
+    server, told = serve(), Told()
+    run(dataset, out, server, choice=Choice(limit=2))
+    run(dataset, out, server, watcher=told)
+    assert told.seen == [(12, 2, 4), *[(1, 1)] * 10]  # two of the first mode; the others come later
+    again = Told()
+    run(dataset, out, server, watcher=again)
+    assert again.seen == [(12, 12, 12)]
 
 
 def test_a_run_that_was_interrupted_is_no_choice(dataset: Path, out: Path, serve: Any, faults: Any) -> None:

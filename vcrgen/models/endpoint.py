@@ -22,7 +22,7 @@ from http.cookiejar import CookieJar, DefaultCookiePolicy
 from random import Random
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from vcrgen.errors import EndpointError, PipelineError
+from vcrgen.errors import ConfigError, EndpointError, PipelineError
 from vcrgen.models import chat
 from vcrgen.models.address import Address, Key
 from vcrgen.models.base import Reply, Request, RequestProblem
@@ -72,16 +72,21 @@ class EndpointModel:
         limits: How much is asked of it.
 
     Raises:
+        ConfigError: The address has a name or a length that no server can have.
         PipelineError: The extra is not installed.
     """
 
     def __init__(self, address: Address, name: str, *, key: Key | None = None, limits: Limits | None = None) -> None:
         try:
-            import httpx2  # noqa: F401
+            import httpx2
         except ImportError:
             raise PipelineError(
                 'A model behind an address needs httpx2, which is not installed: pip install "vcrgen[predict]".'
             ) from None
+        try:
+            httpx2.URL(address.url)
+        except httpx2.InvalidURL as error:
+            raise ConfigError(f"--endpoint is not an address that can be reached ({str(error)[:200]}).") from None
         self.name = name
         self.facts: Mapping[str, Any] = {"model": name, "profile": address.profile}
         self._address, self._key, self._limits = address, key, limits or Limits()
@@ -144,7 +149,8 @@ class _Calls:
         self._cut = key.cut if key else lambda text: text
         self._client = _client(address, key, limits)
         self._pace = Pace(rpm=limits.rpm, tpm=limits.tpm)
-        self._served: str | None = None  # what the server calls the model
+        self._reached = False  # whether the server ever answered, whatever it was
+        self._served = ""  # what the server calls the model
         self._in_vain = 0  # requests in a row that got no reply
 
     async def close(self) -> None:
@@ -183,8 +189,8 @@ class _Calls:
                 return replace(reply, retries=dict(retries))
 
     def _stop_if_dead(self, error: CallError) -> None:
-        """Give up at once where nobody is there, or somebody whose name cannot be proved."""
-        if error.kind == "tls" or (error.kind == "connect" and self._served is None):
+        """Give up at once where there was nobody from the start, or somebody whose name cannot be proved."""
+        if error.kind in ("connect", "tls") and not self._reached:
             raise EndpointError(f"{self._address.host}: {error.detail}.")
 
     def _problem(self, error: CallError, retries: Counter[str]) -> RequestProblem:
@@ -219,14 +225,14 @@ class _Calls:
             raise _not_connected(error) from None
         except httpx2.TransportError:
             raise CallError("reset", "the connection was broken off") from None
+        self._reached = True
         if response.status_code != 200:
             if filtered := chat.filtered_reply(data, self._address.host):
                 return filtered
             raise self._refusal(response, data)
         reply = chat.reply_of(data, self._address.host, self._cut)
-        if self._served is None:
-            self._served = reply.model
-        elif reply.model != self._served:
+        self._served = self._served or reply.model
+        if reply.model and reply.model != self._served:
             raise CallError("other_model", f"the reply is of the model {reply.model!r}, not of {self._served!r}")
         return replace(reply, seconds=round(time.perf_counter() - began, 3))
 
@@ -279,7 +285,7 @@ def _not_connected(error: Exception) -> CallError:
     while (earlier := cause.__cause__ or cause.__context__) is not None:
         if isinstance(earlier, ssl.SSLError) and not isinstance(earlier, ssl.SSLWantReadError):
             reason = getattr(earlier, "verify_message", "") or earlier.reason or "no agreement"
-            return CallError("tls", f"its TLS certificate or encryption is refused ({reason})", again=False)
+            return CallError("tls", f"its TLS certificate or encryption is refused ({reason})")
         cause = earlier
     reason = "no answer"
     if isinstance(cause, socket.gaierror):  # whose numbers are its own

@@ -171,11 +171,20 @@ class PictureRun:
             may_send: Asked before each request is sent.
             on_reply: Given each new reply.
         """
-        begun = False
-        for number, key, outcome in send(self._requests(), model, self._ledger, may_send=may_send):
-            if outcome is not None and not begun:  # what was answered earlier comes first
-                watcher.begin(self._pictures.total, len(self._keys))
-                begun = True
+        first: int | None = None  # number of the first picture that is asked about; what came before it was there
+
+        def begin(number: int) -> None:
+            nonlocal first
+            first = number
+            watcher.begin(self._pictures.total, number - len(self.aside))
+            self._tell(watcher)
+
+        def may() -> bool:
+            if first is None:
+                begin(len(self._asked) - 1)
+            return may_send()
+
+        for number, key, outcome in send(self._requests(), model, self._ledger, may_send=may):
             if isinstance(outcome, RequestProblem):
                 self.retries.update(outcome.retries)
                 self._set_aside(number, outcome)
@@ -183,13 +192,12 @@ class PictureRun:
                 self._keys[number] = key
                 if outcome is not None:
                     on_reply(outcome)
-                if begun:
+                if first is not None and number >= first:
                     watcher.advance(1, 1, Counter())
-            if begun:
+            if first is not None:
                 self._tell(watcher)
-        if not begun:
-            watcher.begin(self._pictures.total, len(self._keys))
-        self._tell(watcher)
+        if first is None:
+            begin(len(self._asked))
 
     def _tell(self, watcher: Watcher) -> None:
         if self._untold:
