@@ -243,7 +243,7 @@ def test_refusals_are_sentences(run: Run, key: Path, perfect: Path, tmp_path: Pa
         (("--format", "pdf"), "Unknown format 'pdf'"),
         (("--spans", tmp_path / "s.txt"), r"\.parquet or \.jsonl"),
         (("--compare",), "two runs or more"),
-        (("--subset", "first7"), "Unknown subset 'first7'"),
+        (("--subset", "seven"), "Unknown subset 'seven'"),
         (("--out", tmp_path / "no" / "such" / "r.md", "--format", "md"), "cannot be written"),
     ):
         with pytest.raises(VcrgenError, match=message):
