@@ -136,10 +136,17 @@ def test_pages_are_made_of_records() -> None:
         assert not {m for m in inside if m.startswith(("leaderboard.store", "leaderboard.board", "leaderboard.views"))}
 
 
-@pytest.mark.parametrize("room", ["work", "dataset", "models"])
+@pytest.mark.parametrize("room", ["work", "dataset", "stats", "web", "models"])
 def test_what_serves_every_task_names_the_subject_of_none(room: str) -> None:
     for file in modules(room):
         assert not re.findall(r"(?i)\b(?:spans?|cover(?:s|ed)?|captions?)\b", file.read_text("utf-8")), file
+
+
+def test_a_name_stands_for_one_class() -> None:
+    names = [
+        name for file in PACKAGE.rglob("*.py") for name in re.findall(r"(?m)^class (\w+)", file.read_text("utf-8"))
+    ]
+    assert sorted(name for name in set(names) if names.count(name) > 1 and not name.startswith("_")) == []
 
 
 def test_locks_are_taken_in_one_place() -> None:

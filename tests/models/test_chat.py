@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from vcrgen.models.address import Key, address_of
-from vcrgen.models.base import Outcome, Reply, Request, RequestProblem, Sampling
+from vcrgen.models.base import Reply, ReplyOutcome, Request, RequestProblem, Sampling
 from vcrgen.models.chat import CallError, body_of, filtered_reply, reply_of, says_quota, sentence_of
 
 PNG = b"\x89PNG\r\n\x1a\n rest"
@@ -96,27 +96,27 @@ def test_a_reply_with_all_that_servers_say() -> None:
 @pytest.mark.parametrize(
     ("message", "reason", "text", "thinking", "outcome"),
     [
-        ({"content": "yes"}, "stop", "yes", "", Outcome.ANSWERED),
-        ({"content": ""}, "stop", "", "", Outcome.EMPTY),
-        ({"content": " \n"}, "stop", " \n", "", Outcome.EMPTY),
-        ({"content": None}, "stop", "", "", Outcome.EMPTY),
-        ({}, "stop", "", "", Outcome.EMPTY),
-        ({"content": "ye"}, "length", "ye", "", Outcome.CUT),
-        ({"content": None, "reasoning_content": "hm"}, "length", "", "hm", Outcome.CUT),
-        ({"content": "yes"}, "content_filter", "yes", "", Outcome.FILTERED),
-        ({"content": "yes", "reasoning": "hm"}, "stop", "yes", "hm", Outcome.ANSWERED),
-        ({"content": "<think>hm</think>\n\nyes"}, "stop", "yes", "hm", Outcome.ANSWERED),
-        ({"content": "hm</think>yes"}, "stop", "yes", "hm", Outcome.ANSWERED),
-        ({"content": "<think>hm, and"}, "length", "", "hm, and", Outcome.CUT),
-        ({"content": "a <think> b"}, "stop", "a <think> b", "", Outcome.ANSWERED),
-        ({"content": [{"type": "text", "text": "yes"}, {"type": "image"}, 3]}, "stop", "yes", "", Outcome.ANSWERED),
-        ({"content": None, "refusal": "I cannot"}, "stop", "I cannot", "", Outcome.ANSWERED),
-        ({"content": "\ud83d ok \ud83d\ude00"}, "stop", "\ufffd ok \U0001f600", "", Outcome.ANSWERED),
-        ({"content": "it is sk-0123456789"}, "stop", "it is [key]", "", Outcome.ANSWERED),
-        ({"content": "yes", "reasoning": "sk-0123456789"}, "stop", "yes", "[key]", Outcome.ANSWERED),
+        ({"content": "yes"}, "stop", "yes", "", ReplyOutcome.ANSWERED),
+        ({"content": ""}, "stop", "", "", ReplyOutcome.EMPTY),
+        ({"content": " \n"}, "stop", " \n", "", ReplyOutcome.EMPTY),
+        ({"content": None}, "stop", "", "", ReplyOutcome.EMPTY),
+        ({}, "stop", "", "", ReplyOutcome.EMPTY),
+        ({"content": "ye"}, "length", "ye", "", ReplyOutcome.CUT),
+        ({"content": None, "reasoning_content": "hm"}, "length", "", "hm", ReplyOutcome.CUT),
+        ({"content": "yes"}, "content_filter", "yes", "", ReplyOutcome.FILTERED),
+        ({"content": "yes", "reasoning": "hm"}, "stop", "yes", "hm", ReplyOutcome.ANSWERED),
+        ({"content": "<think>hm</think>\n\nyes"}, "stop", "yes", "hm", ReplyOutcome.ANSWERED),
+        ({"content": "hm</think>yes"}, "stop", "yes", "hm", ReplyOutcome.ANSWERED),
+        ({"content": "<think>hm, and"}, "length", "", "hm, and", ReplyOutcome.CUT),
+        ({"content": "a <think> b"}, "stop", "a <think> b", "", ReplyOutcome.ANSWERED),
+        ({"content": [{"type": "text", "text": "yes"}, {}, 3]}, "stop", "yes", "", ReplyOutcome.ANSWERED),
+        ({"content": None, "refusal": "I cannot"}, "stop", "I cannot", "", ReplyOutcome.ANSWERED),
+        ({"content": "\ud83d ok \ud83d\ude00"}, "stop", "\ufffd ok \U0001f600", "", ReplyOutcome.ANSWERED),
+        ({"content": "it is sk-0123456789"}, "stop", "it is [key]", "", ReplyOutcome.ANSWERED),
+        ({"content": "yes", "reasoning": "sk-0123456789"}, "stop", "yes", "[key]", ReplyOutcome.ANSWERED),
     ],
 )  # fmt: skip
-def test_replies(message: Any, reason: str, text: str, thinking: str, outcome: Outcome) -> None:
+def test_replies(message: Any, reason: str, text: str, thinking: str, outcome: ReplyOutcome) -> None:
     reply = read(body(message, choice={"finish_reason": reason}))
     assert (reply.text, reply.thinking, reply.outcome) == (text, thinking, outcome)
     json.dumps(reply.to_json(), ensure_ascii=False).encode("utf-8")
@@ -180,7 +180,7 @@ def test_what_servers_say(data: bytes, sentence: str) -> None:
 
 def test_filters_and_quotas() -> None:
     filtered = filtered_reply(b'{"error": {"code": "content_filter", "message": "..."}}', "host")
-    assert filtered is not None and filtered.outcome == Outcome.FILTERED and filtered.text == ""
+    assert filtered is not None and filtered.outcome == ReplyOutcome.FILTERED and filtered.text == ""
     assert filtered_reply(b'{"error": {"code": "other"}}', "host") is None
     assert says_quota(b'{"error": {"code": "insufficient_quota"}}') and not says_quota(b"[]")
 
@@ -219,7 +219,7 @@ def test_ten_thousand_random_replies() -> None:
             replies += 1
             told = json.dumps(reply.to_json(), ensure_ascii=False)
             told.encode("utf-8")
-            assert reply.outcome in Outcome
+            assert reply.outcome in ReplyOutcome
         assert "sk-0123456789" not in told + sentence_of(data, KEY.cut)
         filtered_reply(data, "host")
         says_quota(data)

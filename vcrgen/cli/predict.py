@@ -17,7 +17,7 @@ from vcrgen.config import PredictOptions, checked, given
 if TYPE_CHECKING:
     from vcrgen.models.endpoint import EndpointModel
     from vcrgen.predict.job import JobResult
-    from vcrgen.predict.report import Tally
+    from vcrgen.predict.report import ReplyTally
 
 UNFINISHED = 3  # exit code: some pictures have no reply
 
@@ -116,7 +116,7 @@ def _unfinished(result: JobResult, chosen: PredictOptions) -> str:
     )
 
 
-def _tokens(tally: Tally) -> str:
+def _tokens(tally: ReplyTally) -> str:
     if not tally.tokens["input"] and not tally.tokens["output"]:
         return "the server counts no tokens"
     cost = "" if tally.cost is None else f", cost {tally.cost:,.4g}"

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, Engine
 from vcrgen.dataset.key import PARTS
 from vcrgen.dataset.views import View
 from vcrgen.errors import ConfigError, LeaderboardError, OutputError, VcrgenError
-from vcrgen.leaderboard.records import Feedback, Part, Phase, TestSet
+from vcrgen.leaderboard.records import Feedback, Phase, SetPart, TestSet
 from vcrgen.leaderboard.settings import FILE, Settings, read_settings, write_settings
 from vcrgen.leaderboard.store import quotes
 from vcrgen.leaderboard.store.engine import open_engine, reading, writing
@@ -215,7 +215,7 @@ def set_of(name: str, path: Path, session: Session, phase: Phase) -> TestSet:
     key = session.key
     if phase.feedback is Feedback.LADDER:
         sizes = {part: [len(one.spans) for one in key.questions if one.part == part] for part in PARTS}
-        parts = {part: Part(questions=len(spans), spans=sum(spans)) for part, spans in sizes.items() if spans}
+        parts = {part: SetPart(questions=len(spans), spans=sum(spans)) for part, spans in sizes.items() if spans}
         phase = replace(phase, parts=parts)
     return TestSet(
         name=name, path=str(path.absolute()), hidden=key.hidden, language=key.lang, questions=len(key.questions),

@@ -40,7 +40,7 @@ class State(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class SetPart:
     """How much of a set a score is about."""
 
     questions: int  # number of images
@@ -53,7 +53,7 @@ class Phase:
 
     feedback: Feedback = Feedback.FULL
     view: View = View.STACKED  # of a ladder: the view whose exact match is the one figure that is shown of a file
-    parts: Mapping[str, Part] = field(default_factory=dict)  # of a ladder: `feedback` and `final`
+    parts: Mapping[str, SetPart] = field(default_factory=dict)  # of a ladder: `feedback` and `final`
     opens: datetime | None = None  # files that come before are refused
     closes: datetime | None = None  # files that come after are refused
     closing: datetime | None = None  # when a maintainer began to close it: since then it takes no files
@@ -111,9 +111,9 @@ class TestSet:
     phase: Phase = field(default=Phase(), hash=False)
 
     @property
-    def shown(self) -> Part:
+    def shown(self) -> SetPart:
         """What the scores that people see are about: the whole set, or a part of it."""
-        return self.phase.parts.get(self.phase.part) or Part(questions=self.questions, spans=self.spans)
+        return self.phase.parts.get(self.phase.part) or SetPart(questions=self.questions, spans=self.spans)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

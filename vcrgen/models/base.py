@@ -62,7 +62,7 @@ class Request:
         return hashlib.sha256(given.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-class Outcome(StrEnum):
+class ReplyOutcome(StrEnum):
     """What kind of a reply it is. A request without a reply has none of these: it failed."""
 
     ANSWERED = "answered"
@@ -97,14 +97,14 @@ class Reply:
     seconds: float = 0.0
 
     @property
-    def outcome(self) -> Outcome:
+    def outcome(self) -> ReplyOutcome:
         """What kind of a reply it is."""
         reason = self.finish_reason.lower()
         if reason in _FILTERED:
-            return Outcome.FILTERED
+            return ReplyOutcome.FILTERED
         if reason in _CUT:
-            return Outcome.CUT
-        return Outcome.ANSWERED if self.text.strip() else Outcome.EMPTY
+            return ReplyOutcome.CUT
+        return ReplyOutcome.ANSWERED if self.text.strip() else ReplyOutcome.EMPTY
 
     def to_json(self) -> dict[str, Any]:
         """The fields as JSON values; an empty one, which says nothing, is left out."""

@@ -28,11 +28,11 @@ from vcrgen.dataset.reader import Dataset
 from vcrgen.dataset.views import View
 from vcrgen.errors import EndpointError, OutputError
 from vcrgen.files import output_errors, write_json
-from vcrgen.models.base import Model, Outcome, Reply
+from vcrgen.models.base import Model, Reply, ReplyOutcome
 from vcrgen.models.run import read_reply
 from vcrgen.predict.prompts import Prompt
-from vcrgen.predict.report import VERSION, Tally, report_of
-from vcrgen.predict.run import Line, PictureRun, write_outputs
+from vcrgen.predict.report import VERSION, ReplyTally, report_of
+from vcrgen.predict.run import OutputLine, PictureRun, write_outputs
 from vcrgen.work.folder import differences
 from vcrgen.work.ledger import Ledger
 from vcrgen.work.lock import locked
@@ -60,8 +60,8 @@ class JobResult:
     asked: int
     missing: Counter[str]
     example: str
-    tally: Tally
-    spent: Tally
+    tally: ReplyTally
+    spent: ReplyTally
 
 
 def predict(
@@ -105,7 +105,7 @@ def predict(
         may_send = _Allowance(spent, max_cost, PLAN_CALLS if plan else None)
         run.ask(model, watcher or Watcher(), may_send=may_send, on_reply=may_send.count)
         finished = not plan and bool(run.lines) and (allow_failed or not run.aside)
-        tally = Tally(price)
+        tally = ReplyTally(price)
         if finished:
             earlier = _choices(ledger, out)
             if choice not in earlier:
@@ -130,7 +130,7 @@ def predict(
 class _Allowance:
     """Whether another request may be sent."""
 
-    def __init__(self, spent: Tally, max_cost: float | None, calls: int | None) -> None:
+    def __init__(self, spent: ReplyTally, max_cost: float | None, calls: int | None) -> None:
         self._spent, self._max_cost, self._calls = spent, max_cost, calls
 
     def __call__(self) -> bool:
@@ -143,7 +143,7 @@ class _Allowance:
 
     def count(self, reply: Reply) -> None:
         """Count what a new reply costs."""
-        if self._max_cost is not None and not reply.usage and reply.outcome == Outcome.ANSWERED:
+        if self._max_cost is not None and not reply.usage and reply.outcome == ReplyOutcome.ANSWERED:
             raise EndpointError(
                 "The server does not say how many tokens a reply took, so --max-cost cannot be kept; leave it out."
             )
@@ -198,9 +198,9 @@ def _damaged(out: Path) -> OutputError:
     return OutputError(f"{_beside(out, '.ledger')} is damaged; remove it, or choose another --out.")
 
 
-def _spent(ledger: Ledger, price: tuple[float, float] | None, out: Path) -> Tally:
+def _spent(ledger: Ledger, price: tuple[float, float] | None, out: Path) -> ReplyTally:
     """What all replies in the ledger were; an OutputError where somebody changed one."""
-    spent = Tally(price)
+    spent = ReplyTally(price)
     for key, value in ledger.items():
         if key != _PLAN and not key.startswith(_CHOICE):
             try:
@@ -222,10 +222,12 @@ def _choices(ledger: Ledger, out: Path) -> list[Choice]:
     return found
 
 
-def _merged(dataset: Dataset, choices: Iterable[Choice], prompt: Prompt, ledger: Ledger) -> Iterator[tuple[Line, str]]:
+def _merged(
+    dataset: Dataset, choices: Iterable[Choice], prompt: Prompt, ledger: Ledger
+) -> Iterator[tuple[OutputLine, str]]:
     """The pictures of several choices that have replies, in the dataset's order; each comes once."""
     streams = [open_pictures(dataset, choice).stream() for choice in choices]
     for _, same in groupby(heapq.merge(*streams, key=lambda picture: picture.place), lambda picture: picture.place):
         picture = next(same)
         if picture.data is not None and (key := prompt.request(picture).id) in ledger:
-            yield Line.of(picture), key
+            yield OutputLine.of(picture), key

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import Any
 
-from vcrgen.models.base import Outcome, Reply
+from vcrgen.models.base import Reply, ReplyOutcome
 from vcrgen.models.run import NOT_SENT
 
 VERSION = "vcrgen-run-1"
@@ -15,7 +15,7 @@ _NAMES = 20  # of servers, models, ...: so many are told apart
 
 
 @dataclass(slots=True)
-class Tally:
+class ReplyTally:
     """What some replies were, and what they cost.
 
     Attributes:
@@ -23,7 +23,7 @@ class Tally:
     """
 
     price: tuple[float, float] | None = None
-    outcomes: Counter[str] = field(default_factory=lambda: Counter(dict.fromkeys(Outcome, 0)))
+    outcomes: Counter[str] = field(default_factory=lambda: Counter(dict.fromkeys(ReplyOutcome, 0)))
     tokens: Counter[str] = field(default_factory=Counter)
     retries: Counter[str] = field(default_factory=Counter)
     served: dict[str, Counter[str]] = field(default_factory=dict)
@@ -58,7 +58,7 @@ class Tally:
 def report_of(
     facts: Mapping[str, Any],
     choices: Sequence[Mapping[str, Any]],
-    tally: Tally,
+    tally: ReplyTally,
     *,
     finished: bool,
     pictures: int,

@@ -18,7 +18,7 @@ from vcrgen.dataset.pictures import Choice, Picture, Pictures
 from vcrgen.dataset.views import View
 from vcrgen.errors import DatasetError, OutputError
 from vcrgen.files import atomic_path, canonical_json, output_errors
-from vcrgen.models.base import Model, Outcome, Reader, Reply, Request, RequestProblem
+from vcrgen.models.base import Model, Reader, Reply, ReplyOutcome, Request, RequestProblem
 from vcrgen.models.run import read_reply, send
 from vcrgen.models.threads import Readers
 from vcrgen.records import Reason
@@ -96,7 +96,7 @@ def _check_new(out: Path) -> None:
         raise OutputError(f"{out} is there already; choose another --out, or remove it.")
 
 
-class Line(NamedTuple):
+class OutputLine(NamedTuple):
     """What a line of outputs says of its picture."""
 
     question_id: str
@@ -104,7 +104,7 @@ class Line(NamedTuple):
     mode: str | None
 
     @classmethod
-    def of(cls, picture: Picture) -> Line:
+    def of(cls, picture: Picture) -> OutputLine:
         """The line of a picture."""
         return cls(picture.question_id, picture.view, picture.mode)
 
@@ -114,7 +114,7 @@ class Line(NamedTuple):
         if self.mode is not None:
             line["mode"] = self.mode
         line |= {"model": model, "output": reply.text}
-        if reply.outcome in (Outcome.CUT, Outcome.FILTERED):
+        if reply.outcome in (ReplyOutcome.CUT, ReplyOutcome.FILTERED):
             line["outcome"] = reply.outcome.value
         if reply.thinking:
             line["thinking"] = reply.thinking
@@ -149,7 +149,7 @@ class PictureRun:
 
     def __init__(self, pictures: Pictures, to_request: Callable[[Picture], Request], ledger: Ledger) -> None:
         self._pictures, self._to_request, self._ledger = pictures, to_request, ledger
-        self._asked: list[Line] = []
+        self._asked: list[OutputLine] = []
         self._keys: dict[int, str] = {}  # of the replies in the ledger, by number of the picture
         self._untold: Counter[str] = Counter()  # pictures set aside of which the watcher does not know
         self.aside: dict[int, tuple[str, str]] = {}
@@ -206,7 +206,7 @@ class PictureRun:
 
     def _requests(self) -> Iterator[tuple[int, Request]]:
         for number, picture in enumerate(self._pictures.stream()):
-            self._asked.append(Line.of(picture))
+            self._asked.append(OutputLine.of(picture))
             if picture.data is None:
                 self._set_aside(number, RequestProblem(Reason.NO_IMAGE, picture.problem))
             else:
@@ -218,7 +218,7 @@ class PictureRun:
         self._untold[problem.reason] += 1
 
     @property
-    def lines(self) -> list[tuple[Line, str]]:
+    def lines(self) -> list[tuple[OutputLine, str]]:
         """Of each picture that has a reply, in the dataset's order, its line and the reply's key in the ledger."""
         return [(self._asked[number], key) for number, key in sorted(self._keys.items())]
 
@@ -233,7 +233,7 @@ class PictureRun:
         return self.aside[min(self.aside)][1] if self.aside else ""
 
 
-def write_outputs(out: Path, lines: Iterable[tuple[Line, str]], ledger: Ledger, model: str) -> Iterator[Reply]:
+def write_outputs(out: Path, lines: Iterable[tuple[OutputLine, str]], ledger: Ledger, model: str) -> Iterator[Reply]:
     """Write a file of outputs: a line for each reply, in the order given. The file appears whole or not at all.
 
     Args:

@@ -40,7 +40,7 @@ from random import Random
 
 from vcrgen.errors import VcrgenError
 from vcrgen.samples.facts import Facts
-from vcrgen.samples.template import Reader, Rule, Telling, Text
+from vcrgen.samples.template import Rule, Telling, TemplateReader, Text
 
 _SECTION = re.compile(r"\[([\w ]+)\]")
 _NAMED = re.compile(r"([^\W\d]\w*)((?: [^\W\d]\w*)*)(?: \[([\d.]+) bits\])? *=(.*)")
@@ -56,7 +56,7 @@ _ALWAYS = {"season", "earliest"}
 class _Line:
     """A line of a scene: a sentence with its sign, or a name instead of a sign; and its condition."""
 
-    reader: Reader
+    reader: TemplateReader
     sign: str
     holds: Text | None
     text: Text
@@ -94,7 +94,7 @@ class Captions:
         facts = {kind: _ALWAYS | set(record.names()) for kind, record in kinds.items()} | {_ANY: _ALWAYS}
         used, section, known = [], "", set[str]()
         for number, line in _lines(text):
-            reader = Reader(f"{file}, line {number}")
+            reader = TemplateReader(f"{file}, line {number}")
             if match := _SECTION.fullmatch(line):
                 section = match[1]
                 if section not in _OWN and section not in facts:
@@ -118,7 +118,7 @@ class Captions:
             if missing := {"*", "@"} - always if kind == _ANY else {"-"} - always:
                 raise VcrgenError(f"{file}: the section [{kind}] needs a line with {min(missing)} and no condition.")
 
-    def _read(self, reader: Reader, section: str, line: str) -> set[str]:
+    def _read(self, reader: TemplateReader, section: str, line: str) -> set[str]:
         """Read a line, and return the names that it gives."""
         named, scene = _NAMED.fullmatch(line), self._scenes.get(section)
         if section == "joins" and (join := _JOIN.fullmatch(line)):

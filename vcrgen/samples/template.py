@@ -65,7 +65,7 @@ class Telling:
 Text: TypeAlias = Callable[[Telling], Any]
 
 
-class Reader:
+class TemplateReader:
     """Reads the texts of one line of a file; ``where`` is the file and the line, for messages."""
 
     def __init__(self, where: str) -> None:

@@ -22,7 +22,7 @@ from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.records import State
 from vcrgen.leaderboard.service.office import OfficeDesk
 from vcrgen.leaderboard.service.pages import LivePages
-from vcrgen.leaderboard.service.teams import SENT, TeamDesk, Tokens, by_token
+from vcrgen.leaderboard.service.teams import SENT, TeamDesk, TokenOwners, by_token
 from vcrgen.leaderboard.site import names
 from vcrgen.leaderboard.site.render import policy
 from vcrgen.leaderboard.store import submissions
@@ -51,7 +51,7 @@ def make_app(board: Board, worker_alive: Callable[[], bool]) -> ASGIApp:
     app = FastAPI(openapi_url=None, redirect_slashes=False)
     app.add_api_route("/", lambda: service.page(names.INDEX), response_class=HTMLResponse)
     app.add_api_route("/health", service.health)
-    tokens = Tokens()
+    tokens = TokenOwners()
     for desk in (TeamDesk, OfficeDesk):
         desk(board, service.pages, tokens).add_to(app)
     app.add_api_route("/api/submissions/{submission_id}", service.submission)

@@ -12,7 +12,7 @@ from vcrgen.leaderboard import office
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.commands import remove
 from vcrgen.leaderboard.service.pages import LivePages
-from vcrgen.leaderboard.service.teams import UNKEPT, Guessing, Tokens
+from vcrgen.leaderboard.service.teams import UNKEPT, Guessing, TokenOwners
 from vcrgen.reading import encodable
 from vcrgen.web import answers
 from vcrgen.web.answers import Refusal
@@ -27,7 +27,7 @@ class OfficeDesk:
     A request acts only with the token in its own body, which no other site knows; no cookie says who somebody is.
     """
 
-    def __init__(self, board: Board, pages: LivePages, tokens: Tokens) -> None:
+    def __init__(self, board: Board, pages: LivePages, tokens: TokenOwners) -> None:
         self._board = board
         self._pages = pages
         self._tokens = tokens

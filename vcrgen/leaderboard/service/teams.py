@@ -55,7 +55,7 @@ class Guessing(Refusal):
     """Somebody tries one token after another; the answer takes as little work as can be."""
 
 
-class Tokens:
+class TokenOwners:
     """Who a token belongs to; whoever guesses has to wait soon, and a right token always passes."""
 
     def __init__(self) -> None:
@@ -80,7 +80,7 @@ class Tokens:
 class TeamDesk:
     """The routes for teams."""
 
-    def __init__(self, board: Board, pages: LivePages, tokens: Tokens) -> None:
+    def __init__(self, board: Board, pages: LivePages, tokens: TokenOwners) -> None:
         self._board = board
         self._pages = pages
         self._tokens = tokens
