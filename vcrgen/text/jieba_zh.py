@@ -11,9 +11,10 @@ flags for words of no dictionary, which the rules in ``name_rules_zh`` judge by 
 
 import functools
 import re
+import sys
 import unicodedata
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib.metadata import version
 
@@ -69,10 +70,16 @@ def load_jieba() -> Jieba:
         from jieba.finalseg.prob_start import P as START  # type: ignore[import-untyped, unused-ignore]
         from jieba.finalseg.prob_trans import P as MOVES  # type: ignore[import-untyped, unused-ignore]
 
+    flags: dict[str, str] = {}
+
+    def frequencies(lines: Iterable[bytes]) -> Iterator[tuple[str, int]]:
+        for line in lines:
+            word, frequency, flag = line.decode("utf-8").split()
+            flags[word] = sys.intern(flag)  # few flags for 350,000 words
+            yield word, int(frequency)
+
     with Tokenizer().get_dict_file() as lines:
-        rows = [line.decode("utf-8").split() for line in lines]
-    cutter = WordCutter(((word, int(frequency)) for word, frequency, _ in rows), START, MOVES, EMITS)
-    return Jieba(cutter, {word: flag for word, _, flag in rows})
+        return Jieba(WordCutter(frequencies(lines), START, MOVES, EMITS), flags)
 
 
 def jieba() -> Segmenter:

@@ -41,9 +41,12 @@ class WordCutter:
         moves: Probabilities,
         emits: Probabilities,
     ) -> None:
-        listed = list(frequencies)
-        total = log(sum(frequency for _, frequency in listed))  # jieba counts a word that is listed twice twice
-        known = dict(listed)
+        known: dict[str, int] = {}
+        counted = 0
+        for word, frequency in frequencies:
+            known[word] = frequency
+            counted += frequency  # jieba counts a word that is listed twice twice
+        total = log(counted)
         logs = {frequency: log(frequency or 1) - total for frequency in set(known.values())}
         self._nothing = log(1) - total
         # The logarithm of each word's share. 0 stands for the beginning of a word that is none itself.
@@ -51,7 +54,8 @@ class WordCutter:
         for word in known:
             for end in range(1, len(word)):
                 self._words.setdefault(word[:end], 0.0)
-        self._words |= {word: logs[frequency] if frequency else 0.0 for word, frequency in known.items()}
+        for word, frequency in known.items():
+            self._words[word] = logs[frequency] if frequency else 0.0
         characters = set().union(*emits.values())
         self._emits = {char: tuple(emits[s].get(char, _IMPOSSIBLE) for s in "BMES") for char in characters}
         self._start = tuple(start[state] for state in "BMES")
