@@ -47,7 +47,7 @@ def test_a_plan(predict: Run, dataset: Path, serve: Any, faults: Any) -> None:
         "Tokens of these: 1,900 to read, 190 to write.",
         "Cost of these: 0.00665, beside 0.00175 that is spent.",
     ]
-    assert out.splitlines()[3] == "Time: about 0.0 minutes. Measured on 5 replies, which are kept."
+    assert out.splitlines()[3] == "Time: about 2 seconds. Measured on 5 replies, which are kept."
 
 
 def test_what_failed(predict: Run, dataset: Path, serve: Any, faults: Any) -> None:

@@ -112,6 +112,15 @@ def test_nothing_is_left_behind(perfect: Path, key: Path, monkeypatch: pytest.Mo
     assert not list(scratch.iterdir())
 
 
+def test_a_plain_file_needs_no_temporary_folder(perfect: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Which there may be none, as on a full disk."""
+    monkeypatch.setattr(received.tempfile, "tempdir", str(tmp_path / "nowhere"))
+    assert receive(perfect).path == perfect
+    perfect.with_suffix(".gz").write_bytes(gzip.compress(perfect.read_bytes()))
+    with pytest.raises(PredictionError, match=r"no room for a copy of \S+perfect.gz in the temporary folder"):
+        receive(perfect.with_suffix(".gz"))
+
+
 def test_other_things_that_are_no_file(tmp_path: Path) -> None:
     for file, sentence in ((tmp_path, "cannot be read: Is a directory"), (tmp_path / "none", "No such file")):
         with pytest.raises(PredictionError, match=sentence):

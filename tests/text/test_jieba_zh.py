@@ -70,3 +70,12 @@ def test_words_of_captions_are_jiebas(oracle: Any) -> None:
         pytest.skip("needs ../shared/data/wiki/pairs_zh.parquet")
     captions = pq.read_table(WIKI / "pairs_zh.parquet", columns=["caption"])["caption"].to_pylist()
     assert [words_of(load_jieba(), text) for text in captions] == [words_of(oracle, text) for text in captions]
+
+
+def test_only_short_runs_are_remembered() -> None:
+    """Or memory would grow with what strangers write."""
+    cutter = load_jieba().cutter
+    cutter._unknown.cache_clear()
+    for text in ("龘靐", "龘靐" * 8, "龘靐" * 9, "a" * 1000):
+        cutter.cut(text)
+    assert cutter._unknown.cache_info().currsize == 2

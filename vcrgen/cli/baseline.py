@@ -86,7 +86,8 @@ def ocr(
     pictures = open_pictures(open_dataset(dataset, VCR), choice)
     target = out or default_out(dataset, "ocr")
     workers = workers or min(cores() or 1, MOST_WORKERS)
-    _say_how_long(pictures, OcrModel(), workers)
+    if pictures.total >= MANY:
+        _say_how_long(pictures, OcrModel(), workers)
     with ConsoleWatcher(console.err, doing="reading", unit="pictures", kept="read") as watcher:
         result = run_baseline(pictures, choice, out=target, make_model=OcrModel, workers=workers, watcher=watcher)
     if result.aside:
@@ -100,8 +101,6 @@ def _say_how_long(pictures: Pictures, model: Reader, workers: int) -> None:
     """Read the first pictures of many, and say how long all of them will take."""
     from vcrgen.models.base import Request, RequestProblem
 
-    if pictures.total < MANY:
-        return
     began = time.monotonic()
     for picture in islice(pictures.stream(), TRIED):
         with suppress(RequestProblem):  # which the run counts

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -143,4 +144,5 @@ def _say_plan(result: JobResult, chosen: PredictOptions) -> None:
     else:
         cost = left * (read * chosen.prices[0] + written * chosen.prices[1]) / 1_000_000
         typer.echo(f"Cost of these: {cost:,.4g}, beside {spent.cost:,.4g} that is spent.")
-    typer.echo(f"Time: about {seconds / 60:,.1f} minutes. Measured on {replies:,} replies, which are kept.")
+    time = f"{seconds / 60:,.0f} minutes" if seconds >= 120 else f"{math.ceil(seconds)} seconds"
+    typer.echo(f"Time: about {time}. Measured on {replies:,} replies, which are kept.")

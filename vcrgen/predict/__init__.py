@@ -1,1 +1,1 @@
-"""Baselines: a dataset's pictures -> a reader -> a file of outputs that the scorer takes."""
+"""A dataset's pictures -> a model -> a file of outputs that the scorer takes; ``job.py`` for models that cost money."""

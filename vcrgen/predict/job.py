@@ -106,17 +106,16 @@ def predict(
         run.ask(model, watcher or Watcher(), may_send=may_send, on_reply=may_send.count)
         finished = not plan and bool(run.lines) and (allow_failed or not run.aside)
         tally = ReplyTally(price)
+        replies: Iterable[Reply] = (read_reply(ledger, key) for _, key in run.lines)
         if finished:
             earlier = _choices(ledger, out)
             if choice not in earlier:
                 ledger.add(f"{_CHOICE}{len(earlier)}", asdict(choice))
             others = [other for other in earlier if not choice.holds(other)]
             lines = _merged(dataset, [choice, *others], prompt, ledger) if others else run.lines
-            for reply in write_outputs(out, lines, ledger, model.name):
-                tally.add(reply)
-        else:
-            for _, key in run.lines:
-                tally.add(read_reply(ledger, key))
+            replies = write_outputs(out, lines, ledger, model.name)
+        for reply in replies:
+            tally.add(reply)
         tally.retries.update(run.retries)
         choices = [asdict(each) for each in _choices(ledger, out)]
         report = report_of(facts, choices, tally, finished=finished, pictures=pictures.total, missing=run.reasons)

@@ -3,7 +3,7 @@
 What ``jieba.cut`` of jieba 0.42.1 gives is what :meth:`WordCutter.cut` gives, word by word: floats are added in the
 same order, and ties go the same way. (A test compares them; so did 11 million characters once.) jieba makes several
 objects for every character, and at each character of a run of unknown ones it copies the path so far, which takes
-quadratic time. Here a block is one loop, and a run of unknown characters that was seen before is looked up.
+quadratic time. Here a block is one loop, and a short run of unknown characters that was seen before is looked up.
 
 Example: 我们在野生动物园玩 is one block. For each of its characters, from the last one on, the best way to the end is
 found: the word to take there, of those in the dictionary, by the sum of the logarithms of the frequencies. Then the
@@ -26,7 +26,9 @@ _BLOCKS = re.compile(f"([{BLOCK}]+)")
 _HAN = re.compile("([\u4e00-\u9fd5]+)")
 _LATIN = re.compile(r"([a-zA-Z0-9]+(?:\.\d+)?%?)")
 _IMPOSSIBLE = -3.14e100  # jieba's logarithm of 0
-_REMEMBERED = 1 << 16  # runs of unknown characters
+# Runs of unknown characters that are remembered, and the characters of one: longer ones hardly come again, and memory
+# would grow with what a stranger writes.
+_REMEMBERED, _LONGEST_REMEMBERED = 1 << 16, 16
 
 Probabilities = Mapping[str, Mapping[str, float]]
 
@@ -94,7 +96,8 @@ class WordCutter:
                 starts.append(position + start)
             elif at > start:
                 run = block[start:at]
-                for word in run if self._words.get(run) else self._unknown(run):
+                recognise = self._unknown if len(run) <= _LONGEST_REMEMBERED else self._recognise
+                for word in run if self._words.get(run) else recognise(run):
                     words.append(word)
                     starts.append(position + start)
                     start += len(word)

@@ -40,7 +40,13 @@ def receive(file: Path) -> PredictionFile:
             holds no outputs.
     """
     piped = file == STDIN or (file.exists() and not file.is_file())
-    folder = tempfile.TemporaryDirectory(prefix="vcrgen-outputs-")  # it lives as long as the outputs
+    if not piped and _compression(file) is None:
+        return open_predictions(file)
+    try:
+        folder = tempfile.TemporaryDirectory(prefix="vcrgen-outputs-")  # it lives as long as the outputs
+    except OSError as problem:
+        why = problem.strerror or problem
+        raise PredictionError(f"There is no room for a copy of {file} in the temporary folder ({why}).") from None
     source = file
     if piped:
         source = Path(folder.name) / "piped"
@@ -49,9 +55,6 @@ def receive(file: Path) -> PredictionFile:
     if kind is not None:
         packed, source = source, Path(folder.name) / "unpacked"
         _write(source, _unpacked(packed, kind), file)
-    if source == file:
-        folder.cleanup()
-        return open_predictions(file)
     shown = Path("standard input") if file == STDIN else file
     name = shown.with_suffix("") if shown.suffix in SUFFIXES else shown
     try:
