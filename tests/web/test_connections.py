@@ -32,10 +32,10 @@ async def greet(scope: Any, receive: Any, send: Any) -> None:
 def start() -> Iterator[Callable[[Connections], tuple[str, int]]]:
     running: list[tuple[uvicorn.Server, threading.Thread]] = []
 
-    def run(door: Connections) -> tuple[str, int]:
+    def run(limits: Connections) -> tuple[str, int]:
         listening = listen("127.0.0.1", 0)
         config = uvicorn.Config(
-            greet, log_config=None, lifespan="off", http=protocol_of(door), ws="none", timeout_graceful_shutdown=1
+            greet, log_config=None, lifespan="off", http=protocol_of(limits), ws="none", timeout_graceful_shutdown=1
         )
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})

@@ -221,13 +221,13 @@ def maintainer(
     revoke: Annotated[bool, typer.Option("--revoke", help="Make all tokens of the maintainer void.")] = False,
 ) -> None:
     """Give a maintainer a token for the page on which files are approved, edited and withdrawn, or make it void."""
-    from vcrgen.leaderboard import office
+    from vcrgen.leaderboard import maintainers
 
     opened = _open(board)
     if revoke:
-        console.out.print(f"{office.revoke(opened, name)} tokens are void now.")
+        console.out.print(f"{maintainers.revoke(opened, name)} tokens are void now.")
     else:
-        typer.echo(office.give_token(opened, name))
+        typer.echo(maintainers.give_token(opened, name))
         console.err.print("This is the only time it is shown; the board keeps a hash of it.")
 
 

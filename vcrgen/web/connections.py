@@ -67,9 +67,9 @@ class Connections:
 
 
 class GuardedProtocol(H11Protocol):
-    """One connection, with limits on its time; ``door`` has all of them."""
+    """One connection, with limits on its time; ``limits`` has all of them."""
 
-    door: Connections
+    limits: Connections
     address = ""
     _timer: asyncio.TimerHandle | None = None
     _answering = False
@@ -79,7 +79,7 @@ class GuardedProtocol(H11Protocol):
         super().connection_made(transport)
         self.address = site_of(self.client[0] if self.client else "")
         self._allow(HEADER_SECONDS)
-        self.door.enter(self)
+        self.limits.enter(self)
 
     def data_received(self, data: bytes) -> None:
         """Some bytes came; perhaps with them a request is whole."""
@@ -95,7 +95,7 @@ class GuardedProtocol(H11Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """The connection is closed."""
         super().connection_lost(exc)
-        self.door.leave(self)
+        self.limits.leave(self)
         if self._timer is not None:
             self._timer.cancel()
 
@@ -106,7 +106,7 @@ class GuardedProtocol(H11Protocol):
 
     def drop(self) -> None:
         """Close the connection at once."""
-        self.door.leave(self)
+        self.limits.leave(self)
         self.transport.abort()
 
     def _changed(self) -> None:
@@ -119,6 +119,6 @@ class GuardedProtocol(H11Protocol):
         self._timer = self.loop.call_later(seconds, self.drop)
 
 
-def protocol_of(door: Connections) -> type[GuardedProtocol]:
-    """The protocol for uvicorn's option ``http``, whose connections all pass one door."""
-    return type("DoorProtocol", (GuardedProtocol,), {"door": door})
+def protocol_of(limits: Connections) -> type[GuardedProtocol]:
+    """The protocol for uvicorn's option ``http``, whose connections are counted by one object."""
+    return type("LimitedProtocol", (GuardedProtocol,), {"limits": limits})

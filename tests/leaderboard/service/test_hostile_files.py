@@ -1,4 +1,4 @@
-"""Files made to do harm: refused at the door or failed with sentences, and the worker lives on."""
+"""Files made to do harm: refused before they are kept, or failed with sentences, and the worker lives on."""
 
 import gzip
 import io

@@ -20,9 +20,9 @@ from vcrgen.errors import LeaderboardError, VcrgenError
 from vcrgen.leaderboard.api import as_json
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.records import State
-from vcrgen.leaderboard.service.office import OfficeDesk
+from vcrgen.leaderboard.service.maintainers import MaintainerRoutes
 from vcrgen.leaderboard.service.pages import LivePages
-from vcrgen.leaderboard.service.teams import SENT, TeamDesk, TokenOwners, by_token
+from vcrgen.leaderboard.service.teams import SENT, TeamRoutes, TokenOwners, by_token
 from vcrgen.leaderboard.site import names
 from vcrgen.leaderboard.site.render import policy
 from vcrgen.leaderboard.store import submissions
@@ -52,8 +52,8 @@ def make_app(board: Board, worker_alive: Callable[[], bool]) -> ASGIApp:
     app.add_api_route("/", lambda: service.page(names.INDEX), response_class=HTMLResponse)
     app.add_api_route("/health", service.health)
     tokens = TokenOwners()
-    for desk in (TeamDesk, OfficeDesk):
-        desk(board, service.pages, tokens).add_to(app)
+    for routes in (TeamRoutes, MaintainerRoutes):
+        routes(board, service.pages, tokens).add_to(app)
     app.add_api_route("/api/submissions/{submission_id}", service.submission)
     app.add_api_route("/{name}", service.page)
     for kind in (HTTPException, Refusal, BodyRefused):

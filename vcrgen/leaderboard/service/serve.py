@@ -9,7 +9,7 @@ from functools import partial
 
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.service.app import make_app
-from vcrgen.leaderboard.service.news import telling
+from vcrgen.leaderboard.service.events import sending_events
 from vcrgen.web.serve import listen, only_service, run_service
 
 LEFT_SECONDS = 3600  # after which an upload that was cut off is not going on
@@ -33,5 +33,5 @@ def serve(board: Board, *, host: str, port: int, proxy: str) -> None:
                 left.unlink(missing_ok=True)
         listening = listen(host, port)
         command = [sys.executable, "-m", "vcrgen.leaderboard.worker", str(board.folder), str(os.getpid())]
-        with telling(board):
+        with sending_events(board):
             run_service(partial(make_app, board), listening, command, proxy=proxy)

@@ -77,7 +77,7 @@ class TokenOwners:
         raise Refusal(401, "The token is not one of this board, or was revoked; the maintainers give tokens.")
 
 
-class TeamDesk:
+class TeamRoutes:
     """The routes for teams."""
 
     def __init__(self, board: Board, pages: LivePages, tokens: TokenOwners) -> None:

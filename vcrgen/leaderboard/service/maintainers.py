@@ -8,7 +8,7 @@ from fastapi.responses import HTMLResponse
 from starlette.datastructures import FormData
 
 from vcrgen.errors import LeaderboardError
-from vcrgen.leaderboard import office
+from vcrgen.leaderboard import maintainers
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.commands import remove
 from vcrgen.leaderboard.service.pages import LivePages
@@ -21,7 +21,7 @@ FACTS = ("link", "access", "size", "released")
 FIELDS = ("token", "id", "do", "reason", *FACTS)
 
 
-class OfficeDesk:
+class MaintainerRoutes:
     """The route for maintainers.
 
     A request acts only with the token in its own body, which no other site knows; no cookie says who somebody is.
@@ -43,7 +43,7 @@ class OfficeDesk:
         async def admit(form: FormData) -> None:
             nonlocal name
             token = answers.texts_of(form, FIELDS)["token"]
-            name = self._tokens.owner(request, await run_in_threadpool(office.maintainer_of, self._board, token))
+            name = self._tokens.owner(request, await run_in_threadpool(maintainers.maintainer_of, self._board, token))
 
         try:
             async with answers.form_of(request, fields=2 * len(FIELDS), admit=admit) as form:
@@ -66,10 +66,10 @@ class OfficeDesk:
     def _do(self, actor: str, values: dict[str, str]) -> None:
         match values["do"]:
             case "approve":
-                office.approve(self._board, values["id"], actor=actor)
+                maintainers.approve(self._board, values["id"], actor=actor)
             case "decline":
-                office.decline(self._board, values["id"], values["reason"], actor=actor)
+                maintainers.decline(self._board, values["id"], values["reason"], actor=actor)
             case "withdraw":
                 remove(self._board, values["id"], values["reason"], actor=actor)
             case "edit":
-                office.edit(self._board, values["id"], actor=actor, **{name: values[name] for name in FACTS})
+                maintainers.edit(self._board, values["id"], actor=actor, **{name: values[name] for name in FACTS})

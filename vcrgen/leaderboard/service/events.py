@@ -28,7 +28,7 @@ LONGEST_PAUSE = 300.0  # seconds between two tries
 GIVEN_UP = timedelta(hours=24)  # after which an event is not told any more
 
 
-class News:
+class EventSender:
     """Tells a board's webhook what happens."""
 
     def __init__(self, board: Board, hook: Webhook) -> None:
@@ -87,7 +87,7 @@ def as_json(event: Event) -> bytes:
 
 
 @contextmanager
-def telling(board: Board) -> Iterator[None]:
+def sending_events(board: Board) -> Iterator[None]:
     """Tell a board's webhook what happens while the block lasts; nothing if it has none.
 
     Raises:
@@ -100,9 +100,9 @@ def telling(board: Board) -> Iterator[None]:
     if not file.is_file():
         write_text(file, secrets.token_hex(32))
         file.chmod(0o600)
-    news = News(board, Webhook(board.settings.webhook, file.read_text("utf-8").strip().encode()))
-    threading.Thread(target=news.run, daemon=True).start()
+    sender = EventSender(board, Webhook(board.settings.webhook, file.read_text("utf-8").strip().encode()))
+    threading.Thread(target=sender.run, daemon=True).start()
     try:
         yield
     finally:
-        news.stop()
+        sender.stop()

@@ -11,8 +11,8 @@ import pytest
 
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.commands import give_token, remove
-from vcrgen.leaderboard.service import news
-from vcrgen.leaderboard.service.news import SENT, telling
+from vcrgen.leaderboard.service import events
+from vcrgen.leaderboard.service.events import SENT, sending_events
 
 
 class Ear(HTTPServer):
@@ -60,10 +60,10 @@ def until(condition: Callable[[], bool]) -> None:
 def test_each_event_is_told_once(
     make_board: Any, ear: Ear, place: Any, monkeypatch: pytest.MonkeyPatch, capfd: Any
 ) -> None:
-    monkeypatch.setattr(news, "POLL_SECONDS", 0.05)
+    monkeypatch.setattr(events, "POLL_SECONDS", 0.05)
     board: Board = make_board(webhook=f"http://127.0.0.1:{ear.server_address[1]}/")
     place(board, "Before", {("easy", "stacked"): [0.5, 0.5]})
-    with telling(board):
+    with sending_events(board):
         until(lambda: (board.folder / SENT).exists())
         one = place(board, "A", {("mixed", "stacked"): [0.123456, 0.123456]}, set_name="hidden-en")
         remove(board, one.id, "a reason")
@@ -73,9 +73,9 @@ def test_each_event_is_told_once(
     assert ear.heard[2]["actor"] == "maintainer" and ear.heard[0]["facts"]["model"] == "A"
     assert "0.12" not in json.dumps(ear.heard) and one.id not in json.dumps(ear.heard)
     assert capfd.readouterr().err.count("webhook failed") == 2
-    with telling(board):  # a new start goes on where the old one ended
+    with sending_events(board):  # a new start goes on where the old one ended
         two = place(board, "B", {("easy", "stacked"): [0.5, 0.5]})
         until(lambda: len(ear.heard) >= 5)
     assert [line["facts"]["model"] for line in ear.heard[3:]] == ["B", "B"] and two.id
-    assert (board.folder / news.KEY).stat().st_mode & 0o077 == 0
+    assert (board.folder / events.KEY).stat().st_mode & 0o077 == 0
     board.engine.dispose()

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from vcrgen.errors import LeaderboardError
-from vcrgen.leaderboard import office
+from vcrgen.leaderboard import maintainers
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.commands import score_waiting
 from vcrgen.leaderboard.store.log import read_log
@@ -32,7 +32,7 @@ def whats(board: Board) -> list[str]:
 def test_a_file_waits_for_a_maintainer(
     held: Board, open_desk: Callable[..., Any], hand: Any, public_key: AnswerKey
 ) -> None:
-    desk, token = open_desk(held), office.give_token(held, "Ada")
+    desk, token = open_desk(held), maintainers.give_token(held, "Ada")
     first, second = (desk.api(hand(public_key, right=n), model=f"M{n}").json() for n in (1, 2))
     assert first["state"] == "held" and score_waiting(held) == 0
     assert "Waiting for a maintainer" in desk.client.get(first["page"]).text
@@ -54,7 +54,7 @@ def test_a_file_waits_for_a_maintainer(
 def test_editing_and_withdrawing(
     sqlite_board: Board, open_desk: Callable[..., Any], hand: Any, public_key: AnswerKey
 ) -> None:
-    desk, token = open_desk(sqlite_board), office.give_token(sqlite_board, "Ada")
+    desk, token = open_desk(sqlite_board), maintainers.give_token(sqlite_board, "Ada")
     number = desk.api(hand(public_key), size="7B").json()["id"]
     score_waiting(sqlite_board)
     facts = {"link": "https://example.org/x", "access": "open", "size": "8B", "released": "2026-01-31"}
@@ -72,7 +72,7 @@ def test_editing_and_withdrawing(
 
 
 def test_who_is_no_maintainer(sqlite_board: Board, open_desk: Callable[..., Any], hand: Any, public_key: Any) -> None:
-    desk, token = open_desk(sqlite_board), office.give_token(sqlite_board, "Ada")
+    desk, token = open_desk(sqlite_board), maintainers.give_token(sqlite_board, "Ada")
     number = desk.api(hand(public_key)).json()["id"]
     score_waiting(sqlite_board)
     for other in (desk.token, "", "vcr_maintainer_x"):
@@ -82,10 +82,10 @@ def test_who_is_no_maintainer(sqlite_board: Board, open_desk: Callable[..., Any]
     data = {"token": token, "do": "withdraw", "id": number, "reason": "x"}
     assert desk.client.post("/manage", data=data, headers=evil).status_code == 403
     assert desk.client.post("/submit", data={"token": token, "set": "public"}).status_code == 401, "not a team's"
-    assert office.revoke(sqlite_board, "Ada") == 1
+    assert maintainers.revoke(sqlite_board, "Ada") == 1
     assert do(desk, token).status_code == 401
     with pytest.raises(LeaderboardError, match="no maintainer"):
-        office.revoke(sqlite_board, "Ada")
+        maintainers.revoke(sqlite_board, "Ada")
     assert desk.client.get(f"/api/submissions/{number}").json()["state"] == "scored"
-    assert (sqlite_board.folder / office.FILE).stat().st_mode & 0o077 == 0
-    assert token not in (sqlite_board.folder / office.FILE).read_text()
+    assert (sqlite_board.folder / maintainers.FILE).stat().st_mode & 0o077 == 0
+    assert token not in (sqlite_board.folder / maintainers.FILE).read_text()
