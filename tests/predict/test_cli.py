@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from vcrgen.cli.baseline import default_out
+from vcrgen.cli.outputs import default_out
 from vcrgen.models.ocr import OcrModel
 
 Run = Callable[..., tuple[int, str, str]]

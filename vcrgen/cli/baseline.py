@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import shlex
 import time
 from contextlib import suppress
 from itertools import islice
@@ -15,12 +14,12 @@ import typer
 from vcrgen.cli import console
 from vcrgen.cli.doctor import cores
 from vcrgen.cli.options import examples
+from vcrgen.cli.outputs import PictureFolder, default_out, score_command
 from vcrgen.cli.root import app
 from vcrgen.errors import ConfigError
-from vcrgen.storage import remote_url
 
 if TYPE_CHECKING:
-    from vcrgen.dataset.pictures import Choice, Pictures
+    from vcrgen.dataset.pictures import Pictures
     from vcrgen.models.base import Reader
 
 MOST_WORKERS = 4  # each holds some hundred MB
@@ -48,10 +47,7 @@ def _group() -> None:
     )
 )
 def ocr(
-    dataset: Annotated[
-        Path,
-        typer.Argument(metavar="DIR", help="A dataset that vcrgen built, or the public part of a hidden test set."),
-    ],
+    dataset: PictureFolder,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="A new file (JSON Lines).", show_default="DIR-ocr.jsonl")
     ] = None,
@@ -109,30 +105,6 @@ def _say_how_long(pictures: Pictures, model: Reader, workers: int) -> None:
     many = f"Reading {pictures.total:,} pictures, {workers} at a time"
     told = f"{many}: about {math.ceil(minutes)} min, if all are like the first {TRIED}."
     console.err.print(told, soft_wrap=True)
-
-
-def default_out(dataset: Path, what: str) -> Path:
-    """Where outputs go if nobody says: beside the dataset, or here if it is in an object store."""
-    if remote_url(dataset.as_posix()):
-        return Path(f"{dataset.name}-{what}.jsonl")
-    folder = dataset if dataset.name not in ("", "..") else dataset.resolve()
-    return folder.with_name(f"{folder.name}-{what}.jsonl")
-
-
-def score_command(file: Path, pictures: Pictures, choice: Choice) -> str:
-    """The command that scores a file of outputs; of a hidden test set, the key may be where only its owner looks."""
-    from vcrgen.dataset.key import is_key
-
-    data, splits = str(pictures.dataset), pictures.dataset.splits
-    if pictures.dataset.is_hidden:
-        folder = pictures.dataset.folder.disk
-        data = str(Path(data).parent / "key") if folder and is_key(folder.parent / "key") else "KEY"
-    words = ["vcrgen", "score", str(file), "--data", data]
-    if choice.split or len(splits) > 1:
-        words += ["--split", choice.split or "all"]
-    if choice.limit:
-        words += ["--subset", f"first{choice.limit}"]
-    return shlex.join(words)
 
 
 app.add_typer(baseline, name="baseline")

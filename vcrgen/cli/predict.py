@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from vcrgen.cli import console
-from vcrgen.cli.baseline import default_out, score_command
 from vcrgen.cli.options import examples, options_of
+from vcrgen.cli.outputs import PictureFolder, default_out, score_command
 from vcrgen.cli.root import app
 from vcrgen.config import PredictOptions, checked, given
 
@@ -33,10 +33,7 @@ UNFINISHED = 3  # exit code: some pictures have no reply
 )
 @options_of(PredictOptions)
 def predict(
-    dataset: Annotated[
-        Path,
-        typer.Argument(metavar="DIR", help="A dataset that vcrgen built, or the public part of a hidden test set."),
-    ],
+    dataset: PictureFolder,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="A file (JSON Lines).", show_default="DIR-MODEL.jsonl")
     ] = None,

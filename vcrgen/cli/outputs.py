@@ -1,0 +1,42 @@
+"""What the commands that make outputs share: which pictures are read, where outputs go, and how they are scored."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from vcrgen.storage import remote_url
+
+if TYPE_CHECKING:
+    from vcrgen.dataset.pictures import Choice, Pictures
+
+PictureFolder = Annotated[
+    Path, typer.Argument(metavar="DIR", help="A dataset that vcrgen built, or the public part of a hidden test set.")
+]
+
+
+def default_out(dataset: Path, what: str) -> Path:
+    """Where outputs go if nobody says: beside the dataset, or here if it is in an object store."""
+    if remote_url(dataset.as_posix()):
+        return Path(f"{dataset.name}-{what}.jsonl")
+    folder = dataset if dataset.name not in ("", "..") else dataset.resolve()
+    return folder.with_name(f"{folder.name}-{what}.jsonl")
+
+
+def score_command(file: Path, pictures: Pictures, choice: Choice) -> str:
+    """The command that scores a file of outputs; of a hidden test set, the key may be where only its owner looks."""
+    from vcrgen.dataset.key import is_key
+
+    data, splits = str(pictures.dataset), pictures.dataset.splits
+    if pictures.dataset.is_hidden:
+        folder = pictures.dataset.folder.disk
+        data = str(Path(data).parent / "key") if folder and is_key(folder.parent / "key") else "KEY"
+    words = ["vcrgen", "score", str(file), "--data", data]
+    if choice.split or len(splits) > 1:
+        words += ["--split", choice.split or "all"]
+    if choice.limit:
+        words += ["--subset", f"first{choice.limit}"]
+    return shlex.join(words)
