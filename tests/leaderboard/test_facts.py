@@ -75,7 +75,8 @@ def test_a_name_is_stored_once_and_for_all(text: str) -> None:
         return
     assert check_name(name, "model") == name == unicodedata.normalize("NFC", name)
     assert 1 <= len(name) <= MAX_NAME
-    assert not [char for char in name if unicodedata.category(char)[0] == "C"]
+    # Characters that Python's Unicode does not know yet may be letters of a later one, by which names are checked.
+    assert not [char for char in name if unicodedata.category(char) in ("Cc", "Cf", "Co", "Cs")]
 
 
 @pytest.mark.parametrize(

@@ -176,7 +176,8 @@ def test_the_worker_outlives_every_file(make_board: Any, open_desk: Any, public_
 def test_time_and_memory_are_limited(make_board: Any, open_desk: Any, hand: Any, public_key: AnswerKey) -> None:
     board = make_board(memory_mb=64)
     desk = open_desk(board)
-    fat = desk.api(b'{"question_id": "x", "output": [' + b"[]," * (3 << 20) + b"[]]}", model="fat")
+    text = '"' + "a" * 20 + "\N{GRINNING FACE}" + '",'  # four bytes a character once it is read
+    fat = desk.api(('{"question_id": "x", "output": [' + text * 900_000 + "0]}").encode(), model="fat")  # about 160 MB
     assert score_waiting(board) == 1
     assert desk.state(fat)["problems"] == ["Scoring this file takes more memory than this board gives."]
     small = desk.api(hand(public_key), model="after it")
