@@ -34,15 +34,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from vcrgen.leaderboard.disclosure import climb, disclose, step_of
 from vcrgen.leaderboard.records import Figure
 from vcrgen.stats.bootstrap import Sums, resampled_means
-from vcrgen.stats.intervals import spreads
+from vcrgen.stats.intervals import mean_interval, spreads
 
 FILES = 20
 SETS = ((40, 55), (90, 132))
 VIEWS = 2  # in a file; a ladder scores the first
 Design = NDArray[np.bool_]  # texts x guesses: which guesses stand in the outputs of a file
 Numbers = NDArray[Any]
-BOOTSTRAP_SLACK = 0.2  # of a step: how far the ends of an interval are from those of a normal distribution
-Z = 1.96
+BOOTSTRAP_SLACK = 0.2  # of a step: how far the resampled ends of an interval are from those without resampling
 
 
 @dataclass(frozen=True)
@@ -167,7 +166,7 @@ class Chains:
         self._rng = np.random.default_rng([seed, 7])
         self._image, self._guesses, self._count = world.image, world.guesses, chains
         self._sizes = np.bincount(world.image).astype(np.float32)
-        self._ladder = ladder
+        self._ladder, self._groups = ladder, np.array([len(self._sizes)])
         self._texts = int(world.fed.sum()) if ladder else world.texts
         images = len(self._sizes)
         fed = np.arange(images) < (world.feedback.sum() if ladder else images)
@@ -190,8 +189,8 @@ class Chains:
         )
         self._ends = None
         if not self._ladder:
-            shown = np.array([bound.interval for bound in self._bounds], np.float32) * self._texts
-            step = self._bounds[0].step * self._texts
+            shown = np.array([bound.interval for bound in self._bounds], np.float32)
+            step = self._bounds[0].step
             slack = BOOTSTRAP_SLACK * step
             self._ends = (
                 shown[:, 0] - slack,
@@ -237,10 +236,10 @@ class Chains:
         if self._ends is not None:
             mean = total / self._texts
             variance = squares - 2 * mean * weighted + mean**2 * (self._sizes**2).sum()
-            reach = Z * np.sqrt(np.maximum(variance, 0))
+            sd = np.sqrt(np.maximum(variance, 0)) / self._texts
             a, b, c, d = (end[:, None] for end in self._ends)
-            for end, least, most in ((total - reach, a, b), (total + reach, c, d)):
-                far = far + np.maximum(np.maximum(least - end, end - most), 0) ** 2
+            for end, least, most in zip(mean_interval(mean, sd, self._groups), (a, c), (b, d), strict=True):
+                far = far + (self._texts * np.maximum(np.maximum(least - end, end - most), 0)) ** 2
         found: Numbers = far.sum(axis=1)
         return found
 

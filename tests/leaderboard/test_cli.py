@@ -72,6 +72,8 @@ def test_a_board_from_beginning_to_end(
     assert succeed(example("import")) == "1 new rows.\n" and succeed(example("import")) == "0 new rows.\n"
     code, out, err = run("leaderboard", *example("token"))
     assert code == 0 and re.fullmatch(r"vcr_[\w-]{43}\n", out) and "only time it is shown" in err
+    code, out, err = run("leaderboard", "token", "board", "--team", "Te\N{CYRILLIC SMALL LETTER A}m A")
+    assert code == 0 and "may take it for Team A, as the names look the same" in " ".join(err.split())
     assert "Team A" in succeed(["token", "board"]) and "1 tokens are void now" in succeed(example("token", 1))
     code, out, err = run("leaderboard", *example("maintainer"))
     assert code == 0 and re.fullmatch(r"vcr_maintainer_[\w-]{43}\n", out) and "only time it is shown" in err

@@ -14,7 +14,7 @@ from sqlalchemy import func, select
 
 from vcrgen.dataset.key import FINAL
 from vcrgen.errors import LeaderboardError
-from vcrgen.leaderboard import closing, commands
+from vcrgen.leaderboard import closing, commands, maintainers
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.closing import close
 from vcrgen.leaderboard.disclosure import STEPS
@@ -201,6 +201,19 @@ def test_when_a_set_can_be_closed(light: Board) -> None:
     with pytest.raises(LeaderboardError, match="is closed already"):
         close(light, SET, Watcher())
     assert retired[-1] == "closed"
+
+
+def test_files_that_wait_for_approval_come_first(
+    make_board: Callable[..., Board], facts: Facts, submit: Submit, guess: Guess
+) -> None:
+    board = make_board(feedback="ladder", approval=True)
+    one = submit(board, guess("a", {"final": 2}), facts("One"), set_name=SET, limited=True)
+    with pytest.raises(LeaderboardError, match="wait for approval: 1; approve or decline them"):
+        close(board, SET, Watcher())
+    assert "closing" not in events(board)
+    maintainers.approve(board, one.id, actor="Ada")
+    assert close(board, SET, Watcher()) == 1
+    board.engine.dispose()
 
 
 def test_what_is_stored_before_is_of_the_feedback_part(light: Board, filled: Any, drain: Drain) -> None:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vcrgen.errors import LeaderboardError
-from vcrgen.leaderboard.facts import MAX_FILE_NAME, ModelFacts, check_facts, entry_of, file_name, lookalikes
+from vcrgen.leaderboard.facts import MAX_FILE_NAME, ModelFacts, check_facts, entry_of, file_name, lookalikes, taken_for
 from vcrgen.published.facts import MAX_LINK, MAX_NAME, Access, check_link, check_name, parse_size, show_size
 
 
@@ -256,3 +256,9 @@ def test_what_no_model_is(facts: dict[str, str], message: str) -> None:
 def test_names_that_look_the_same(models: list[tuple[str, str]], marked: list[int]) -> None:
     facts = [check_facts(team=team, model=model) for team, model in models]
     assert lookalikes(facts) == {facts[number].entry for number in marked}
+
+
+def test_a_team_whose_name_looks_the_same() -> None:
+    others = ["Paypal Lab", "PAYPAL LAB", "Other"]
+    assert taken_for("P\N{CYRILLIC SMALL LETTER A}ypal Lab", others) == ["Paypal Lab", "PAYPAL LAB"]
+    assert taken_for("paypal lab", others) == [] == taken_for("Third", others)

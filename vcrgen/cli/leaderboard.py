@@ -196,6 +196,7 @@ def token(
 ) -> None:
     """Give a team a token to hand in with, make its tokens void, or list the teams."""
     from vcrgen.leaderboard import commands
+    from vcrgen.leaderboard.facts import taken_for
     from vcrgen.leaderboard.store.teams import all_teams
 
     opened = _open(board)
@@ -212,6 +213,10 @@ def token(
     else:
         typer.echo(commands.give_token(opened, team, label, group=group))
         console.err.print("This is the only time it is shown; the board keeps a hash of it.")
+        with opened.reading() as connection:
+            alike = taken_for(team, [name for name, _ in all_teams(connection)])
+        if alike:
+            console.err.print(f"People may take it for {escape(', '.join(alike))}, as the names look the same.")
 
 
 @leaderboard.command(epilog=_examples("maintainer board Ada", "maintainer board Ada --revoke"))

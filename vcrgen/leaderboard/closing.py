@@ -35,8 +35,8 @@ def close(board: Board, set_name: str, watcher: Watcher, *, early: bool = False)
         How many models have a score.
 
     Raises:
-        LeaderboardError: There is no such set, it has no ladder, is closed or retired already, or takes files until a
-            later day; or a file could not be scored.
+        LeaderboardError: There is no such set, it has no ladder, is closed or retired already, takes files until a
+            later day, or has files that wait for approval; or a file could not be scored.
     """
     busy = LeaderboardError(f"Another process closes a set of {board.folder} already.")
     with locked(board.folder / LOCK, busy, wait=1):
@@ -68,6 +68,11 @@ def _stop_taking(board: Board, set_name: str, *, early: bool) -> None:
                 f"The set {set_name!r} takes files until {phase.closes:%Y-%m-%d %H:%M}; see --early."
             )
         if phase.closing is None:
+            if held := submissions.count(connection, states=[State.HELD], set_name=set_name):
+                raise LeaderboardError(
+                    f"Files of the set {set_name!r} that wait for approval: {held}; approve or decline them, "
+                    "as a closed set takes none."
+                )
             change_set(connection, replace(known, phase=replace(phase, closing=now())))
             record(connection, actor=maintainer(), what="closing", subject=set_name, facts={})
 

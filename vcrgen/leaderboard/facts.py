@@ -89,6 +89,11 @@ def lookalikes(models: Iterable[ModelFacts]) -> frozenset[str]:
     return frozenset(facts.entry for facts in all_models if alike(facts))
 
 
+def taken_for(name: str, teams: Iterable[str]) -> list[str]:
+    """Those of other teams whose names look the same as a name."""
+    return [team for team in teams if _look(team) == _look(name) and team.casefold() != name.casefold()]
+
+
 @functools.lru_cache(maxsize=4096)
 def _look(name: str) -> str:
     return skeleton(name).casefold()
