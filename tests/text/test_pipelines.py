@@ -49,6 +49,16 @@ def test_a_trained_pipeline_decides_what_a_name_is(trained: Path) -> None:
     assert not pipeline.finds_nouns
 
 
+@pytest.mark.parametrize(("attrs", "finds"), [({"POS": "NOUN"}, True), ({"LEMMA": "page"}, False)])
+def test_rules_may_set_parts_of_speech(trained: Path, tmp_path: Path, attrs: dict[str, str], finds: bool) -> None:
+    nlp = spacy.load(trained)
+    nlp.add_pipe("attribute_ruler", name="rules").add([[{"LOWER": "page"}]], attrs)  # type: ignore[attr-defined]
+    nlp.to_disk(tmp_path / "ruled")
+    pipeline = load_pipeline("en", str(tmp_path / "ruled"))
+    assert pipeline.finds_nouns is finds
+    assert (pipeline.nlp("a long page")[2].pos_ == "NOUN") is finds
+
+
 def test_a_build_with_a_trained_pipeline_says_so(trained: Path, tmp_path: Path) -> None:
     from vcrgen.builder.run import build
 

@@ -26,7 +26,14 @@ class TextPipeline:
     @property
     def finds_nouns(self) -> bool:
         """Whether some component sets parts of speech."""
-        return any("token.pos" in self.nlp.get_pipe_meta(name).assigns for name in self.nlp.pipe_names)
+        from spacy.attrs import POS
+        from spacy.pipeline import AttributeRuler
+
+        if any("token.pos" in self.nlp.get_pipe_meta(name).assigns for name in self.nlp.pipe_names):
+            return True
+        # In most trained pipelines rules make them of the tagger's tags, and spaCy does not say what rules set.
+        rulers = [pipe for _, pipe in self.nlp.pipeline if isinstance(pipe, AttributeRuler)]
+        return any(POS in attributes for ruler in rulers for attributes in ruler.attrs)
 
 
 @cache
