@@ -1,6 +1,6 @@
 """How often the 95 % intervals of scores hold the true score, and how often one of two equal models is called better.
 
-    python scripts/measure_intervals.py [--sets 4000]
+    python scripts/measure_intervals.py [--sets 20000]
 
 The table that it prints stands in docs/scoring.md. Each figure is a share of simulated test sets. An image has 1 to 4
 spans, as in VCR-WIKI; the spans of an image are restored with a chance of its own, drawn from a beta distribution, so
@@ -32,7 +32,7 @@ TOGETHER = 500  # simulated sets that share the resamples
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sets", type=int, default=4000, help="simulated test sets for each figure")
+    parser.add_argument("--sets", type=int, default=20_000, help="simulated test sets for each figure")
     sets = parser.parse_args().sets
     head = f"| images | correlation | {' | '.join(f'{mean:.0%}' for mean in MEANS)} |"
     for title, rows in (
