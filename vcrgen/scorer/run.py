@@ -215,11 +215,10 @@ class Session:
         taken: deque[list[tuple[Joined, Question]]] = deque()
 
         def chunks() -> Iterator[list[ToScore]]:
-            while chunk := list(_together(outputs)):
-                questions = [self.key.question(joined.question) for joined in chunk]
-                taken.append(list(zip(chunk, questions, strict=True)))
-                said = [joined.prediction for joined in chunk]
-                yield [(asked.answers, one.output, one.failed) for asked, one in zip(questions, said, strict=True)]
+            # The question of an output is read at once: to find it by its id, the key has just read it.
+            while chunk := [(joined, self.key.question(joined.question)) for joined in _together(outputs)]:
+                taken.append(chunk)
+                yield [(asked.answers, said.prediction.output, said.prediction.failed) for said, asked in chunk]
 
         for scored in results(make, chunks(), workers, advice="score with fewer --workers if memory was short"):
             for (joined, question), one in zip(taken.popleft(), scored, strict=True):

@@ -106,7 +106,7 @@ class Scorer:
             outcome=outcome or (Outcome.CUT if tokens.cut or long else None),
         )
         return ScoredOutput(
-            matches=tuple(self._match(self.prepare(answer), prepared) for answer in answers),
+            matches=tuple([self._match(self.prepare(answer), prepared) for answer in answers]),
             outcome=outcome,
             thinking=cleaned.thinking,
             cut=tokens.cut,
