@@ -46,7 +46,7 @@ def clean(output: str, *, strip_thinking: bool, cut_prefix: bool) -> Cleaned:
 def is_refusal(text: str) -> bool:
     """Whether the text holds one of the published code's words of refusal."""
     lower = text.lower()
-    return any([word in text for word in REFUSALS]) or any([word in lower for word in REFUSALS_ANY_CASE])
+    return any(word in text for word in REFUSALS) or any(word in lower for word in REFUSALS_ANY_CASE)
 
 
 def _without_thinking(output: str) -> Cleaned:

@@ -5,9 +5,8 @@ resamples (:mod:`vcrgen.stats.bootstrap`). Their standard deviation alone would 
 100 %, that has no width where all answers are right, and that misses the true mean too often where few are wrong. So:
 
 - The interval of a mean is Wilson's for a share of as many independent answers as vary alike: ``mean * (1 - mean) /
-  variance``. Few wrong answers tell little of how alike the answers of a group are, and none tell nothing. So half a
-  wrong answer more is taken to have been seen, among as many independent answers as there are groups. (Half a right
-  one, where fewer are right.)
+  variance``. Few wrong answers give a bad estimate of that number, and none give none. So half a wrong answer is added,
+  seen among as many independent answers as there are groups; half a right one, where fewer are right.
 - The interval of a difference is that of the groups and of two more: each of the two systems is better in half a group
   (Agresti and Min, 2005, for paired shares). So systems that did the same have an interval with width. It takes the
   quantile of Student's t for the number of groups.
