@@ -62,7 +62,8 @@ def test_no_head_of_a_column_breaks_within_a_word(page: Any) -> None:
         "for (const cell of all('article td:nth-child(1)')) cell.textContent = 'most fellows portraits are available';"
         "for (const cell of all('article td:nth-child(2)')) cell.textContent = 'none';"
         "return [...document.querySelectorAll('article thead th')].map((cell) => {"
-        "  const range = document.createRange(); range.selectNodeContents(cell); return range.getClientRects().length })"
+        "  const range = document.createRange(); range.selectNodeContents(cell);"
+        "  return range.getClientRects().length })"
     )
     assert lines and set(lines) == {1}
 

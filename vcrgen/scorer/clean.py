@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -43,10 +44,10 @@ def clean(output: str, *, strip_thinking: bool, cut_prefix: bool) -> Cleaned:
     return _after_prefix(cleaned) if cut_prefix else cleaned
 
 
-def is_refusal(text: str) -> bool:
-    """Whether the text holds one of the published code's words of refusal."""
+def is_refusal(text: str, words: Sequence[str] = (*REFUSALS, *REFUSALS_ANY_CASE)) -> bool:
+    """Whether the text holds one of the words of refusal: those of the published code, if no others are given."""
     lower = text.lower()
-    return any(word in text for word in REFUSALS) or any(word in lower for word in REFUSALS_ANY_CASE)
+    return any(word in (lower if word in REFUSALS_ANY_CASE else text) for word in words)
 
 
 def _without_thinking(output: str) -> Cleaned:

@@ -94,7 +94,7 @@ class Session:
     @property
     def _make_scorer(self) -> Callable[[], Scorer]:
         """Makes the scorer; picklable, for processes that make one of their own."""
-        names = ("protocol", "segmenter", "strip_thinking", "max_output_tokens")
+        names = ("protocol", "segmenter", "strip_thinking", "max_output_tokens", "refusals")
         return partial(make_scorer, self.key.lang, **{name: getattr(self.options, name) for name in names})
 
     @cached_property
@@ -162,7 +162,9 @@ class Session:
         flaws = [f"{join.counts[kind]} {PROBLEMS[kind]}" for kind in STRICT if join.counts[kind]]
         if self.options.strict and flaws:
             names = " and ".join(str(file.path) for file in run)
-            raise PredictionError(f"{names} is not complete (--strict): {'; '.join(flaws)}.")
+            raise PredictionError(
+                f"{names} {'is' if len(run) == 1 else 'are'} not complete (--strict): {'; '.join(flaws)}."
+            )
         cells, resamples = summarise(tally, seed=self.options.seed)
         return RunResult(
             name=name,
@@ -281,7 +283,7 @@ def score(
         spans: Write the per-span evidence here (``.parquet`` or ``.jsonl``).
         **options: Fields of :class:`Options`: ``protocol`` (``paper``, ``vlmevalkit`` or ``lmms-eval``), ``mode``,
             ``view``, ``split``, ``subset``, ``lang``, ``segmenter``, ``strip_thinking``, ``max_output_tokens``,
-            ``seed``, ``strict``.
+            ``refusals``, ``seed``, ``strict``.
 
     Raises:
         VcrgenError: The user can mend it; the message says how.
