@@ -201,6 +201,9 @@ class ScoreOptions(Options):
     max_output_tokens: int | None = option(
         None, "Read only so many tokens of an output; 0 for all.", shown="512 (paper), all (others)"
     )
+    refusals: str | None = option(
+        None, "WORD,WORD: the words of refusal.", shown="I can't, I cannot, sorry, 无法, 抱歉"
+    )
     seed: int = option(0, "Seed of the bootstrap.")
     workers: int = option(1, "Processes that score at once; the scores are the same.", ge=1, le=256)
     strict: bool = option(False, "Missing, unknown, double, null or failed outputs are an error.", names="--strict")

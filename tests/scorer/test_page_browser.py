@@ -55,6 +55,19 @@ def test_nothing_is_clipped(page: Any, width: int) -> None:
     assert len(bars) == 16 and min(bars) >= 80
 
 
+def test_no_head_of_a_column_breaks_within_a_word(page: Any) -> None:
+    """ "Nearest" did where no span had a nearest n-gram, so that nothing kept its column wide."""
+    lines = page.execute_script(
+        "const all = (query) => document.querySelectorAll(query);"
+        "for (const cell of all('article td:nth-child(1)')) cell.textContent = 'most fellows portraits are available';"
+        "for (const cell of all('article td:nth-child(2)')) cell.textContent = 'none';"
+        "return [...document.querySelectorAll('article thead th')].map((cell) => {"
+        "  const range = document.createRange(); range.selectNodeContents(cell);"
+        "  return range.getClientRects().length })"
+    )
+    assert lines and set(lines) == {1}
+
+
 def test_the_style_is_applied_and_images_are_shown(page: Any) -> None:
     assert page.execute_script("return getComputedStyle(document.body).backgroundColor") == "rgb(246, 244, 239)"
     widths = page.execute_script("return [...document.images].map((image) => image.naturalWidth)")

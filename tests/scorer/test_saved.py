@@ -67,7 +67,7 @@ DAMAGES: dict[str, tuple[Change, str]] = {
     "another version": (lambda v: v.update(schema="vcrgen-scores-1"), "is not of the version vcrgen-scores-2"),
     "no schema": (lambda v: v.pop("schema"), "holds no scores"),
     "no signature": (lambda v: v["signature"].update(text="x"), "signature cannot be read"),
-    "no seed": (lambda v: v["signature"].update(text="boot:1000|interval:wilson-groups-1"), "signature cannot be read"),
+    "no seed": (lambda v: v["signature"].update(text="boot:1000|interval:wilson-groups-2"), "signature cannot be read"),
     "other resamples": (
         lambda v: v["signature"].update(text=v["signature"]["text"].replace("boot:1000", "boot:9")), "other resamples",
     ),

@@ -54,6 +54,23 @@ def test_refusal_words_score_nothing_even_as_the_answer(word: str) -> None:
     assert (found.outcome.value, found.scores) == ("refused", (0.0,) * 8)
 
 
+def test_other_words_of_refusal_may_be_named() -> None:
+    """The VCR repository has some for each model: 我无法 for MiniCPM, and none for idefics2 in English."""
+    outputs = ("So Sorry", "无法", "我无法", "SORRY")
+    wanted = {None: outputs, "我无法, SORRY ,": ("我无法", "SORRY"), "": (), "sorry": ("So Sorry", "SORRY")}
+    named = {words: make_scorer("en", protocol="vlmevalkit", refusals=words) for words in wanted}
+    for words, scorer in named.items():
+        assert tuple(output for output in outputs if scorer((output,), output).outcome is not None) == wanted[words]
+    assert [scorer.facts.get("refuse") for scorer in named.values()] == [None, "SORRY,我无法", "nothing", "sorry"]
+    assert make_scorer("en", refusals="sorry,I can't,I cannot,抱歉,无法").facts == make_scorer("en").facts
+
+
+@pytest.mark.parametrize("words", ["a|b", "a\nb", "\ud800"])
+def test_a_word_of_refusal_has_to_fit_a_signature(words: str) -> None:
+    with pytest.raises(ScoreError, match="word of refusal"):
+        make_scorer("en", refusals=words)
+
+
 @pytest.mark.parametrize("word", ["i can't", "I CANNOT", "I can not", "cant"])
 def test_other_spellings_are_no_refusal(word: str) -> None:
     assert match("red dog", f"{word} red dog").exact

@@ -35,9 +35,19 @@ def test_the_quantiles_of_t() -> None:
 
 
 def test_of_independent_answers_it_is_wilsons() -> None:
-    """7 of 100, one a group: 3.43 to 13.75 % by Wilson's formula with z; the quantile of t widens it a little."""
+    """7 of 100, one a group: 3.43 to 13.75 % by Wilson's formula."""
     sd = math.sqrt(0.07 * 0.93 / 100 * 99 / 100)
-    assert one_mean(0.07, sd, 100) == pytest.approx((0.0343, 0.1375), abs=0.0012)
+    assert one_mean(0.07, sd, 100) == pytest.approx((0.0343, 0.1375), abs=0.0001)
+
+
+def test_few_wrong_answers_tell_little_of_how_alike_answers_are() -> None:
+    """3 of 60 in 20 groups, as of 60 independent answers: Wilson's interval is that of 49.4."""
+    sd = math.sqrt(0.05 * 0.95 / 60 * 19 / 20)
+    answers = 3.5 / (3 / 60 + 0.5 / 20)
+    middle, half = 0.05 + 1.96**2 / answers / 2, math.sqrt(0.05 * 0.95 / answers + (1.96 / answers) ** 2 / 4) * 1.96
+    wanted = [end / (1 + 1.96**2 / answers) for end in (middle - half, middle + half)]
+    assert one_mean(0.05, sd, 20) == pytest.approx(wanted, abs=0.0001)
+    assert one_mean(0.95, sd, 20) == pytest.approx([1 - end for end in reversed(wanted)], abs=0.0001)
 
 
 def test_all_right_and_all_wrong_have_an_interval_with_width() -> None:

@@ -1,6 +1,7 @@
 """Which image of a question a model is shown: the names of the views, in commands, in files and in tables."""
 
 from enum import StrEnum
+from functools import cache
 from typing import Self
 
 
@@ -24,7 +25,12 @@ class View(StrEnum):
     @classmethod
     def named(cls, text: str) -> Self | None:
         """The view with this value or column, as ``TEI`` for "only_it_image", whatever the case; None for others."""
-        return next((view for view in cls if text.lower() in (view.value, view.column)), None)
+        return cls._by_name().get(text.lower())
+
+    @classmethod
+    @cache
+    def _by_name(cls) -> dict[str, Self]:
+        return {name: view for view in cls for name in (view.value, view.column)}
 
 
 # What commands call the views that they are to show.

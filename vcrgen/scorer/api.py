@@ -18,7 +18,7 @@ def match_span(answer: str, output: str | None, *, lang: str = "en", **options: 
     """Score one output against one hidden text: the nearest n-gram, its place and distance, scores from 0 to 1.
 
     An output of None is no output, which is not the same as the empty text. Options are those of :func:`make_scorer`:
-    ``protocol``, ``segmenter``, ``strip_thinking``, ``max_output_tokens``.
+    ``protocol``, ``segmenter``, ``strip_thinking``, ``max_output_tokens``, ``refusals``.
 
     Raises:
         ScoreError: An option is wrong.

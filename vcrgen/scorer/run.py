@@ -94,7 +94,7 @@ class Session:
     @property
     def _make_scorer(self) -> Callable[[], Scorer]:
         """Makes the scorer; picklable, for processes that make one of their own."""
-        names = ("protocol", "segmenter", "strip_thinking", "max_output_tokens")
+        names = ("protocol", "segmenter", "strip_thinking", "max_output_tokens", "refusals")
         return partial(make_scorer, self.key.lang, **{name: getattr(self.options, name) for name in names})
 
     @cached_property
@@ -162,7 +162,9 @@ class Session:
         flaws = [f"{join.counts[kind]} {PROBLEMS[kind]}" for kind in STRICT if join.counts[kind]]
         if self.options.strict and flaws:
             names = " and ".join(str(file.path) for file in run)
-            raise PredictionError(f"{names} is not complete (--strict): {'; '.join(flaws)}.")
+            raise PredictionError(
+                f"{names} {'is' if len(run) == 1 else 'are'} not complete (--strict): {'; '.join(flaws)}."
+            )
         cells, resamples = summarise(tally, seed=self.options.seed)
         return RunResult(
             name=name,
@@ -215,11 +217,10 @@ class Session:
         taken: deque[list[tuple[Joined, Question]]] = deque()
 
         def chunks() -> Iterator[list[ToScore]]:
-            while chunk := list(_together(outputs)):
-                questions = [self.key.question(joined.question) for joined in chunk]
-                taken.append(list(zip(chunk, questions, strict=True)))
-                said = [joined.prediction for joined in chunk]
-                yield [(asked.answers, one.output, one.failed) for asked, one in zip(questions, said, strict=True)]
+            # The question of an output is read at once: to find it by its id, the key has just read it.
+            while chunk := [(joined, self.key.question(joined.question)) for joined in _together(outputs)]:
+                taken.append(chunk)
+                yield [(asked.answers, said.prediction.output, said.prediction.failed) for said, asked in chunk]
 
         for scored in results(make, chunks(), workers, advice="score with fewer --workers if memory was short"):
             for (joined, question), one in zip(taken.popleft(), scored, strict=True):
@@ -282,7 +283,7 @@ def score(
         spans: Write the per-span evidence here (``.parquet`` or ``.jsonl``).
         **options: Fields of :class:`Options`: ``protocol`` (``paper``, ``vlmevalkit`` or ``lmms-eval``), ``mode``,
             ``view``, ``split``, ``subset``, ``lang``, ``segmenter``, ``strip_thinking``, ``max_output_tokens``,
-            ``seed``, ``strict``.
+            ``refusals``, ``seed``, ``strict``.
 
     Raises:
         VcrgenError: The user can mend it; the message says how.

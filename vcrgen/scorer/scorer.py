@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from vcrgen.errors import PipelineError, ScoreError
-from vcrgen.scorer.clean import Cleaned, clean, is_refusal
+from vcrgen.scorer.clean import REFUSALS, REFUSALS_ANY_CASE, Cleaned, clean, is_refusal
 from vcrgen.scorer.match import NGrams, SpanTokens
 from vcrgen.scorer.metrics import character_similarity, overlap, rouge1
 from vcrgen.scorer.protocols import Protocol, find_protocol
@@ -18,6 +18,7 @@ from vcrgen.text.segmenters import Segmenter, Tokens, load_segmenter
 # Characters of an answer that are read, thinking taken out: fifty times what a model is asked for. Some models repeat
 # themselves for megabytes, and every token of an answer costs a hundred bytes while it is compared.
 LONGEST_OUTPUT = 100_000
+_REFUSALS = tuple(sorted((*REFUSALS, *REFUSALS_ANY_CASE)))
 MOST_PREPARED = 1 << 15  # spans whose tokens are kept: about 20 MB
 
 
@@ -53,12 +54,13 @@ class Scorer:
     segmenter: Segmenter
     strip_thinking: bool  # whether thinking blocks are taken out
     max_tokens: int | None  # tokens of an output that are read, or None for all
+    refusals: tuple[str, ...] = _REFUSALS  # the words by which an output is known to be a refusal
     _spans: dict[str, SpanTokens] = field(default_factory=dict, repr=False)
 
     @property
     def facts(self) -> dict[str, str]:
         """What a signature says of this scorer."""
-        return {
+        facts = {
             "protocol": self.protocol.name,
             "lang": self.lang,
             "seg": self.segmenter.name,
@@ -68,6 +70,7 @@ class Scorer:
             "max": str(self.max_tokens) if self.max_tokens is not None else "all",
             "chunk": self.segmenter.longest_run,
         }
+        return facts if self.refusals == _REFUSALS else {**facts, "refuse": ",".join(self.refusals) or "nothing"}
 
     def prepare(self, text: str) -> SpanTokens:
         """A span's tokens; the last ones are kept, as most datasets ask for a span once a view and mode."""
@@ -89,7 +92,7 @@ class Scorer:
         if failed and not protocol.failure_is_text:
             return ScoredOutput(unanswered(answers, Outcome.FAILED), Outcome.FAILED, False, False, False, len(output))
         cleaned = clean(output, strip_thinking=self.strip_thinking, cut_prefix=protocol.cut_prefix)
-        refused = is_refusal(cleaned.text)
+        refused = is_refusal(cleaned.text, self.refusals)
         text, tokens = cleaned.text[:LONGEST_OUTPUT], Tokens([], [])
         if not (refused and protocol.refusal_is_zero):
             tokens = self.segmenter(text, limit=self.max_tokens, spaces=protocol.white_space)
@@ -106,7 +109,7 @@ class Scorer:
             outcome=outcome or (Outcome.CUT if tokens.cut or long else None),
         )
         return ScoredOutput(
-            matches=tuple(self._match(self.prepare(answer), prepared) for answer in answers),
+            matches=tuple([self._match(self.prepare(answer), prepared) for answer in answers]),
             outcome=outcome,
             thinking=cleaned.thinking,
             cut=tokens.cut,
@@ -167,6 +170,7 @@ def make_scorer(
     segmenter: str | None = None,
     strip_thinking: bool | None = None,
     max_output_tokens: int | None = None,
+    refusals: str | None = None,
 ) -> Scorer:
     """A scorer for a language.
 
@@ -176,14 +180,20 @@ def make_scorer(
         segmenter: ``builtin``, or a trained spaCy pipeline whose tokens are used; None for the protocol's.
         strip_thinking: Take out thinking blocks; None for the protocol's default.
         max_output_tokens: Tokens of an output that are read; 0 for all, None for the protocol's default.
+        refusals: The words of refusal, with commas between them, as "I can't,sorry"; None for those of the published
+            programs. Their case counts, but for that of "sorry".
 
     Raises:
-        ScoreError: The protocol is unknown, a number is negative, or the protocol's segmenter is not installed.
+        ScoreError: The protocol is unknown, a number is negative, a word of refusal cannot stand in a signature, or the
+            protocol's segmenter is not installed.
         PipelineError: The language or the segmenter named is not known or not installed.
     """
     rules = find_protocol(protocol)
     if max_output_tokens is not None and max_output_tokens < 0:
         raise ScoreError("The number of output tokens to read is 0 (all) or more.")
+    words = _REFUSALS if refusals is None else tuple(sorted(set(map(str.strip, refusals.split(","))) - {""}))
+    if any("|" in word or not word.isprintable() for word in words):
+        raise ScoreError("A word of refusal holds neither | nor characters that cannot be printed; leave them out.")
     limit = rules.max_tokens if max_output_tokens is None else max_output_tokens or None
     return Scorer(
         protocol=rules,
@@ -191,6 +201,7 @@ def make_scorer(
         segmenter=_segmenter(rules, lang, segmenter),
         strip_thinking=rules.strip_thinking if strip_thinking is None else strip_thinking,
         max_tokens=limit,
+        refusals=words,
     )
 
 

@@ -93,7 +93,7 @@ class Tally:
             cell.counts["cut"] += scored.cut
             if scored.long:
                 cell.counts["long"] += 1
-            cell.counts["verbatim"] += sum(match.verbatim and not match.exact for match in matches)
+            cell.counts["verbatim"] += sum([match.verbatim and not match.exact for match in matches])
             if not joined.prediction.failed:
                 cell.output_characters += scored.length
                 cell.answer_characters += sum(map(len, answers))

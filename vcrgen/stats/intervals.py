@@ -5,12 +5,13 @@ resamples (:mod:`vcrgen.stats.bootstrap`). Their standard deviation alone would 
 100 %, that has no width where all answers are right, and that misses the true mean too often where few are wrong. So:
 
 - The interval of a mean is Wilson's for a share of as many independent answers as vary alike: ``mean * (1 - mean) /
-  variance``. Where nothing varies it is that of as many answers as there are groups.
+  variance``. Few wrong answers give a bad estimate of that number, and none give none. So half a wrong answer is added,
+  seen among as many independent answers as there are groups; half a right one, where fewer are right.
 - The interval of a difference is that of the groups and of two more: each of the two systems is better in half a group
-  (Agresti and Min, 2005, for paired shares). So systems that did the same have an interval with width.
+  (Agresti and Min, 2005, for paired shares). So systems that did the same have an interval with width. It takes the
+  quantile of Student's t for the number of groups.
 
-Both take the quantile of Student's t for the number of groups. ``scripts/measure_intervals.py`` measures how often they
-hold the true value; its table is in ``docs/scoring.md``.
+``scripts/measure_intervals.py`` measures how often they hold the true value; its table is in ``docs/scoring.md``.
 """
 
 from __future__ import annotations
@@ -22,9 +23,10 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 if TYPE_CHECKING:
     from vcrgen.stats.arrays import Floats, Ints
 
-METHOD = "wilson-groups-1"  # what signatures call these intervals; another way to take them is another name
+METHOD = "wilson-groups-2"  # what signatures call these intervals; another way to take them is another name
 LEVEL = 0.95
 _TAIL = NormalDist().inv_cdf((1 + LEVEL) / 2)
+_SEEN = 0.5  # answers of the rarer kind that a mean is taken to have besides its own
 _MORE = 2  # groups that a difference is pretended to have besides its own
 _NOTHING = 1e-24  # a variance that is nothing but rounding
 
@@ -84,8 +86,10 @@ def mean_interval(means: Floats, sd: Floats, groups: Ints) -> tuple[Floats, Floa
     enough = np.maximum(groups, 2)
     variance, most = sd**2 * enough / (enough - 1), means * (1 - means)
     varies = np.minimum(variance, most) > _NOTHING
-    independent = np.where(varies, most / np.maximum(variance, _NOTHING), enough)
-    share = np.array([_quantile(int(each) - 1) for each in enough]) ** 2 / independent
+    independent = np.where(varies, most / np.maximum(variance, _NOTHING), 1)
+    rarer = np.where(varies, independent * np.minimum(means, 1 - means), 0)
+    # The mean of 1 / independent and 1 / groups, by how many answers of the rarer kind were seen of either.
+    share = _TAIL**2 * (rarer / independent + _SEEN / enough) / (rarer + _SEEN)
     middle = (means + share / 2) / (1 + share)
     half = np.sqrt(share * (most + share / 4)) / (1 + share)
     # Rounding must not put a mean of 0 or 1 outside of its interval.

@@ -30,7 +30,7 @@ def read_output(value: Any, place: str) -> tuple[str | None, tuple[str, ...]]:
         return str(value), (*flaws, "number")  # a table's cell that looks like a number is one
     if not isinstance(value, str):
         raise PredictionError(f"{place}: the output is {describe(value)}; it has to be text (or null).")
-    if SURROGATE.search(value):
+    if not value.isascii() and SURROGATE.search(value):
         value = encodable(value)
         flaws.append("surrogates")
     if "\ufffd" in value:
