@@ -171,14 +171,16 @@ def _parts(message: Mapping[str, Any]) -> tuple[str, str]:
             thinking = message[name]
             break
     content = content or _text(message.get("refusal"))
-    opened = _THINKING.match(content)
-    if end := _THOUGHT.search(content):  # a template may have opened the block, so that its start is not in the answer
-        inner, content = content[opened.end() if opened else 0 : end.start()], content[end.end() :]
-    elif opened:  # cut before the answer began
-        inner, content = content[opened.end() :], ""
-    else:
-        inner = ""
-    return content, thinking or inner
+    answer, thought = split_thinking(content)
+    return answer, thinking or thought
+
+
+def split_thinking(text: str) -> tuple[str, str]:
+    """An answer without the block of thinking at its start, and what is in the block."""
+    opened = _THINKING.match(text)
+    if end := _THOUGHT.search(text):  # a template may have opened the block, so that its start is not in the answer
+        return text[end.end() :], text[opened.end() if opened else 0 : end.start()]
+    return ("", text[opened.end() :]) if opened else (text, "")  # cut before the answer began
 
 
 def _text(content: Any) -> str:
