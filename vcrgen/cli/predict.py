@@ -14,6 +14,7 @@ from vcrgen.cli.options import examples, options_of
 from vcrgen.cli.outputs import PictureFolder, default_out, score_command
 from vcrgen.cli.root import app
 from vcrgen.config import PredictOptions, checked, given
+from vcrgen.errors import ConfigError
 
 if TYPE_CHECKING:
     from vcrgen.models.base import Model
@@ -111,6 +112,11 @@ def _model_served(chosen: PredictOptions) -> Model:
 
     assert chosen.endpoint is not None and chosen.model is not None
     address = address_of(chosen.endpoint, chosen.model, chosen.profile)
+    if chosen.answers and not address.kind.likelihoods:
+        raise ConfigError(
+            f"Servers of the kind {address.profile} give no log-probabilities of given answers; --answers works with "
+            "vLLM (--profile vllm), and with a model in this process (--transformers)."
+        )
     key = key_of(chosen.key_env, address)
     limits = Limits(concurrency=chosen.concurrency, rpm=chosen.rpm, tpm=chosen.tpm, timeout=chosen.timeout)
     return EndpointModel(address, chosen.model, key=key, limits=limits)

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from vcrgen.models.base import RequestProblem, TokenLogprobs
 
 NO_LIKELIHOODS, BOUNDARY, OTHER_TEXT, NO_TOKENS = "no_likelihoods", "token_boundary", "other_text", "no_tokens"
+NOT_BELIEVED = {NO_LIKELIHOODS, BOUNDARY, OTHER_TEXT}  # what says something of who computes them, not of an answer
 # No model writes this. One that gives it the same log-probability as another answer does not compute any.
 ABSURD = "qzx jvwk 7%% zqj"
 LOWEST = -9999.0  # stands for a probability of 0, whose logarithm JSON cannot say; vLLM writes the same
@@ -35,7 +36,7 @@ def candidate_start(prompt: Sequence[int], whole: Sequence[int]) -> int:
     return len(prompt)
 
 
-def checked_tokens(tokens: Iterable[tuple[str, float]], text: str) -> TokenLogprobs:
+def checked_tokens(tokens: Iterable[tuple[str, object]], text: str) -> TokenLogprobs:
     """The tokens of a candidate with their log-probabilities, if they can be.
 
     Args:
@@ -77,9 +78,10 @@ def lines_of(tokens: TokenLogprobs) -> tuple[TokenLogprobs, ...]:
 
 
 def _logprob(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value) or value > _ROUNDING:
+    # Compared before it is made a float, for which a whole number may be too large; NaN is not equal to itself.
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != value or value > _ROUNDING:
         raise RequestProblem(NO_LIKELIHOODS, "what came are not logarithms of probabilities")
-    return min(max(float(value), LOWEST), 0.0)
+    return float(min(max(value, LOWEST), 0.0))
 
 
 def _spells(spelt: str, text: str) -> bool:
