@@ -177,9 +177,7 @@ def test_an_adapter_is_within_the_model(folder: Path, tmp_path: Path) -> None:
 
 def test_folders_that_are_no_adapter_of_the_model(folder: Path, tinyvlm: Any, tmp_path: Path) -> None:
     adapter = save_adapter(load_model(folder), tmp_path / "lora")
-    with pytest.raises(
-        ModelError, match="lora is an adapter; give the folder of its base model, and this one"
-    ):
+    with pytest.raises(ModelError, match="lora is an adapter; give the folder of its base model, and this one"):
         load_model(adapter)
     with pytest.raises(ModelError, match=r"is not the folder of an adapter \(it has no adapter_config.json\)"):
         load_model(folder, adapter=folder)

@@ -118,9 +118,11 @@ class InProcessModel:
                         "--device."
                     ) from None
                 self._batch = len(batch) // 2
-        half = 1 if drawn else len(batch) // 2
-        yield from self._outcomes(batch[:half])
-        yield from self._outcomes(batch[half:])
+        size = 1 if drawn else len(batch) // 2
+        while batch:
+            size = min(size, self._batch)
+            yield from self._outcomes(batch[:size])
+            batch = batch[size:]
 
     def _replies(self, requests: Sequence[Request]) -> list[Reply]:
         began = time.perf_counter()
