@@ -63,17 +63,12 @@ def test_outputs_with_and_without_are_two_runs(predict: Run, run: Run, dataset: 
 
 def test_a_server_that_ignores_the_request_is_named(predict: Run, dataset: Path, serve: Any) -> None:
     code, out, err = predict(dataset, server := serve())
-    assert (
-        code == 2
-        and out == ""
-        and err
-        == (
-            f"Error: 127.0.0.1:{server.port}: the server ignores the request for log-probabilities of given answers, so "
-            "its log-probabilities are not believed; leave out --answers, or ask vLLM or a model in this process "
-            "(--transformers) for them.\n"
-        )
+    assert (code, out, list(Path().iterdir())) == (2, "", [])
+    assert err == (
+        f"Error: 127.0.0.1:{server.port}: the server ignores the request for log-probabilities of given answers, so "
+        "its log-probabilities are not believed; leave out --answers, or ask vLLM or a model in this process "
+        "(--transformers) for them.\n"
     )
-    assert list(Path().iterdir()) == []
 
 
 @pytest.mark.parametrize("profile", ["openai", "azure", "openrouter", "sglang", "llamacpp", "ollama", "transformers"])
