@@ -2,6 +2,8 @@
 
 import json
 import os
+import re
+import shlex
 import shutil
 import signal
 import socket
@@ -132,6 +134,25 @@ def test_the_public_part_of_a_hidden_set(run: Run, hidden: Callable[..., Path], 
     assert code == 2 and "is the public part of a hidden test set, which has no answers" in err
     code, out, err = run(*words)
     assert code == 0 and "3 outputs of" in out, err
+
+
+def test_the_commands_of_the_docs(run: Run, taught: Path, dataset: Path) -> None:
+    from peft import LoraConfig, get_peft_model
+
+    from vcrgen.models.loading import load_model
+
+    shutil.copytree(dataset, "data/my-vcr")
+    shutil.copytree(taught, "models/tiny")
+    config = LoraConfig(r=4, target_modules=["q_proj", "v_proj"], init_lora_weights=False)
+    get_peft_model(load_model(taught).model, config).save_pretrained("lora")
+    blocks = re.findall(r"^```bash\n(.*?)^```", (ROOT / "docs" / "predict.md").read_text("utf-8"), re.M | re.S)
+    commands = [line for block in blocks if "--transformers" in block for line in block.splitlines()]
+    for line in commands:
+        program, *words = shlex.split(line)
+        code, out, err = run(*words)
+        assert program == "vcrgen" and code == 0, (line, out, err)
+    assert len(commands) == 5 and outputs("tuned.jsonl") != outputs("tiny.jsonl") == outputs("tiny-sure.jsonl")
+    assert {line["model"] for line in lines("tuned.jsonl")} == {"tiny+lora"}
 
 
 @pytest.fixture(scope="module")
