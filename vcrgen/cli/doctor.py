@@ -193,6 +193,9 @@ def _write_temporary() -> str:
 EXTRAS = {
     "rapidocr-onnxruntime": ("`vcrgen baseline ocr`", "ocr"),
     "httpx2": ("`vcrgen predict`", "predict"),
+    "torch": ("`vcrgen predict --transformers`", "transformers"),
+    "transformers": ("`vcrgen predict --transformers`", "transformers"),
+    "peft": ("`vcrgen predict --adapter`", "transformers"),
     "uvicorn": ("`vcrgen leaderboard serve`", "serve"),
     "fastapi": ("`vcrgen leaderboard serve`", "serve"),
     "psycopg": ("leaderboards in PostgreSQL", "postgres"),
