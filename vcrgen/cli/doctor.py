@@ -193,6 +193,7 @@ def _write_temporary() -> str:
 EXTRAS = {
     "rapidocr-onnxruntime": ("`vcrgen baseline ocr`", "ocr"),
     "httpx2": ("`vcrgen predict`", "predict"),
+    "schedulefree": ("`vcrgen finetune`", "train"),
     "uvicorn": ("`vcrgen leaderboard serve`", "serve"),
     "fastapi": ("`vcrgen leaderboard serve`", "serve"),
     "psycopg": ("leaderboards in PostgreSQL", "postgres"),
