@@ -344,6 +344,53 @@ def serve(faults: Any) -> Iterator[Callable[..., Any]]:
 
 
 @pytest.fixture(scope="session")
+def tinyvlm() -> Any:
+    """The module that makes small vision-language models; needs torch and transformers."""
+    for package in ("torch", "transformers"):
+        pytest.importorskip(package, reason='needs pip install ".[transformers]"')
+    specification = importlib.util.spec_from_file_location("tinyvlm", Path(__file__).with_name("tinyvlm.py"))
+    assert specification and specification.loader
+    module = sys.modules["tinyvlm"] = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="session")
+def taught_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Thirty English pairs in both modes: the pictures that the taught model knows."""
+    from vcrgen.builder.run import build
+
+    out = tmp_path_factory.mktemp("taught") / "vcr-en"
+    build("samples", out=out, limit=31, splits="test=...")
+    return out
+
+
+@pytest.fixture(scope="session")
+def taught(tinyvlm: Any, taught_data: Path, request: pytest.FixtureRequest) -> Path:
+    """Folder of a model that was taught the 60 pictures of `taught_data`; kept in pytest's cache for other runs."""
+    import torch
+    from filelock import FileLock
+
+    from vcrgen.dataset.reader import open_dataset
+    from vcrgen.tasks.vcr import VCR
+
+    steps = 320
+    key = tinyvlm.recipe(open_dataset(taught_data, VCR).identity, steps)
+    folder: Path = request.config.cache.mkdir("tinyvlm") / key
+    with FileLock(folder.with_suffix(".lock")):
+        if not folder.exists():
+            threads = torch.get_num_threads()
+            torch.set_num_threads(1)  # two threads on busy cores take several times as long as one
+            examples = [each for mode in ("easy", "hard") for each in tinyvlm.examples_of(taught_data, mode)]
+            model, processor = tinyvlm.make([text for each in examples for text in (each.question, each.answer)])
+            tinyvlm.teach(model, processor, examples, steps=steps)
+            torch.set_num_threads(threads)
+            tinyvlm.save(model, processor, folder.with_suffix(".part"))
+            folder.with_suffix(".part").rename(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
 def hub() -> Iterator[Any]:
     """An imitation of the Hugging Face Hub."""
     specification = importlib.util.spec_from_file_location("fake_hub", Path(__file__).with_name("hub.py"))
