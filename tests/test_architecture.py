@@ -51,6 +51,8 @@ HEAVY = {
     "onnxruntime",
     "cv2",
     "torch",
+    "transformers",
+    "peft",
 }
 HEAVY |= {"ray", "pyspark", "py4j"}
 HEAVY |= {"httpx2", "sqlalchemy", "alembic", "jinja2", "fastapi", "uvicorn"}
@@ -163,7 +165,7 @@ def test_every_package_that_is_imported_is_declared() -> None:
     # What the API of another package is made of.
     distribution |= {"starlette": "fastapi", "anyio": "fastapi", "markupsafe": "jinja2"}
     distribution |= {"cv2": "rapidocr_onnxruntime", "onnxruntime": "rapidocr_onnxruntime"}
-    not_ours = sys.stdlib_module_names | {"vcrgen", "torch"}  # torch is there if who streams has it
+    not_ours = sys.stdlib_module_names | {"vcrgen"}
     for file in sorted(PACKAGE.rglob("*.py")):
         assert {distribution.get(name, name) for name in every_import(file) - not_ours} <= declared, file
 

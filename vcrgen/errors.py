@@ -51,6 +51,10 @@ class EndpointError(VcrgenError):
     """A server that answers for a model cannot be reached, or refuses."""
 
 
+class ModelError(VcrgenError):
+    """A model in this process cannot be loaded, or asked."""
+
+
 class PredictionError(VcrgenError):
     """A file of model outputs cannot be read, is of no known format, or belongs to another dataset."""
 

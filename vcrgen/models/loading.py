@@ -1,0 +1,227 @@
+"""Vision-language models in folders on this disk, loaded into this process.
+
+loaded = load_model(Path("models/qwen3-vl-2b"), adapter=Path("lora"))
+loaded.model.generate(...)
+
+Nothing is downloaded, weights that could run code are not read, and code of a folder runs only where that is asked for.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from vcrgen.errors import ModelError, PipelineError
+from vcrgen.files import sha256_file
+
+CONFIG, ADAPTER_CONFIG, ADAPTER_WEIGHTS = "config.json", "adapter_config.json", "adapter_model.safetensors"
+# Files of a model's folder that may change what it answers; others (a README, the state of an optimiser) may not.
+_COUNTED = {".safetensors", ".json", ".jinja", ".txt", ".model", ".py"}
+_LONGEST_REASON = 300  # characters of what a library says
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadedModel:
+    """A model that is ready to be asked, or trained.
+
+    Attributes:
+        model: Of a class of transformers, in evaluation mode, on its device. An adapter's layers are within it.
+        processor: Makes the model's input of texts and images, and texts of its tokens. It has a chat template.
+        facts: What the model's answers depend on, as JSON values.
+    """
+
+    model: Any
+    processor: Any
+    facts: Mapping[str, Any]
+
+    @property
+    def tokenizer(self) -> Any:
+        """The part of the processor that knows the tokens."""
+        return self.processor.tokenizer
+
+
+def load_model(
+    folder: Path,
+    *,
+    adapter: Path | None = None,
+    device: str = "auto",
+    dtype: str | None = None,
+    template: str | None = None,
+    trust_remote_code: bool = False,
+) -> LoadedModel:
+    """Load a model that answers in words to images and words.
+
+    Args:
+        folder: With ``config.json``, weights in safetensors, a processor and a chat template, as published models have.
+        adapter: Folder of a LoRA adapter, or another of peft's that changes the model's own layers.
+        device: ``cpu``, ``cuda``, or ``auto`` for a GPU if there is one.
+        dtype: Of the weights, such as ``bfloat16``; by default float32 on a CPU, and elsewhere as they are stored.
+        template: Chat template in place of the model's own.
+        trust_remote_code: Run Python files of the folder where the model needs them.
+
+    Raises:
+        ModelError: The folder is no such model, the adapter is not one of it, or there is no such device.
+        PipelineError: The extra is not installed.
+    """
+    try:
+        import torch
+        import transformers
+    except ImportError:
+        raise PipelineError(
+            "A model in this process needs torch and transformers, which are not installed: pip install "
+            '"vcrgen[transformers]".'
+        ) from None
+    _check_folder(folder)
+    if device == "auto":
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+    if device == "cuda" and not torch.cuda.is_available():
+        raise ModelError("--device cuda: torch finds no GPU here; leave it out, or install a torch with CUDA.")
+    dtype = dtype or ("float32" if device == "cpu" else "auto")
+    options: dict[str, Any] = {"local_files_only": True, "trust_remote_code": trust_remote_code}
+    with quiet(), _reasons(folder):
+        processor = transformers.AutoProcessor.from_pretrained(folder, **options)
+        if template is not None:
+            processor.chat_template = template
+        _check_processor(folder, processor)
+        model, found = transformers.AutoModelForImageTextToText.from_pretrained(
+            folder, dtype=dtype, use_safetensors=True, output_loading_info=True, **options
+        )
+        if lacking := sorted(found["missing_keys"]):
+            raise ModelError(
+                f"{folder}: {len(lacking):,} of its weights are in no file (the first: {lacking[0]}); copy it again."
+            )
+        model = model.to(device)
+    facts = {
+        "digest": _digest(folder),
+        "device": device,
+        "dtype": str(model.dtype).removeprefix("torch."),
+        "torch": torch.__version__,
+        "transformers": transformers.__version__,
+    }
+    if adapter is not None:
+        model = _with_adapter(model, adapter, device)
+        facts |= {"adapter": _digest(adapter), "peft": version("peft")}
+    if template is not None:
+        facts["template"] = hashlib.sha256(template.encode("utf-8", "surrogatepass")).hexdigest()
+    return LoadedModel(model=model.eval(), processor=processor, facts=facts)
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """While the block runs, transformers draws no progress bars and says nothing but errors."""
+    from transformers.utils import logging
+
+    before = logging.get_verbosity()
+    bars = logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            yield
+    finally:
+        logging.set_verbosity(before)
+        if bars:
+            logging.enable_progress_bar()
+
+
+def first_line(error: BaseException) -> str:
+    """What an error of a library says, in one line of a sentence."""
+    said = next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
+    return said[:_LONGEST_REASON].rstrip(".: ")
+
+
+def _check_folder(folder: Path) -> None:
+    """Say what is wrong with a folder before a library does, which may look for it on the network."""
+    if not folder.is_dir():
+        raise ModelError(
+            f"{folder} is not a folder; give the folder of a model, as `hf download NAME --local-dir DIR` makes it."
+        )
+    if not (folder / CONFIG).is_file():
+        if (folder / ADAPTER_CONFIG).is_file():
+            raise ModelError(f"{folder} is an adapter; give the folder of its base model, and this one as --adapter.")
+        raise ModelError(f"{folder} is not the folder of a model (it has no {CONFIG}).")
+    if not any(folder.glob("*.safetensors")):
+        raise ModelError(
+            f"{folder} has no weights in files *.safetensors; those of other kinds may run code, and are not read."
+        )
+
+
+def _check_processor(folder: Path, processor: Any) -> None:
+    if getattr(processor, "image_processor", None) is None or getattr(processor, "tokenizer", None) is None:
+        raise ModelError(f"{folder} is a model of words alone: it has no processor of images; give one that sees.")
+    if not (processor.chat_template or processor.tokenizer.chat_template):
+        raise ModelError(
+            f"{folder} has no chat template, so nobody knows how it is asked; put the one of its model card into "
+            f"{folder / 'chat_template.jinja'}."
+        )
+
+
+@contextmanager
+def _reasons(folder: Path) -> Iterator[None]:
+    """Say in one sentence why a folder cannot be loaded: libraries raise anything on what they do not know."""
+    try:
+        yield
+    except (ModelError, KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # the parts that are written in Rust raise what is no Exception
+        said = first_line(error)
+        if "trust_remote_code" in str(error):
+            raise ModelError(
+                f"{folder} comes with Python code of its own, which is not run; read it, and give --trust-remote-code "
+                "if you trust it."
+            ) from None
+        if "Unrecognized configuration class" in str(error):
+            raise ModelError(
+                f"{folder} is a model of words alone, or of a kind that does not answer to images in words; give "
+                "one that does."
+            ) from None
+        if out_of_memory(error):
+            raise ModelError(
+                f"{folder} is too large for the memory; give a smaller model, or another --device."
+            ) from None
+        raise ModelError(f"{folder} cannot be loaded as a model that sees: {said}.") from None
+
+
+def out_of_memory(error: BaseException) -> bool:
+    """Whether an error says that there is no memory left, on a GPU or here."""
+    import torch
+
+    return isinstance(error, torch.OutOfMemoryError | MemoryError) or (
+        isinstance(error, RuntimeError) and "can't allocate memory" in str(error)
+    )
+
+
+def _with_adapter(model: Any, adapter: Path, device: str) -> Any:
+    """The model with the layers of an adapter within it."""
+    try:
+        from peft import PeftConfig, PeftModel
+    except ImportError:
+        raise PipelineError(
+            '--adapter needs peft, which is not installed: pip install "vcrgen[transformers]".'
+        ) from None
+    for name in (ADAPTER_CONFIG, ADAPTER_WEIGHTS):
+        if not (adapter / name).is_file():
+            raise ModelError(f"{adapter} is not the folder of an adapter (it has no {name}).")
+    with quiet(), _reasons(adapter):
+        config = PeftConfig.from_pretrained(str(adapter))
+        if config.is_prompt_learning:
+            raise ModelError(f"{adapter} is an adapter of the kind {config.peft_type.value}; give one of LoRA's kind.")
+        config.inference_mode = True
+        adapted = PeftModel(model, config)
+        found = adapted.load_adapter(str(adapter), "default", torch_device=device)
+        if found.missing_keys or found.unexpected_keys:
+            raise ModelError(f"{adapter} is the adapter of another model: its layers are not those of this one.")
+    return adapted.get_base_model()
+
+
+def _digest(folder: Path) -> str:
+    """Stands for what a folder answers: a SHA-256 over names and contents of its files, in hex."""
+    files = sorted(file for file in folder.iterdir() if file.suffix in _COUNTED and file.is_file())
+    lines = "".join(f"{file.name} {sha256_file(file)}\n" for file in files)
+    return hashlib.sha256(lines.encode("utf-8", "surrogateescape")).hexdigest()
