@@ -299,6 +299,13 @@ class TrainOptions(Options):
     chat_template: Path | None = option(
         None, "Jinja file instead of the model's own template; it marks the answer by {% generation %}."
     )
+    device: Literal["auto", "cpu", "cuda"] = option("auto", "auto (a GPU if there is one), cpu or cuda.", panel=MEMORY)
+    dtype: Literal["auto", "float32", "bfloat16"] = option(
+        "auto",
+        "Of the model's weights; the adapter's are float32.",
+        shown="float32 on a CPU, else as they are stored",
+        panel=MEMORY,
+    )
     micro_batch: int = option(
         1, "Examples in memory at a time; the step is the same but for rounding.", ge=1, panel=MEMORY
     )
@@ -309,6 +316,9 @@ class TrainOptions(Options):
         panel=MEMORY,
     )
     save_every: int = option(25, "Steps between two checkpoints.", ge=1, panel=MEMORY)
+    trust_remote_code: bool = option(
+        False, "Run Python code that comes with the model.", names="--trust-remote-code", panel=MEMORY
+    )
 
     @field_validator("targets")
     @classmethod

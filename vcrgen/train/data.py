@@ -147,8 +147,9 @@ def open_training_data(source: str, options: TrainOptions, of_pairs: Mapping[str
     view = View(options.view)
     dataset = _dataset_at(source, view)
     if dataset is None:
-        shown = {"mode": options.mode, "views": (view,), "seed": options.seed, "rank": 0, "world_size": 1}
-        stream = VCRStream(source, **shown, **of_pairs)
+        stream = VCRStream(
+            source, mode=options.mode, views=(view,), rank=0, world_size=1, seed=options.seed, **of_pairs
+        )
         settings = {name: value for name, value in stream.config.published().items() if name not in NOT_OF_STREAMS}
         return OpenedData(examples=stream, kind="pairs", facts=_facts(stream, settings))
     if of_pairs:

@@ -9,11 +9,12 @@ The loss goes over the answer and the token that ends it. Which tokens these are
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from vcrgen.errors import TrainError
+from vcrgen.models.loading import LoadedModel, first_line
 from vcrgen.stream import answer_text, messages
 
 IGNORED = -100  # the label of a token that is not learned
@@ -24,14 +25,15 @@ class Encoder:
     """Makes batches for one model.
 
     Args:
-        processor: The model's, with a tokenizer and a chat template.
-        end_tokens: Ids of the tokens of which one ends an answer.
-        template: A chat template instead of the processor's own.
+        loaded: The model, for its processor and the tokens by which it ends an answer.
+        template: A chat template instead of the model's own.
     """
 
-    def __init__(self, processor: Any, end_tokens: Collection[int], template: str | None = None) -> None:
-        self._processor, self._ends, self._template = processor, frozenset(end_tokens), template
-        processor.tokenizer.padding_side = "right"
+    def __init__(self, loaded: LoadedModel, template: str | None = None) -> None:
+        self._processor, self._template = loaded.processor, template
+        ends = loaded.model.generation_config.eos_token_id or loaded.tokenizer.eos_token_id
+        self._ends = {ends} if isinstance(ends, int) else set(ends or ())
+        loaded.tokenizer.padding_side = "right"
 
     def check(self, example: Mapping[str, Any]) -> None:
         """See on one example that exactly the answer and its end are learned, after the prompt that is asked later.
@@ -119,5 +121,7 @@ def read_template(file: Path) -> str:
 
 
 def _refusal(error: Exception) -> TrainError:
-    said = " ".join(str(error).split())[:300].rstrip(". ") or type(error).__name__
-    return TrainError(f"The model's processor cannot make a chat of an example: {said}; see its chat template.")
+    return TrainError(
+        f"The model's processor cannot make a chat of an example ({first_line(error)}); mend its chat template, or "
+        "give another one by --chat-template FILE."
+    )

@@ -19,6 +19,7 @@ from typing import Any
 from vcrgen.config import TrainOptions
 from vcrgen.errors import OutputError, TrainError
 from vcrgen.files import write_text
+from vcrgen.models.loading import out_of_memory
 from vcrgen.reading import iter_json_lines
 from vcrgen.train.checkpoint import Counts, load_checkpoint, save_checkpoint
 from vcrgen.train.data import TrainingData
@@ -172,7 +173,7 @@ class Loop:
 
     def _begin_log(self) -> None:
         """Leave of an earlier run's log the steps that are in the checkpoint."""
-        kept = []
+        kept: list[str] = []
         if self._log.exists():
             with contextlib.suppress(OutputError):  # torn by a crash
                 for _, line in iter_json_lines(self._log, OutputError):
@@ -185,14 +186,10 @@ class Loop:
 @contextlib.contextmanager
 def _memory_errors() -> Iterator[None]:
     """Say in a sentence that memory does not suffice."""
-    import torch
-
     try:
         yield
-    except (torch.OutOfMemoryError, MemoryError):
-        pass
-    except RuntimeError as error:
-        if "not enough memory" not in str(error) and "out of memory" not in str(error):  # of the processor's memory
+    except Exception as error:
+        if not out_of_memory(error):
             raise
     else:
         return
