@@ -293,7 +293,7 @@ class TrainOptions(Options):
     targets: str = option(
         "language",
         "Linear layers that are adapted: language (those of the language model), all (all but the output layer), or "
-        "ends of their names by commas, as q_proj,v_proj.",
+        "their names by commas, as q_proj,v_proj.",
     )
     seed: int = option(0, "Seed of every random choice.", ge=0, lt=1 << 63)
     chat_template: Path | None = option(
@@ -324,7 +324,7 @@ class TrainOptions(Options):
     @classmethod
     def _names_by_commas(cls, value: str) -> str:
         names = [name.strip() for name in value.split(",")]
-        if not all(re.fullmatch(r"[A-Za-z0-9_.]{1,200}", name) for name in names):
+        if not all(re.fullmatch(r"[A-Za-z_]\w{0,99}", name) for name in names):
             raise ValueError(f"{value[:80]!r} is not language, all, or names of layers by commas, as q_proj,v_proj")
         return ",".join(names)
 
