@@ -28,7 +28,7 @@ MAX_CONFIG_BYTES = 1 << 20
 # The panels under which `vcrgen build --help` shows its options.
 SOURCE, TEXT, IMAGES, RUN = "Source", "Text and masks", "Images", "Run"
 # And `vcrgen predict --help`.
-SERVER = "Server"
+SERVER, HERE = "Server", "Model in this process"
 # And `vcrgen finetune --help`.
 MEMORY = "Memory and time"
 
@@ -211,8 +211,8 @@ class ScoreOptions(Options):
 class PredictOptions(Options):
     """What is asked of a model, and how much of it at a time."""
 
+    model: str | None = option(None, "Name of the model, as the server knows it; of --transformers, for the outputs.")
     endpoint: str | None = option(None, "Address of the server, as http://127.0.0.1:8000/v1.", panel=SERVER)
-    model: str | None = option(None, "Name of the model, as the server knows it.", panel=SERVER)
     profile: str | None = option(
         None,
         "Kind of server: openai, azure, openrouter, vllm, sglang, llamacpp, ollama, transformers.",
@@ -229,6 +229,14 @@ class PredictOptions(Options):
     )
     price: str | None = option(None, "IN,OUT: price of a million tokens read, and written.", panel=SERVER)
 
+    transformers: Path | None = option(None, "Folder of a model that is loaded into this process.", panel=HERE)
+    adapter: Path | None = option(None, "Folder of a LoRA adapter of it.", panel=HERE)
+    batch: int = option(8, "Images that are answered together.", ge=1, le=1024, panel=HERE)
+    device: Literal["auto", "cpu", "cuda"] = option("auto", "auto (a GPU if there is one), cpu or cuda.", panel=HERE)
+    trust_remote_code: bool = option(
+        False, "Run Python code that comes with the model.", names="--trust-remote-code", panel=HERE
+    )
+
     view: Literal["stacked", "tei", "both"] = option("stacked", "stacked (VI+TEI), tei or both.")
     mode: str | None = option(None, "Only this mode.", shown="all")
     split: str | None = option(None, "Only this split.", shown="all")
@@ -237,11 +245,21 @@ class PredictOptions(Options):
         None, "Ask as was done for published scores: paper-closed, vlmevalkit or lmms-eval."
     )
     param: tuple[str, ...] = option((), "KEY=JSON: a parameter of the request; null takes one away. Repeatable.")
+    answers: bool = option(False, "Ask for log-probabilities of the right answers, too.", names="--answers")
 
     @model_validator(mode="after")
     def _options_fit(self) -> Self:
-        if self.endpoint is None or not self.model:
-            raise ValueError("give --endpoint and --model: where the server is, and what it calls the model")
+        if self.transformers is None and (self.endpoint is None or not self.model):
+            raise ValueError(
+                "give --endpoint and --model (where the server is, and what it calls the model), or --transformers DIR"
+            )
+        if self.transformers is not None and self.endpoint is not None:
+            raise ValueError("give --endpoint or --transformers, not both")
+        panel, other = (HERE, "--transformers") if self.transformers is None else (SERVER, "--endpoint")
+        for name in sorted(self.model_fields_set):
+            extra = type(self).model_fields[name].json_schema_extra
+            if isinstance(extra, dict) and extra["panel"] == panel:
+                raise ValueError(f"--{name.replace('_', '-')} belongs to {other}")
         if self.max_cost is not None and self.price is None:
             raise ValueError("--max-cost needs --price IN,OUT, the prices of a million tokens")
         _ = self.prices, self.parameters

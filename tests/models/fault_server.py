@@ -19,10 +19,13 @@ import struct
 import sys
 import threading
 import time
+import zlib
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
+
+_TOKEN = re.compile(r"\n| *(?:[!-~]+|[^\0-~])")
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,42 @@ def good_reply(call: Call, answer: Answer) -> bytes:
     found = re.match(rb'\{"model": ?"([^"]*)"', call.data)
     name = found[1].decode() if found else ""
     return json.dumps({"model": name, "choices": [choice], "usage": usage} | answer.more).encode()
+
+
+def with_likelihoods(call: Call, fault: str = "") -> Answer:
+    """A good reply of a server that gives log-probabilities of a prompt's tokens in the form of vLLM.
+
+    Words are tokens, with the space before them, and so are a line end and any letter that is not ASCII, of which a
+    token shows no more than that it is a part of one. A token's log-probability is minus a tenth of its length.
+
+    Args:
+        call: The request.
+        fault: ignores: nothing of the request is done. same: every token has one log-probability. merges: the prompt's
+            last token is another one with an answer behind it. other: the tokens spell another answer. nan, positive,
+            text: what the log-probabilities are. short: some are not there.
+    """
+    body = call.body
+    if fault == "ignores" or not body.get("return_token_ids"):
+        return Answer()
+    *asked, last = body["messages"]
+    begun = last["role"] == "assistant"
+    tokens = ["<user>"]
+    for part in (asked[-1] if begun else last)["content"]:
+        tokens += _TOKEN.findall(part["text"]) if part["type"] == "text" else ["<image>"] * 10
+    tokens.append("<assistant>")
+    if begun:
+        tokens[-1] += "+" * (fault == "merges")
+        tokens += _TOKEN.findall(last["content"] if fault != "other" else last["content"][::-1])
+    ids = [zlib.crc32(token.encode()) for token in tokens]
+    more: dict[str, Any] = {"prompt_token_ids": ids}
+    if body.get("prompt_logprobs") == 0:
+        value = {"nan": float("nan"), "positive": 0.5, "text": "-1", "same": -1}.get(fault)
+        entries = [
+            {str(number): {"logprob": -len(token) / 10 if value is None else value, "rank": 1, "decoded_token": token}}
+            for number, token in zip(ids, (re.sub("[^\0-~]", "\ufffd", token) for token in tokens), strict=True)
+        ]
+        more["prompt_logprobs"] = [None, *entries[1:]][: -1 if fault == "short" else None]
+    return Answer(more=more)
 
 
 class FaultServer:

@@ -1,4 +1,4 @@
-"""``vcrgen predict``: outputs of a model that a server answers for."""
+"""``vcrgen predict``: outputs of a model that a server answers for, or that is loaded into this process."""
 
 from __future__ import annotations
 
@@ -14,10 +14,12 @@ from vcrgen.cli.options import examples, options_of
 from vcrgen.cli.outputs import PictureFolder, default_out, score_command
 from vcrgen.cli.root import app
 from vcrgen.config import PredictOptions, checked, given
+from vcrgen.errors import ConfigError
 
 if TYPE_CHECKING:
-    from vcrgen.models.endpoint import EndpointModel
+    from vcrgen.models.base import Model
     from vcrgen.predict.job import JobResult
+    from vcrgen.predict.prompts import Prompt
     from vcrgen.predict.report import ReplyTally
 
 UNFINISHED = 3  # exit code: some pictures have no reply
@@ -29,6 +31,7 @@ UNFINISHED = 3  # exit code: some pictures have no reply
         "vcrgen predict data/my-vcr --endpoint http://127.0.0.1:8000/v1 --model qwen --plan --price 2.5,10",
         "vcrgen predict hidden-2026/public --endpoint https://HOST/v1 --model M --key-env MY_KEY --concurrency 32 "
         "--rpm 500 --max-cost 20 --price 2.5,10",
+        "vcrgen predict data/my-vcr --transformers models/qwen3-vl-2b --adapter lora --batch 16 --answers",
     )
 )
 @options_of(PredictOptions)
@@ -47,7 +50,8 @@ def predict(
 ) -> None:
     r"""Ask a model about the images, and write its answers as outputs to score.
 
-    Needs the extra `predict`: pip install "vcrgen\[predict]". Every reply is kept when it arrives: interrupted or
+    Needs the extra `predict` for a server and `transformers` for a model in this process: pip install
+    "vcrgen\[predict]". Every reply is kept when it arrives: interrupted or
     killed, the same command goes on where it was. Exit code 3: some images have no reply; the same command asks for
     them again.
     """
@@ -60,8 +64,8 @@ def predict(
     from vcrgen.tasks.vcr import VCR
 
     chosen = checked(PredictOptions, given(options))
-    prompt = make_prompt(chosen.preset, chosen.parameters)
-    model = _model(chosen)
+    prompt = make_prompt(chosen.preset, chosen.parameters, answers=chosen.answers)
+    model = _model(chosen, prompt)
     data = open_dataset(dataset, VCR)
     choice = Choice(views=VIEWS[chosen.view], mode=chosen.mode, split=chosen.split, limit=chosen.limit)
     target = out or default_out(dataset, re.sub(r"[^A-Za-z0-9_.-]+", "-", model.name).strip("-."))
@@ -86,12 +90,33 @@ def predict(
     typer.echo(f"{result.path}: {result.tally.replies:,} outputs of {result.model}; next: {score}")
 
 
-def _model(chosen: PredictOptions) -> EndpointModel:
+def _model(chosen: PredictOptions, prompt: Prompt) -> Model:
+    return _model_here(chosen.transformers, chosen, prompt) if chosen.transformers else _model_served(chosen)
+
+
+def _model_here(folder: Path, chosen: PredictOptions, prompt: Prompt) -> Model:
+    from vcrgen.models.inprocess import InProcessModel, check_settings
+    from vcrgen.models.loading import load_model
+
+    check_settings(prompt.sampling, prompt.parameters)
+    loaded = load_model(
+        folder, adapter=chosen.adapter, device=chosen.device, trust_remote_code=chosen.trust_remote_code
+    )  # fmt: skip
+    names = [each.resolve().name for each in (folder, chosen.adapter) if each]
+    return InProcessModel(loaded, chosen.model or "+".join(names), batch=chosen.batch)
+
+
+def _model_served(chosen: PredictOptions) -> Model:
     from vcrgen.models.address import address_of, key_of
     from vcrgen.models.endpoint import EndpointModel, Limits
 
     assert chosen.endpoint is not None and chosen.model is not None
     address = address_of(chosen.endpoint, chosen.model, chosen.profile)
+    if chosen.answers and not address.kind.likelihoods:
+        raise ConfigError(
+            f"Servers of the kind {address.profile} give no log-probabilities of given answers; --answers works with "
+            "vLLM (--profile vllm), and with a model in this process (--transformers)."
+        )
     key = key_of(chosen.key_env, address)
     limits = Limits(concurrency=chosen.concurrency, rpm=chosen.rpm, tpm=chosen.tpm, timeout=chosen.timeout)
     return EndpointModel(address, chosen.model, key=key, limits=limits)
@@ -129,17 +154,17 @@ def _say_plan(result: JobResult, chosen: PredictOptions) -> None:
         raise typer.Exit(UNFINISHED)
     left = result.missing.total()
     read, written = (spent.tokens[name] / replies for name in ("input", "output"))
-    seconds = spent.seconds / replies * left / chosen.concurrency
+    seconds = spent.seconds / replies * left / (1 if chosen.transformers else chosen.concurrency)
     if chosen.rpm:
         seconds = max(seconds, left / chosen.rpm * 60)
     if chosen.tpm:
         seconds = max(seconds, left * (read + written) / chosen.tpm * 60)
     typer.echo(f"Calls: {result.asked:,}, of which {left:,} are left to make.")
     typer.echo(f"Tokens of these: {left * read:,.0f} to read, {left * written:,.0f} to write.")
-    if chosen.prices is None:
-        typer.echo("Cost: give --price IN,OUT to have it told.")
-    else:
+    if chosen.prices is not None:
         cost = left * (read * chosen.prices[0] + written * chosen.prices[1]) / 1_000_000
         typer.echo(f"Cost of these: {cost:,.4g}, beside {spent.cost:,.4g} that is spent.")
+    elif chosen.endpoint:
+        typer.echo("Cost: give --price IN,OUT to have it told.")
     time = f"{seconds / 60:,.0f} minutes" if seconds >= 120 else f"{math.ceil(seconds)} seconds"
     typer.echo(f"Time: about {time}. Measured on {replies:,} replies, which are kept.")

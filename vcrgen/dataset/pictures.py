@@ -18,6 +18,7 @@ from vcrgen.dataset.reader import Dataset
 from vcrgen.dataset.tables import image_bytes
 from vcrgen.dataset.views import View
 from vcrgen.errors import DatasetError
+from vcrgen.reading import as_texts
 from vcrgen.records import Mode
 from vcrgen.text.languages import LANGUAGES, guess_language
 
@@ -55,6 +56,7 @@ class Picture:
     question: str  # what is asked about it: the dataset's own words or, where it has none, those of its language
     # Number of the mode, the file, the row and the view: sorts a dataset's pictures, and says nothing of what they are.
     place: tuple[int, int, int, int] = field(compare=False)
+    answers: tuple[str, ...] = ()  # the right answers, where they were asked for
     problem: str = ""  # why there is no image, or the empty string
 
 
@@ -68,21 +70,29 @@ class Pictures:
     stream: Callable[[], Iterator[Picture]]  # starts to read from the beginning
 
 
-def open_pictures(dataset: Dataset, choice: Choice) -> Pictures:
+def open_pictures(dataset: Dataset, choice: Choice, *, answers: bool = False) -> Pictures:
     """Look at a dataset and choose its pictures; none is read yet.
 
     They are given mode by mode, in the order of the rows. Where the dataset does not say which language its questions
     are in, the first answers tell.
 
+    Args:
+        dataset: Where they are.
+        choice: Which of them.
+        answers: Whether the right answers are wanted, too.
+
     Raises:
         ConfigError: The dataset has nothing of that mode or split.
-        DatasetError: A file is damaged, lacks a column, or has rows of another mode than vcrgen builds.
+        DatasetError: A file is damaged, lacks a column, or has rows of another mode than vcrgen builds; or answers are
+            asked of the public part of a hidden set.
     """
+    if answers and dataset.is_hidden:
+        raise DatasetError(f"{dataset} is the public part of a hidden test set, which has no answers.")
     chosen = dataset.select(mode=choice.mode, split=choice.split)
     if not set(dataset.modes) <= set(Mode):
         raise DatasetError(f"The manifest of {dataset} names a mode that vcrgen does not build; build it again.")
     parts = [chosen.select(mode=mode) for mode in chosen.modes] or [chosen]
-    columns = ["question_id", *(view.column for view in choice.views)]
+    columns = ["question_id", *(view.column for view in choice.views), *([dataset.kind.answers] if answers else [])]
     for part in parts:
         part.check(columns)
     if dataset.is_hidden:  # in memory by now, so a fault can show before hours of work
@@ -112,6 +122,7 @@ def open_pictures(dataset: Dataset, choice: Choice) -> Pictures:
                         question_id=question_id, lang=lang, view=view, mode=mode if mode in set(Mode) else None,
                         data=data, question=_words(row, lang, place),
                         place=(*order, row_number, list(View).index(view)),
+                        answers=as_texts(row[dataset.kind.answers]) or () if answers else (),
                         problem="" if data else missing if path else "the dataset holds no image",
                     )  # fmt: skip
 

@@ -11,6 +11,7 @@ from typing import Any, Protocol, TypeVar
 from vcrgen.files import canonical_json
 
 T = TypeVar("T")
+TokenLogprobs = tuple[tuple[str, float], ...]  # tokens of a text, each with the natural logarithm of its probability
 # Why an answer ends, in the words of several servers.
 _CUT = {"length", "max_tokens", "model_length"}
 _FILTERED = {"content_filter", "safety"}
@@ -40,7 +41,7 @@ class Request:
     text: str = ""  # the prompt; empty for a model that needs none
     language: str = ""  # language code of the text that is read or written, for a model that no prompt tells
     sampling: Sampling = field(default_factory=Sampling)  # how the reply is drawn
-    candidates: tuple[str, ...] = ()  # texts whose likelihood as the reply is wanted
+    candidates: tuple[str, ...] = ()  # texts whose likelihood as the beginning of the model's turn is wanted
     text_first: bool = False  # whether the prompt comes before the images
     detail: str = ""  # how closely images are looked at: ``low``, ``high``; empty for the server's own default
     parameters: Mapping[str, Any] = field(default_factory=dict)  # further ones by a server's names; JSON values
@@ -79,7 +80,8 @@ class Reply:
         finish_reason: Why the answer ends where it does: ``stop``, ``length`` for one that was cut, ...; empty where
             the model does not say.
         usage: Tokens by kind, such as ``input`` and ``output``; empty where the model does not count.
-        likelihoods: Of each candidate, in the request's order, the natural logarithm of its probability.
+        likelihoods: Of each candidate, in the request's order, its tokens and the natural logarithm of the probability
+            of each; see :mod:`vcrgen.models.likelihoods`.
         thinking: What the model wrote before its answer, to itself; it is no part of ``text``.
         served: Where the reply is from, as far as it is known: ``host``, ``provider``, ``system_fingerprint``.
         retries: How often the request was sent in vain before, by what went wrong.
@@ -90,7 +92,7 @@ class Reply:
     model: str  # name of the model that answered, as it gives it itself
     finish_reason: str = ""
     usage: Mapping[str, int] = field(default_factory=dict)
-    likelihoods: tuple[float, ...] = ()
+    likelihoods: tuple[TokenLogprobs, ...] = ()
     thinking: str = ""
     served: Mapping[str, str] = field(default_factory=dict)
     retries: Mapping[str, int] = field(default_factory=dict)
@@ -114,7 +116,9 @@ class Reply:
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Reply:
         """The reply of which ``values`` are the fields as JSON gives them back."""
-        return cls(**{**values, "likelihoods": tuple(values.get("likelihoods", ()))})
+        given = values.get("likelihoods", ())
+        likelihoods = tuple(tuple((str(token), float(value)) for token, value in tokens) for tokens in given)
+        return cls(**{**values, "likelihoods": likelihoods})
 
 
 class RequestProblem(Exception):

@@ -8,13 +8,14 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from vcrgen.errors import VcrgenError
 from vcrgen.media import media_type
 from vcrgen.models.address import Address
-from vcrgen.models.base import Reply, Request, RequestProblem
+from vcrgen.models.base import Reply, Request, RequestProblem, TokenLogprobs
+from vcrgen.models.likelihoods import NO_LIKELIHOODS, candidate_start, checked_tokens
 from vcrgen.reading import describe, encodable, parse_json
 from vcrgen.records import Reason
 
@@ -25,6 +26,15 @@ _LONGEST_SENTENCE = 300  # characters of what a server says of an error
 _MARKUP = re.compile(r"<[^<>]*>")
 _THINKING = re.compile(r"\s*<(think(?:ing)?)>", re.IGNORECASE)
 _THOUGHT = re.compile(r"</think(?:ing)?>\s*", re.IGNORECASE)
+# How vLLM is asked for the tokens of a prompt and, of a turn that the model has begun, for their log-probabilities.
+_WITH_TOKENS = {"return_token_ids": True}
+_WITH_ANSWER = {
+    **_WITH_TOKENS,
+    "prompt_logprobs": 0,
+    "continue_final_message": True,
+    "add_generation_prompt": False,
+    "max_tokens": 1,
+}
 _LISTED = 4  # parts of an error that are looked at
 Cut = Callable[[str], str]  # takes the key out of a text
 
@@ -48,26 +58,39 @@ class _NotJson(VcrgenError):
     """What came is not JSON within the limits; its text never leaves this file."""
 
 
-def body_of(request: Request, address: Address, model: str) -> bytes:
+def body_of(request: Request, address: Address, model: str, candidate: str | None = None) -> bytes:
     """A request as JSON. Only what is set is in it.
 
+    Args:
+        request: What is asked.
+        address: Of whom.
+        model: Name of the model.
+        candidate: One of the request's candidates, whose likelihood is asked for in place of an answer.
+
     Raises:
-        RequestProblem: An image is of no kind that servers know, or likelihoods are asked for.
+        RequestProblem: An image is of no kind that servers know, or likelihoods are asked of a server that has none.
     """
-    if request.candidates:
-        raise RequestProblem("no_likelihoods", "likelihoods are not asked of servers yet")
+    if request.candidates and not address.kind.likelihoods:
+        raise RequestProblem(NO_LIKELIHOODS, f"servers of the kind {address.profile} give no likelihoods of answers")
     images = [_image_part(image, request.detail) for image in request.images]
     words: list[tuple[bytes, ...]] = [(_json_bytes({"type": "text", "text": request.text}),)] if request.text else []
     parts = words + images if request.text_first else images + words
     names = address.kind.names
     sampling = {names.get(name, name): value for name, value in request.sampling.given.items()}
     head = {"model": model} if address.kind.names_model else {}
-    settings = _json_bytes({**head, **sampling, **request.parameters})[1:-1]
+    asked = {**head, **sampling, **request.parameters}
+    end = b"]}]}"
+    if candidate is not None:
+        asked = {**head, **request.parameters, **_WITH_ANSWER}
+        end = b']},{"role":"assistant","content":' + _json_bytes(candidate) + b"}]}"
+    elif request.candidates:
+        asked |= _WITH_TOKENS
+    settings = _json_bytes(asked)[1:-1]
     # An image is copied once, and not looked through for what needs an escape: Base64 is JSON as it is.
     pieces = [b"{", settings, b"," * bool(settings), b'"messages":[{"role":"user","content":[']
     for number, part in enumerate(parts):
         pieces += (b"," * bool(number), *part)
-    return b"".join([*pieces, b"]}]}"])
+    return b"".join([*pieces, end])
 
 
 def _image_part(image: bytes, detail: str) -> tuple[bytes, ...]:
@@ -123,6 +146,45 @@ def reply_of(data: bytes, host: str, cut: Cut) -> Reply:
     )
 
 
+def prompt_tokens(data: bytes) -> list[int]:
+    """The tokens of the prompt that a reply names, if they were asked for.
+
+    Raises:
+        RequestProblem: It names none: the server ignores what was asked.
+    """
+    body = _json(data)
+    tokens = body.get("prompt_token_ids") if isinstance(body, dict) else None
+    if not isinstance(tokens, list) or not tokens or not all(type(token) is int for token in tokens):
+        raise RequestProblem(NO_LIKELIHOODS, "the server ignores the request for log-probabilities of given answers")
+    return tokens
+
+
+def candidate_tokens(data: bytes, prompt: Sequence[int], text: str) -> TokenLogprobs:
+    """The tokens of a candidate with their log-probabilities, out of the reply to the prompt with the candidate.
+
+    Args:
+        data: All bytes of the body, in the form of vLLM's ``prompt_logprobs``.
+        prompt: The tokens of the prompt alone.
+        text: The candidate.
+
+    Raises:
+        RequestProblem: They are not there, or are not those of the candidate.
+    """
+    whole = prompt_tokens(data)
+    entries = _json(data).get("prompt_logprobs")
+    start = candidate_start(prompt, whole)
+    if not isinstance(entries, list) or len(entries) != len(whole):
+        raise RequestProblem(NO_LIKELIHOODS, "the server ignores the request for log-probabilities of given answers")
+    found = []
+    for token, entry in zip(whole[start:], entries[start:], strict=True):
+        said = entry.get(str(token)) if isinstance(entry, dict) else None
+        word = said.get("decoded_token") if isinstance(said, dict) else None
+        if not isinstance(said, dict) or not isinstance(word, str):
+            raise RequestProblem(NO_LIKELIHOODS, "the server's log-probabilities are not those of the answer's tokens")
+        found.append((encodable(word), said.get("logprob")))
+    return checked_tokens(found, text)
+
+
 def filtered_reply(data: bytes, host: str) -> Reply | None:
     """The reply that an error stands for if it says that a filter took the answer away, as Azure does; else None."""
     body = _json(data)
@@ -171,14 +233,16 @@ def _parts(message: Mapping[str, Any]) -> tuple[str, str]:
             thinking = message[name]
             break
     content = content or _text(message.get("refusal"))
-    opened = _THINKING.match(content)
-    if end := _THOUGHT.search(content):  # a template may have opened the block, so that its start is not in the answer
-        inner, content = content[opened.end() if opened else 0 : end.start()], content[end.end() :]
-    elif opened:  # cut before the answer began
-        inner, content = content[opened.end() :], ""
-    else:
-        inner = ""
-    return content, thinking or inner
+    answer, thought = split_thinking(content)
+    return answer, thinking or thought
+
+
+def split_thinking(text: str) -> tuple[str, str]:
+    """An answer without the block of thinking at its start, and what is in the block."""
+    opened = _THINKING.match(text)
+    if end := _THOUGHT.search(text):  # a template may have opened the block, so that its start is not in the answer
+        return text[end.end() :], text[opened.end() if opened else 0 : end.start()]
+    return ("", text[opened.end() :]) if opened else (text, "")  # cut before the answer began
 
 
 def _text(content: Any) -> str:

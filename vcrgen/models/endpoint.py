@@ -27,6 +27,7 @@ from vcrgen.models import chat
 from vcrgen.models.address import Address, Key
 from vcrgen.models.base import Reply, Request, RequestProblem
 from vcrgen.models.chat import CallError
+from vcrgen.models.likelihoods import ABSURD, NOT_BELIEVED, tell_apart
 from vcrgen.models.pace import Pace
 from vcrgen.models.threads import as_done
 from vcrgen.rng import rng_for
@@ -152,24 +153,61 @@ class _Calls:
         self._reached = False  # whether the server ever answered, whatever it was
         self._served = ""  # what the server calls the model
         self._in_vain = 0  # requests in a row that got no reply
+        self._believed = False  # whether the server's likelihoods were seen to be measured
 
     async def close(self) -> None:
         await self._client.aclose()
 
     async def answer(self, request: Request) -> Reply:
-        """The reply to a request, after as many tries as make sense.
+        """The reply to a request, with the likelihoods of its candidates.
 
         Raises:
             RequestProblem: It gets none.
             EndpointError: And neither would another.
         """
-        body = chat.body_of(request, self._address, self._model)
         retries: Counter[str] = Counter()
+        reply, data = await self._reply(request, None, retries)
+        if request.candidates:
+            reply = await self._with_likelihoods(request, reply, data, retries)
+        return replace(reply, retries=dict(retries))
+
+    async def _with_likelihoods(self, request: Request, reply: Reply, data: bytes, retries: Counter[str]) -> Reply:
+        """The reply with the tokens of each candidate and their log-probabilities.
+
+        The first time, those of an absurd text are asked for, too: a server may accept the request and ignore it.
+        """
+        texts = request.candidates if self._believed else (*request.candidates, ABSURD)
+        found, usage, seconds = [], Counter(reply.usage), reply.seconds
+        try:
+            prompt = chat.prompt_tokens(data)
+            for text in texts:
+                more, answer = await self._reply(request, text, retries)
+                found.append(chat.candidate_tokens(answer, prompt, text))
+                usage.update(more.usage)
+                seconds += more.seconds
+            if len(found) > len(request.candidates):
+                tell_apart(found[0], found.pop())
+        except RequestProblem as problem:
+            if self._believed or problem.reason not in NOT_BELIEVED:
+                raise
+            raise EndpointError(
+                f"{self._address.host}: {problem.detail}, so its log-probabilities are not believed; leave out "
+                "--answers, or ask vLLM or a model in this process (--transformers) for them."
+            ) from None
+        self._believed = True
+        return replace(reply, likelihoods=tuple(found), usage=dict(usage), seconds=round(seconds, 3))
+
+    async def _reply(self, request: Request, candidate: str | None, retries: Counter[str]) -> tuple[Reply, bytes]:
+        """The reply to a request, or to a prompt with a candidate, and all of its bytes; tried as often as makes sense.
+
+        What went wrong is counted in ``retries``.
+        """
+        body = chat.body_of(request, self._address, self._model, candidate)
         jitter: Random | None = None
         while True:
             await self._pace.wait()
             try:
-                reply = await self._call(body)
+                reply, data = await self._call(body)
             except CallError as error:
                 self._stop_if_dead(error)
                 busy = error.kind == f"http_{_BUSY}"
@@ -186,7 +224,7 @@ class _Calls:
             else:
                 self._in_vain = 0
                 self._pace.used(reply.usage.get("input", 0) + reply.usage.get("output", 0))
-                return replace(reply, retries=dict(retries))
+                return reply, data
 
     def _stop_if_dead(self, error: CallError) -> None:
         """Give up at once where there was nobody from the start, or somebody whose name cannot be proved."""
@@ -202,8 +240,8 @@ class _Calls:
             )
         return RequestProblem(error.kind, error.detail, dict(retries))
 
-    async def _call(self, body: bytes) -> Reply:
-        """One call.
+    async def _call(self, body: bytes) -> tuple[Reply, bytes]:
+        """One call: the reply, and the bytes that it came in.
 
         Raises:
             CallError: It gave no reply.
@@ -228,13 +266,13 @@ class _Calls:
         self._reached = True
         if response.status_code != 200:
             if filtered := chat.filtered_reply(data, self._address.host):
-                return filtered
+                return filtered, data
             raise self._refusal(response, data)
         reply = chat.reply_of(data, self._address.host, self._cut)
         self._served = self._served or reply.model
         if reply.model and reply.model != self._served:
             raise CallError("other_model", f"the reply is of the model {reply.model!r}, not of {self._served!r}")
-        return replace(reply, seconds=round(time.perf_counter() - began, 3))
+        return replace(reply, seconds=round(time.perf_counter() - began, 3)), data
 
     def _refusal(self, response: Response, data: bytes) -> CallError:
         """What an answer that is not a good one says."""

@@ -18,7 +18,7 @@ class Profile:
         names: Names of parameters that differ from those of :class:`vcrgen.models.base.Sampling`.
         hosts: Ends of the names of hosts that are known to be such servers.
         names_model: Whether the model is named in the request's body.
-        likelihoods: How the likelihood of a given answer is asked for; empty where the server has no way.
+        likelihoods: Whether the likelihood of a given answer can be asked for, in vLLM's way.
     """
 
     path: str = "chat/completions"
@@ -27,7 +27,7 @@ class Profile:
     names: Mapping[str, str] = field(default_factory=dict)
     hosts: tuple[str, ...] = ()
     names_model: bool = True
-    likelihoods: str = ""
+    likelihoods: bool = False
 
 
 PROFILES = {
@@ -41,8 +41,8 @@ PROFILES = {
         names_model=False,
     ),
     "openrouter": Profile(hosts=("openrouter.ai",)),
-    "vllm": Profile(likelihoods="prompt_logprobs"),
-    "sglang": Profile(likelihoods="generate"),
+    "vllm": Profile(likelihoods=True),
+    "sglang": Profile(),
     "llamacpp": Profile(),
     "ollama": Profile(),
     "transformers": Profile(),

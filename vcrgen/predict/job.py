@@ -15,7 +15,7 @@ import heapq
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from itertools import groupby
 from pathlib import Path
@@ -28,7 +28,7 @@ from vcrgen.dataset.reader import Dataset
 from vcrgen.dataset.views import View
 from vcrgen.errors import EndpointError, OutputError
 from vcrgen.files import output_errors, write_json
-from vcrgen.models.base import Model, Reply, ReplyOutcome
+from vcrgen.models.base import Model, Reply, ReplyOutcome, RequestProblem
 from vcrgen.models.run import read_reply
 from vcrgen.predict.prompts import Prompt
 from vcrgen.predict.report import VERSION, ReplyTally, report_of
@@ -96,7 +96,7 @@ def predict(
         EndpointError: The server cannot be reached, or refuses.
         OutputError: The file is of another run, or cannot be written.
     """
-    pictures = open_pictures(dataset, choice)
+    pictures = open_pictures(dataset, choice, answers=prompt.answers)
     facts = {"version": VERSION, "dataset": pictures.identity, **model.facts, **prompt.facts}
     with output_errors(out), _ledger_of(out, facts) as ledger, warnings.catch_warnings():
         warnings.simplefilter("ignore", Image.DecompressionBombWarning)
@@ -225,8 +225,9 @@ def _merged(
     dataset: Dataset, choices: Iterable[Choice], prompt: Prompt, ledger: Ledger
 ) -> Iterator[tuple[OutputLine, str]]:
     """The pictures of several choices that have replies, in the dataset's order; each comes once."""
-    streams = [open_pictures(dataset, choice).stream() for choice in choices]
+    streams = [open_pictures(dataset, choice, answers=prompt.answers).stream() for choice in choices]
     for _, same in groupby(heapq.merge(*streams, key=lambda picture: picture.place), lambda picture: picture.place):
         picture = next(same)
-        if picture.data is not None and (key := prompt.request(picture).id) in ledger:
-            yield OutputLine.of(picture), key
+        with suppress(RequestProblem):
+            if picture.data is not None and (key := prompt.request(picture).id) in ledger:
+                yield OutputLine.of(picture), key

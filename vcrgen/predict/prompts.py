@@ -7,8 +7,9 @@ from typing import Any
 
 from vcrgen.dataset.pictures import Picture
 from vcrgen.errors import ConfigError
-from vcrgen.models.base import Request, Sampling
+from vcrgen.models.base import Request, RequestProblem, Sampling
 
+NO_ANSWER = "no_answer"
 _WHOLE = {"max_tokens", "seed"}  # of the fields of `Sampling`
 
 
@@ -20,9 +21,14 @@ class Prompt:
     text_first: bool = False  # whether the question comes before the picture
     detail: str = ""  # how closely servers of OpenAI's kind look at the picture
     parameters: Mapping[str, Any] = field(default_factory=dict)  # others, by the server's names
+    answers: bool = False  # whether the log-probability of the right answer is wanted, too
 
     def request(self, picture: Picture) -> Request:
-        """The request for a picture that has an image."""
+        """The request for a picture that has an image.
+
+        Raises:
+            RequestProblem: Its right answer is wanted and there is none, or it cannot be told apart line by line.
+        """
         assert picture.data is not None
         return Request(
             images=(picture.data,),
@@ -31,13 +37,23 @@ class Prompt:
             text_first=self.text_first,
             detail=self.detail,
             parameters=self.parameters,
+            candidates=(_answer(picture),) if self.answers else (),
         )
 
     @property
     def facts(self) -> dict[str, Any]:
         """All of it by name, as JSON values."""
         others = {f"--param {name}": value for name, value in self.parameters.items()}
-        return {**self.sampling.given, "text_first": self.text_first, "detail": self.detail, **others}
+        answers = {"answers": True} if self.answers else {}
+        return {**self.sampling.given, "text_first": self.text_first, "detail": self.detail, **answers, **others}
+
+
+def _answer(picture: Picture) -> str:
+    """The right answer in full, as models are trained to give it: a line for each place."""
+    lines = picture.answers
+    if not lines or not all(line.strip() and line.isprintable() for line in lines):
+        raise RequestProblem(NO_ANSWER, "its right answers are not texts of one line each")
+    return "\n".join(lines)
 
 
 PRESETS = {
@@ -52,12 +68,13 @@ PRESETS = {
 }
 
 
-def make_prompt(preset: str | None, parameters: Mapping[str, Any]) -> Prompt:
+def make_prompt(preset: str | None, parameters: Mapping[str, Any], *, answers: bool = False) -> Prompt:
     """A preset with parameters in place of its own, or beside them.
 
     Args:
         preset: A name of :data:`PRESETS`.
         parameters: By name; one that is None is not sent.
+        answers: Whether the log-probability of the right answer is wanted, too.
 
     Raises:
         ConfigError: A parameter is not of the kind that it has to be.
@@ -69,4 +86,4 @@ def make_prompt(preset: str | None, parameters: Mapping[str, Any]) -> Prompt:
         if value is not None and not fits:
             raise ConfigError(f"--param {name} has to be a {'whole number' if name in _WHOLE else 'number'} or null.")
     others = {name: value for name, value in parameters.items() if name not in known and value is not None}
-    return replace(prompt, sampling=replace(prompt.sampling, **known), parameters=others)
+    return replace(prompt, sampling=replace(prompt.sampling, **known), parameters=others, answers=answers)

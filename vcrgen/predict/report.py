@@ -1,6 +1,7 @@
 """What came of a run: replies by outcome, tokens, cost, and who answered; the content of ``preds.run.json``."""
 
 import platform
+import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,6 +12,7 @@ from vcrgen.models.base import Reply, ReplyOutcome
 from vcrgen.models.run import NOT_SENT
 
 VERSION = "vcrgen-run-1"
+_PACKAGES = ("httpx2", "torch", "transformers", "peft")  # that models stand on, each named if this process uses it
 _NAMES = 20  # of servers, models, ...: so many are told apart
 
 
@@ -74,13 +76,14 @@ def report_of(
         pictures: How many the last run was about.
         missing: How many of these have no reply, by the reason.
     """
+    used = [name for name in _PACKAGES if name in sys.modules]
     return {
         "run": dict(facts),
         "finished": finished,
         "choices": choices,
         "pictures": pictures,
         "served": tally.served,
-        "versions": {"python": platform.python_version()} | {name: version(name) for name in ("vcrgen", "httpx2")},
+        "versions": {"python": platform.python_version()} | {name: version(name) for name in ("vcrgen", *used)},
         "outcomes": {**tally.outcomes, "failed": missing.total() - missing[NOT_SENT]},
         "without_reply": missing,
         "with_thinking": tally.thinking,

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from PIL import Image
 
@@ -19,6 +19,7 @@ from vcrgen.dataset.views import View
 from vcrgen.errors import DatasetError, OutputError
 from vcrgen.files import atomic_path, canonical_json, output_errors
 from vcrgen.models.base import Model, Reader, Reply, ReplyOutcome, Request, RequestProblem
+from vcrgen.models.likelihoods import lines_of
 from vcrgen.models.run import read_reply, send
 from vcrgen.models.threads import Readers
 from vcrgen.records import Reason
@@ -108,9 +109,9 @@ class OutputLine(NamedTuple):
         """The line of a picture."""
         return cls(picture.question_id, picture.view, picture.mode)
 
-    def to_json(self, model: str, reply: Reply) -> dict[str, str]:
+    def to_json(self, model: str, reply: Reply) -> dict[str, Any]:
         """The whole line, with what the model answered; with how an answer ended that is not to be taken as it is."""
-        line = {"question_id": self.question_id, "view": self.view.value}
+        line: dict[str, Any] = {"question_id": self.question_id, "view": self.view.value}
         if self.mode is not None:
             line["mode"] = self.mode
         line |= {"model": model, "output": reply.text}
@@ -118,6 +119,8 @@ class OutputLine(NamedTuple):
             line["outcome"] = reply.outcome.value
         if reply.thinking:
             line["thinking"] = reply.thinking
+        if reply.likelihoods:
+            line["logprobs"] = lines_of(reply.likelihoods[0])
         return line
 
 
@@ -209,8 +212,13 @@ class PictureRun:
             self._asked.append(OutputLine.of(picture))
             if picture.data is None:
                 self._set_aside(number, RequestProblem(Reason.NO_IMAGE, picture.problem))
-            else:
-                yield number, self._to_request(picture)
+                continue
+            try:
+                request = self._to_request(picture)
+            except RequestProblem as problem:
+                self._set_aside(number, problem)
+                continue
+            yield number, request
 
     def _set_aside(self, number: int, problem: RequestProblem) -> None:
         line = self._asked[number]

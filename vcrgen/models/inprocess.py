@@ -1,0 +1,274 @@
+"""A model in this process: requests are answered in batches, by classes of transformers.
+
+model = InProcessModel(load_model(Path("models/qwen3-vl-2b")), "qwen3-vl-2b", batch=8)
+for what, outcome in model.answers(requests, keep):
+...
+
+On a CPU, in float32, the size of the batches changes no answer.
+"""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import groupby, islice
+from typing import Any, TypeVar
+
+from vcrgen.errors import ConfigError, ModelError
+from vcrgen.models.base import Reply, Request, RequestProblem, Sampling, TokenLogprobs
+from vcrgen.models.chat import split_thinking
+from vcrgen.models.likelihoods import candidate_start, checked_tokens
+from vcrgen.models.loading import LoadedModel, first_line, out_of_memory, quiet
+from vcrgen.models.pictures import decode_image
+from vcrgen.reading import encodable
+from vcrgen.rng import rng_for
+
+T = TypeVar("T")
+REFUSED, FAILED, TOO_LONG = "refused_by_processor", "model_failed", "too_long"
+# Parameters of transformers' `generate` that a request may set beside those of `Sampling`; all are numbers.
+PARAMETERS = (
+    "length_penalty",
+    "min_new_tokens",
+    "min_p",
+    "no_repeat_ngram_size",
+    "num_beams",
+    "repetition_penalty",
+    "top_k",
+)
+
+
+def check_settings(sampling: Sampling, parameters: Mapping[str, Any]) -> None:
+    """See that a model in this process can be asked in this way.
+
+    Raises:
+        ConfigError: A parameter is one of servers only, or there is no limit to an answer.
+    """
+    for name, value in parameters.items():
+        if name not in PARAMETERS:
+            known = ", ".join((*Sampling.__dataclass_fields__, *PARAMETERS))
+            raise ConfigError(f"--param {name} is nothing that a model in this process knows; it knows {known}.")
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise ConfigError(f"--param {name} has to be a number.")
+    if sampling.max_tokens is None or sampling.max_tokens < 1:
+        raise ConfigError("--param max_tokens has to be 1 or more for a model in this process: it may write for ever.")
+
+
+class InProcessModel:
+    """Answers with a model that was loaded.
+
+    Attributes:
+        name: For the file of outputs.
+        facts: What the replies depend on.
+
+    Args:
+        loaded: The model.
+        name: Its name.
+        batch: Requests that are answered together; fewer as soon as the memory does not suffice.
+    """
+
+    def __init__(self, loaded: LoadedModel, name: str, *, batch: int = 8) -> None:
+        self.name = name
+        self.facts: Mapping[str, Any] = {"model": name, **loaded.facts}
+        self._model, self._processor, self._tokenizer = loaded.model, loaded.processor, loaded.tokenizer
+        self._batch = batch
+        if self._tokenizer.pad_token is None:
+            self._tokenizer.pad_token = self._tokenizer.eos_token
+        words = self._model.config.get_text_config()
+        self._longest: int | None = getattr(words, "max_position_embeddings", None)
+
+    def answers(
+        self, requests: Iterable[tuple[T, Request]], keep: Callable[[T, Reply], None]
+    ) -> Iterator[tuple[T, Reply | RequestProblem]]:
+        """As :meth:`vcrgen.models.base.Model.answers`.
+
+        Raises:
+            ModelError: There is not enough memory for one request.
+        """
+        waiting = iter(requests)
+        while taken := list(islice(waiting, self._batch)):
+            for _, alike in groupby(taken, key=_settings):
+                for what, outcome in self._outcomes(list(alike)):
+                    if isinstance(outcome, Reply):
+                        keep(what, outcome)
+                    yield what, outcome
+
+    def _outcomes(self, batch: Sequence[tuple[T, Request]]) -> Iterator[tuple[T, Reply | RequestProblem]]:
+        """Answer requests that want to be answered in the same way, all at once or, where that fails, in parts."""
+        requests = [request for _, request in batch]
+        # What is drawn at random depends on the request alone, not on what else is in the batch.
+        drawn = len(batch) > 1 and self._generation(requests[0]).do_sample
+        if not drawn:
+            try:
+                with quiet():
+                    replies = self._replies(requests)
+                yield from zip((what for what, _ in batch), replies, strict=True)
+                return
+            except RequestProblem as problem:
+                if len(batch) == 1:
+                    yield batch[0][0], problem
+                    return
+            except _NoMemory:
+                if len(batch) == 1:
+                    raise ModelError(
+                        f"The memory is too small for {self.name} and one picture; give a smaller model, or another "
+                        "--device."
+                    ) from None
+                self._batch = len(batch) // 2
+        size = 1 if drawn else len(batch) // 2
+        while batch:
+            size = min(size, self._batch)
+            yield from self._outcomes(batch[:size])
+            batch = batch[size:]
+
+    def _replies(self, requests: Sequence[Request]) -> list[Reply]:
+        began = time.perf_counter()
+        images = [[decode_image(image) for image in request.images] for request in requests]
+        prompts = [self._prompt(request) for request in requests]
+        inputs = self._inputs(prompts, images)
+        read = _unpadded(inputs)
+        longest = max(map(len, read))
+        generation = self._generation(requests[0])
+        if self._longest and longest + generation.max_new_tokens > self._longest:
+            raise RequestProblem(
+                TOO_LONG,
+                f"the picture and the question are {longest:,} tokens, which with {generation.max_new_tokens:,} for "
+                f"the answer is more than the model's {self._longest:,}",
+            )
+        written = self._generated(inputs, generation, requests[0])
+        likelihoods = map(self._likelihoods, requests, images, read)
+        replies = [
+            self._reply(tokens, generation, len(prompt), found)
+            for tokens, prompt, found in zip(written, read, likelihoods, strict=True)
+        ]
+        seconds = round((time.perf_counter() - began) / len(requests), 3)
+        return [replace(reply, seconds=seconds) for reply in replies]
+
+    def _prompt(self, request: Request) -> str:
+        """The request in the model's own form, up to where its answer begins."""
+        pictures = [{"type": "image"} for _ in request.images]
+        words = [{"type": "text", "text": request.text}] if request.text else []
+        message = {"role": "user", "content": words + pictures if request.text_first else pictures + words}
+        with _problems(REFUSED, "the chat template"):
+            prompt: str = self._processor.apply_chat_template([message], add_generation_prompt=True, tokenize=False)
+        return prompt
+
+    def _inputs(self, texts: Sequence[str], images: Sequence[Sequence[Any]]) -> Any:
+        """The model's input for texts and the images that their placeholders stand for; shorter ones begin later."""
+        # A template that begins with the token of the beginning is not given another one.
+        begun = bool(self._tokenizer.bos_token) and texts[0].startswith(self._tokenizer.bos_token)
+        with _problems(REFUSED, "the model's processor"):
+            inputs = self._processor(
+                text=list(texts),
+                images=[list(of_one) for of_one in images] if any(images) else None,
+                padding=True,
+                padding_side="left",
+                return_tensors="pt",
+                **({"add_special_tokens": False} if begun else {}),
+            )
+            return inputs.to(device=self._model.device, dtype=self._model.dtype)
+
+    def _generation(self, request: Request) -> Any:
+        """How an answer is made: the model's own settings, and what the request says."""
+        sampling, generation = request.sampling, copy.deepcopy(self._model.generation_config)
+        generation.max_new_tokens, generation.max_length = sampling.max_tokens, None
+        generation.pad_token_id = self._tokenizer.pad_token_id
+        if sampling.temperature is not None:
+            generation.do_sample = sampling.temperature > 0
+            generation.temperature = sampling.temperature or None
+        if sampling.top_p is not None:
+            generation.top_p = sampling.top_p
+        for name, value in request.parameters.items():
+            setattr(generation, name, value)
+        return generation
+
+    def _generated(self, inputs: Any, generation: Any, request: Request) -> list[list[int]]:
+        """The tokens that are written after each prompt, up to the end or the limit."""
+        import torch
+
+        if generation.do_sample:
+            torch.manual_seed(rng_for(request.sampling.seed or 0, "sample", request.id).getrandbits(63))
+        with _problems(FAILED, "the model"), torch.inference_mode():
+            written = self._model.generate(**inputs, generation_config=generation)
+        return [_up_to_end(tokens, generation) for tokens in written[:, inputs["input_ids"].shape[1] :].tolist()]
+
+    def _reply(self, tokens: list[int], generation: Any, asked: int, likelihoods: tuple[TokenLogprobs, ...]) -> Reply:
+        ended = bool(tokens) and tokens[-1] in _ends(generation)
+        text, thinking = split_thinking(self._tokenizer.decode(tokens, skip_special_tokens=True))
+        return Reply(
+            text=encodable(text),
+            model=self.name,
+            finish_reason="stop" if ended or len(tokens) < generation.max_new_tokens else "length",
+            usage={"input": asked, "output": len(tokens)},
+            likelihoods=likelihoods,
+            thinking=encodable(thinking),
+        )
+
+    def _likelihoods(self, request: Request, images: Sequence[Any], read: Sequence[int]) -> tuple[TokenLogprobs, ...]:
+        """The tokens of each candidate and their log-probabilities, after the prompt whose tokens are given.
+
+        One after another: in a batch, the last digits would depend on what else is in it.
+        """
+        found = []
+        for text in request.candidates:
+            inputs = self._inputs([self._prompt(request) + text], [images])
+            tokens = inputs["input_ids"][0].tolist()
+            answer = tokens[candidate_start(read, tokens) :]
+            values = self._logprobs(inputs, len(answer))
+            spelt = [self._tokenizer.decode([token]) for token in answer]
+            found.append(checked_tokens(zip(spelt, values, strict=True), text))
+        return tuple(found)
+
+    def _logprobs(self, inputs: Any, count: int) -> list[float]:
+        """Of the last tokens of a text, the log-probability of each after all before it."""
+        import torch
+
+        knows = "logits_to_keep" in inspect.signature(self._model.forward).parameters
+        with _problems(FAILED, "the model"), torch.inference_mode():
+            only = {"logits_to_keep": count + 1} if knows else {}
+            logits = self._model(**inputs, **only, use_cache=False).logits[0, -count - 1 : -1]
+            answer = inputs["input_ids"][0, -count:, None]
+            values: list[float] = logits.float().log_softmax(-1).gather(1, answer)[:, 0].tolist()
+        return values
+
+
+class _NoMemory(Exception):
+    """The memory does not suffice for a batch."""
+
+
+@contextmanager
+def _problems(reason: str, who: str) -> Iterator[None]:
+    """Set aside what a library cannot work on: it may raise anything."""
+    try:
+        yield
+    except Exception as error:
+        if out_of_memory(error):
+            raise _NoMemory from None
+        raise RequestProblem(reason, f"{who} fails on it ({first_line(error)})") from None
+
+
+def _settings(known: tuple[Any, Request]) -> tuple[Any, ...]:
+    request = known[1]
+    return request.sampling, sorted(request.parameters.items())
+
+
+def _ends(generation: Any) -> set[int]:
+    """The tokens that end an answer."""
+    ends = generation.eos_token_id
+    return set(ends if isinstance(ends, list) else [ends])
+
+
+def _up_to_end(tokens: list[int], generation: Any) -> list[int]:
+    """What was written, without what only fills up the batch; the end is the last token."""
+    ends = _ends(generation)
+    length = next((number for number, token in enumerate(tokens, start=1) if token in ends), len(tokens))
+    return tokens[:length]
+
+
+def _unpadded(inputs: Any) -> list[list[int]]:
+    """The tokens of each text of an input, without what fills it up."""
+    rows = zip(inputs["input_ids"].tolist(), inputs["attention_mask"].tolist(), strict=True)
+    return [[token for token, counts in zip(row, mask, strict=True) if counts] for row, mask in rows]
