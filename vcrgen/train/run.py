@@ -22,7 +22,7 @@ from vcrgen.errors import OutputError, PipelineError
 from vcrgen.files import canonical_json, output_errors, write_json, write_text
 from vcrgen.models.loading import load_model
 from vcrgen.reading import one_line, read_json
-from vcrgen.storage import DiskFolder
+from vcrgen.storage import DiskFolder, remote_url
 from vcrgen.train.adapter import add_adapter, save_adapter
 from vcrgen.train.checkpoint import CHECKPOINT, Counts
 from vcrgen.train.data import open_training_data
@@ -80,6 +80,8 @@ def finetune(
         KeyboardInterrupt: The user interrupts; what was done is kept.
     """
     _check_packages()
+    if url := remote_url(out.as_posix()):
+        raise OutputError(f"{url} is no folder of this machine; train into one, and copy the adapter there.")
     place = WorkFolder(DiskFolder(out), WORK, making="training")
     with output_errors(out):
         training = _Training(model, source, out, options, of_pairs or {}, watcher or Watcher())
@@ -88,7 +90,7 @@ def finetune(
         if counts is None:
             place.check_out()
             with place.locked():
-                counts = training.train(place)
+                counts = training.finished() or training.train(place)
         place.folder.remove()
     return TrainResult(path=out, counts=counts, was_complete=was_complete)
 
