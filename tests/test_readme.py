@@ -113,6 +113,12 @@ def test_commands(
         store.put("bucket", "pairs/part-0.parquet", (folder / "pairs.parquet").read_bytes())
     if (address := "http://127.0.0.1:8000/v1") in line:
         line = line.replace(address, request.getfixturevalue("serve")().url)
+    if "models/my-vlm" in line and not (folder / "models").exists():
+        tinyvlm = request.getfixturevalue("tinyvlm")
+        tinyvlm.save(*tinyvlm.make(["of a small boat"]), folder / "models" / "my-vlm")
+    if "finetune" in line:
+        pytest.importorskip("schedulefree", reason="needs vcrgen[train]")
+        line = line.replace("--steps 250", "--steps 1 --batch 2 --micro-batch 2")
     if "hidden-preds.jsonl" in line:
         write_hidden_outputs(folder)
     elif "preds.jsonl" in line or "run_a.jsonl" in line:

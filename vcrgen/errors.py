@@ -71,6 +71,10 @@ class StreamError(VcrgenError):
     """The place of a stream cannot be taken up: a state of another source, configuration or rank."""
 
 
+class TrainError(VcrgenError):
+    """A model cannot be fine-tuned: it does not fit, its template does not, or the training went wrong."""
+
+
 class HiddenSetError(VcrgenError):
     """A hidden test set or its secret is not as it has to be."""
 

@@ -196,6 +196,7 @@ EXTRAS = {
     "torch": ("`vcrgen predict --transformers`", "transformers"),
     "transformers": ("`vcrgen predict --transformers`", "transformers"),
     "peft": ("`vcrgen predict --adapter`", "transformers"),
+    "schedulefree": ("`vcrgen finetune`", "train"),
     "uvicorn": ("`vcrgen leaderboard serve`", "serve"),
     "fastapi": ("`vcrgen leaderboard serve`", "serve"),
     "psycopg": ("leaderboards in PostgreSQL", "postgres"),

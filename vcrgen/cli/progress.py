@@ -28,6 +28,7 @@ class ConsoleWatcher(Watcher):
         self._console, self._doing, self._unit, self._word = console, doing, unit, kept
         self._done = self._total = self._resumed = self._kept = 0
         self._drops: Counter[str] = Counter()
+        self._note = ""
         self._started = self._last_line = time.monotonic()
         text, left = progress.TextColumn("{task.description}"), progress.TimeRemainingColumn()
         counts = (progress.BarColumn(), progress.MofNCompleteColumn(), _Rate(unit), progress.TimeElapsedColumn())
@@ -58,20 +59,30 @@ class ConsoleWatcher(Watcher):
         self._kept += kept
         self._drops.update(drops)
         top = ", ".join(f"{reason} {count:,}" for reason, count in self._drops.most_common(2))
-        detail = f"{self._kept:,} {self._word}, {self._drops.total():,} set aside" + (f" ({top})" if top else "")
+        counts = f"{self._kept:,} {self._word}, {self._drops.total():,} set aside" + (f" ({top})" if top else "")
+        detail = self._note or counts
         self._bar.update(self._task, advance=done, detail=detail)
         now = time.monotonic()
         if not self._console.is_terminal and now - self._last_line >= LINE_SECONDS:
             self._last_line = now
             rate = (self._done - self._resumed) / (now - self._started)
             left = (self._total - self._done) / rate if rate else 0.0
-            counted = f"{self._done:,}/{self._total:,} {self._unit}, {rate:,.1f} {self._unit}/s"
+            counted = f"{self._done:,}/{self._total:,} {self._unit}, {_shown_rate(rate, self._unit)}"
             self._console.print(f"{counted}, about {left:,.0f} s left, {detail}")
 
     def stage(self, text: str, /) -> None:
         """Show that the job works on something other than its items."""
         if text:
             self._bar.update(self._task, description=text)
+
+    def note(self, text: str, /) -> None:
+        """Show a figure beside the count, from the next item on."""
+        self._note = text
+
+
+def _shown_rate(rate: float, unit: str) -> str:
+    """So many in a second, or in a minute of what takes longer than a second."""
+    return f"{rate:,.1f} {unit}/s" if rate >= 1 else f"{60 * rate:,.1f} {unit}/min"
 
 
 class _Rate(progress.ProgressColumn):
@@ -80,4 +91,4 @@ class _Rate(progress.ProgressColumn):
         self._unit = unit
 
     def render(self, task: progress.Task) -> Text:
-        return Text(f"{task.speed:,.1f} {self._unit}/s" if task.speed else "", style="progress.data.speed")
+        return Text(_shown_rate(task.speed, self._unit) if task.speed else "", style="progress.data.speed")

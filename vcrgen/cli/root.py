@@ -10,7 +10,7 @@ from typer.core import TyperGroup
 from vcrgen.cli import console
 from vcrgen.errors import VcrgenError
 
-GOES_ON = ("build", "hidden", "baseline", "predict")  # commands that take up what an interruption left
+GOES_ON = ("build", "hidden", "baseline", "predict", "finetune")  # commands that take up what an interruption left
 
 
 class Commands(TyperGroup):

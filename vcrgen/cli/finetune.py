@@ -1,0 +1,64 @@
+"""``vcrgen finetune``: a LoRA of a model that runs on this machine."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.markup import escape
+
+from vcrgen.cli import console
+from vcrgen.cli.options import examples, options_of
+from vcrgen.cli.root import app
+from vcrgen.config import BuildConfig, TrainOptions, checked, given
+
+# What of a build's configuration counts for a stream, too.
+PAIR_OPTIONS = tuple(
+    name
+    for name in BuildConfig.model_fields
+    if name not in ("source", "mode", "seed", "image_format", "source_license", "splits")
+)
+
+
+@app.command(
+    epilog=examples(
+        "vcrgen finetune models/my-vlm pairs.parquet --lang en --mode hard --out lora",
+        "vcrgen finetune models/my-vlm data/my-vcr --steps 250 --out lora",
+        "vcrgen finetune models/my-vlm data/my-vcr --out lora --targets all --rank 32 --micro-batch 8",
+        "vcrgen predict data/my-vcr --transformers models/my-vlm --adapter lora --split test --out preds.jsonl",
+    )
+)
+@options_of(BuildConfig, only=PAIR_OPTIONS)
+@options_of(TrainOptions)
+def finetune(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="Folder of a vision-language model of transformers.")],
+    source: Annotated[
+        str, typer.Argument(help="A dataset with a split `train`, or pairs, as for `vcrgen build`.", show_default=False)
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the adapter.")],
+    **options: Any,
+) -> None:
+    r"""Fine-tune a model to restore covered texts: LoRA, on a dataset or on examples that are made while it trains.
+
+    Needs the extra `train`: pip install "vcrgen\[train]". The defaults are the VCR paper's. Interrupted or killed, the
+    same command goes on from its last checkpoint.
+    """
+    from vcrgen.cli.progress import ConsoleWatcher
+    from vcrgen.train.run import finetune as train
+
+    options["where"] = options["where"] or None
+    own = {name: value for name, value in options.items() if name in TrainOptions.model_fields}
+    of_pairs = {name: options[name] for name in PAIR_OPTIONS}
+    chosen = checked(TrainOptions, given(own))
+    with ConsoleWatcher(console.err, doing="training", unit="steps") as watcher:
+        result = train(model, source, out=out, options=chosen, of_pairs=given(of_pairs), watcher=watcher)
+    counts = result.counts
+    done = "was complete already" if result.was_complete else "is complete"
+    console.say(
+        f"[bold]{escape(str(out))}[/] {done}: {counts.step:,} steps, {counts.examples:,} examples; loss of a token "
+        f"{counts.first_loss:.3f} in the first step, {counts.last_loss:.3f} in the last one."
+    )
+    words = ["vcrgen", "predict", "DATASET", "--transformers", str(model), "--adapter", str(out)]
+    console.say(f"Use it: {escape(shlex.join(words))}", highlight=False)

@@ -1,0 +1,90 @@
+"""LoRA on a model: which layers are adapted, and the files of the adapter that comes of it.
+
+The files are those of `peft`: ``adapter_model.safetensors`` and ``adapter_config.json``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from vcrgen.config import TrainOptions
+from vcrgen.errors import TrainError
+from vcrgen.files import atomic_path, write_json
+from vcrgen.models.loading import ADAPTER_CONFIG, ADAPTER_WEIGHTS, quiet
+
+_NUMBER = re.compile(r"(?<=\\\.)\d+(?=\\\.)")  # of a layer, in a name that is escaped
+
+
+def add_adapter(model: Any, options: TrainOptions) -> Any:
+    """A model with LoRA on the layers that ``options.targets`` names; only the adapter's weights are trained.
+
+    The new weights are drawn from the seed, in such a way that the model's answers do not change yet.
+
+    Raises:
+        TrainError: The model has no such layers.
+    """
+    import torch
+    from peft import LoraConfig, get_peft_model
+
+    torch.manual_seed(options.seed)
+    config = LoraConfig(
+        r=options.rank, lora_alpha=options.alpha, target_modules=_pattern(model, options.targets), task_type="CAUSAL_LM"
+    )
+    with quiet():
+        adapted = get_peft_model(model, config)
+        if options.gradient_checkpointing:
+            model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
+    return adapted
+
+
+def _pattern(model: Any, targets: str) -> str:
+    """A regular expression of the names of the layers that are adapted, as `peft` takes it.
+
+    A list of names `peft` would keep as a set, in another order each time.
+    """
+    import torch
+
+    output = model.get_output_embeddings()
+    linear = {
+        name: layer
+        for name, layer in model.named_modules()
+        if isinstance(layer, torch.nn.Linear) and layer is not output
+    }
+    if targets == "all":
+        found = list(linear)
+    elif targets == "language":
+        inside = {id(layer) for layer in model.get_decoder().modules()}
+        found = [name for name, layer in linear.items() if id(layer) in inside]
+    else:
+        known = {name.rpartition(".")[2] for name in linear}
+        wanted = set(targets.split(","))
+        if unknown := sorted(wanted - known):
+            have = ", ".join(sorted(known))[:500]
+            raise TrainError(f"The model has no linear layer called {unknown[0]!r}; it has {have}. Mend --targets.")
+        found = [name for name in linear if name.rpartition(".")[2] in wanted]
+    if not found:
+        raise TrainError("The model's language part has no linear layer that can be adapted; name some by --targets.")
+    return "|".join(sorted({_NUMBER.sub(r"\\d+", re.escape(name)) for name in found}))
+
+
+def save_adapter(model: Any, folder: Path) -> None:
+    """Write the adapter's two files, each whole or not at all; the same weights give the same bytes.
+
+    Raises:
+        OSError: The disk is full, or the folder cannot be written.
+    """
+    from peft import get_peft_model_state_dict
+    from safetensors.torch import save
+
+    weights = {name: value.detach().cpu().contiguous() for name, value in get_peft_model_state_dict(model).items()}
+    with atomic_path(folder / ADAPTER_WEIGHTS) as file:
+        file.write_bytes(save(weights, metadata={"format": "pt"}))
+    with TemporaryDirectory() as written:
+        model.peft_config["default"].save_pretrained(written)
+        values = json.loads((Path(written) / ADAPTER_CONFIG).read_text("utf-8"))
+    values["inference_mode"] = True
+    write_json(folder / ADAPTER_CONFIG, values)

@@ -1,0 +1,190 @@
+"""Where a training's examples come from: pairs, of which a stream makes them, or the training split of a dataset.
+
+Both give examples without end, and both have a place, which is a JSON value: loaded into another one of the same data,
+it goes on with the next example.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any, Protocol
+
+import numpy as np
+
+from vcrgen.builder.shards import MAX_SHARD, Task
+from vcrgen.config import TrainOptions
+from vcrgen.dataset.manifest import MANIFEST
+from vcrgen.dataset.reader import Dataset, open_dataset
+from vcrgen.dataset.tables import image_bytes
+from vcrgen.dataset.views import View
+from vcrgen.errors import ConfigError, DatasetError, StreamError
+from vcrgen.models.base import RequestProblem
+from vcrgen.models.pictures import decode_image
+from vcrgen.storage import open_folder
+from vcrgen.stream import VCRStream
+from vcrgen.stream.order import Order
+from vcrgen.stream.stream import OF_FILES
+from vcrgen.tasks.vcr import VCR, described
+
+# Of a build's configuration, what is an option of the training, or decides nothing of a stream.
+NOT_OF_STREAMS = {"mode", "seed", *OF_FILES}
+TRAINING = "train"
+"""The split of a dataset that a model may learn from."""
+
+
+class TrainingData(Protocol):
+    """Examples without end: mappings with ``image``, ``question``, ``answers`` and ``question_id``, as a stream's."""
+
+    def __iter__(self) -> Iterator[dict[str, Any]]: ...
+
+    def state_dict(self) -> dict[str, Any]:
+        """The place as JSON values: after the last example that was given."""
+
+    def load_state_dict(self, state: Any) -> None:
+        """Take up a place; a StreamError if it is one of other data."""
+
+
+class StoredExamples:
+    """The rows of a dataset as examples, in another order in every epoch.
+
+    Windows of up to 512 rows of one file come in random order, and so do the rows inside each of them; a window's
+    images are in memory as they are stored.
+
+    Args:
+        dataset: Rows that all have answers.
+        view: The image that is shown.
+        seed: Of the order.
+
+    Raises:
+        DatasetError: A file is missing or damaged, lacks a column, or there is no row at all.
+    """
+
+    def __init__(self, dataset: Dataset, view: View, seed: int) -> None:
+        self._columns = (VCR.identifier, view.column, VCR.answers, "question")
+        dataset.check(self._columns)
+        self._view, self._identity = view, dataset.identity
+        self._files = [replace(dataset, files=(file,)) for file in dataset.files]
+        starts = [
+            (number, start, rows)
+            for number, rows in enumerate(map(Dataset.count, self._files))
+            for start in range(0, rows, MAX_SHARD)
+        ]
+        tasks = [
+            Task(index=index, partition=number, start=start, stop=min(start + MAX_SHARD, rows))
+            for index, (number, start, rows) in enumerate(starts)
+        ]
+        if not tasks:
+            raise DatasetError(f"{dataset} has no row to learn from.")
+        self._order = Order(tasks, seed=seed, shuffle=True)
+        self._step = 0
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        """Examples from the place on.
+
+        Raises:
+            DatasetError: A file cannot be read, or a row holds no picture or no answers.
+        """
+        while True:
+            window, done = self._order.find(self._step)
+            task = self._order.task(window)
+            rows = list(self._files[task.partition].rows(self._columns, positions=range(task.start, task.stop)))
+            for place, row in islice(self._order.arranged(window, rows), done, None):
+                self._step += 1
+                yield self._example(place, row)
+
+    def _example(self, place: str, row: Mapping[str, Any]) -> dict[str, Any]:
+        answers = row[VCR.answers]
+        if not answers or not all(isinstance(text, str) and text for text in answers):
+            raise DatasetError(f"{place} has no answers to learn; take a dataset with the column `{VCR.answers}`.")
+        try:
+            picture = decode_image(image_bytes(row[self._view.column]) or b"")
+        except RequestProblem as problem:
+            raise DatasetError(f"{place}, {self._view.column}: {problem.detail}; build the dataset again.") from None
+        question, question_id = row["question"], row[VCR.identifier]
+        return {
+            "question_id": question_id, "image": np.asarray(picture), "question": question, "answers": answers,
+        }  # fmt: skip
+
+    def state_dict(self) -> dict[str, Any]:
+        """The place: how many examples were given, and of what data."""
+        return {"fingerprint": self._identity, "step": self._step}
+
+    def load_state_dict(self, state: Any) -> None:
+        """Take up a place.
+
+        Raises:
+            StreamError: It is one of other data.
+        """
+        if not isinstance(state, Mapping) or state.get("fingerprint") != self._identity:
+            raise StreamError("The place is one in other data; go on with the dataset that the training began with.")
+        self._step = int(state["step"])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenedData:
+    """Examples, and what is said of them."""
+
+    examples: TrainingData  # at their beginning
+    kind: str  # ``"pairs"`` or ``"dataset"``
+    facts: Mapping[str, Any]  # what decides the examples, as JSON values by name
+
+
+def open_training_data(source: str, options: TrainOptions, of_pairs: Mapping[str, Any]) -> OpenedData:
+    """Find out what a source is, and open it.
+
+    Args:
+        source: A dataset that has a split ``train``, or pairs as ``vcrgen build`` takes them.
+        options: The mode, the view and the seed.
+        of_pairs: Fields of :class:`vcrgen.config.BuildConfig` that were given; a dataset takes none.
+
+    Raises:
+        ConfigError: The dataset has no such split or mode, or options of pairs were given with it.
+        DatasetError: It is the public part of a hidden test set, or damaged.
+        SourceError: The pairs cannot be read.
+    """
+    view = View(options.view)
+    dataset = _dataset_at(source, view)
+    if dataset is None:
+        stream = VCRStream(
+            source, mode=options.mode, views=(view,), rank=0, world_size=1, seed=options.seed, **of_pairs
+        )
+        settings = {name: value for name, value in stream.config.published().items() if name not in NOT_OF_STREAMS}
+        return OpenedData(examples=stream, kind="pairs", facts=_facts(stream, settings))
+    if of_pairs:
+        name = next(iter(of_pairs)).replace("_", "-")
+        raise ConfigError(f"--{name} is for pairs, and {source} is a dataset, which is read as it is; leave it out.")
+    chosen = described(dataset, mode=None if options.mode == "both" else options.mode, split=TRAINING)
+    stored = StoredExamples(chosen, view, options.seed)
+    return OpenedData(examples=stored, kind="dataset", facts=_facts(stored, {}))
+
+
+def _facts(examples: TrainingData, settings: Mapping[str, Any]) -> dict[str, Any]:
+    return {"data": examples.state_dict()["fingerprint"], **settings}
+
+
+def _dataset_at(source: str, view: View) -> Dataset | None:
+    """The dataset that a source is, or None for pairs: those have no pictures with covers, or are not files at all."""
+    try:
+        found = open_dataset(source, VCR)
+    except (DatasetError, OSError, ValueError):
+        if MANIFEST in _entries(source):
+            raise
+        return None
+    if found.manifest is not None:
+        return found
+    if found.is_hidden:  # or a folder of images with their captions
+        return found if MANIFEST in _entries(source) else None
+    try:
+        next(found.rows((view.column, VCR.answers), limit=1), None)
+    except DatasetError:
+        return None
+    return found
+
+
+def _entries(source: str) -> list[str]:
+    try:
+        return open_folder(source).entries()
+    except (OSError, ValueError):
+        return []

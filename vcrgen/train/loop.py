@@ -1,0 +1,199 @@
+"""Steps of the optimiser: schedule-free AdamW over the tokens of the answers.
+
+One step takes ``batch`` examples, a few at a time (``micro_batch``) so that memory suffices. Its loss is the mean over
+all learned tokens of all its examples, however they were divided.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import time
+from collections import Counter
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from vcrgen.config import TrainOptions
+from vcrgen.errors import OutputError, TrainError
+from vcrgen.files import write_text
+from vcrgen.models.loading import out_of_memory
+from vcrgen.reading import iter_json_lines
+from vcrgen.train.checkpoint import Counts, load_checkpoint, save_checkpoint
+from vcrgen.train.data import TrainingData
+from vcrgen.train.encoding import IGNORED, Encoder
+from vcrgen.work.watcher import Watcher
+
+
+class Loop:
+    """A training under way.
+
+    A checkpoint is written every ``save_every`` steps, after the last one, and when the user interrupts. A training
+    that is taken up from one does what it would have done without the interruption.
+
+    Args:
+        model: With an adapter; its other weights stay as they are.
+        encoder: Makes its batches.
+        data: The examples.
+        options: Steps, batch, learning rate.
+        checkpoint: The checkpoint's file; if it is there, the training goes on from it.
+        log: A file of JSON lines, one a step.
+
+    Attributes:
+        counts: How far the training is.
+
+    Raises:
+        OutputError: The checkpoint is damaged.
+    """
+
+    def __init__(
+        self, model: Any, encoder: Encoder, data: TrainingData, options: TrainOptions, *, checkpoint: Path, log: Path
+    ) -> None:
+        import torch
+        from schedulefree import AdamWScheduleFree
+
+        self._model, self._encoder, self._data, self._options = model, encoder, data, options
+        self._checkpoint, self._log = checkpoint, log
+        self._weights = [value for value in model.parameters() if value.requires_grad]
+        self._device = self._weights[0].device
+        self._optimizer = AdamWScheduleFree(self._weights, lr=options.learning_rate)
+        self._optimizer.train()
+        model.train()
+        self.counts = Counts()
+        if checkpoint.exists():
+            place, random, self.counts = load_checkpoint(checkpoint, model=model, optimizer=self._optimizer)
+            data.load_state_dict(place)
+            torch.set_rng_state(random["cpu"])
+            if "cuda" in random and self._device.type == "cuda":
+                torch.cuda.set_rng_state(random["cuda"], self._device)
+        self._mark()
+        self._between_steps = True
+
+    def run(self, watcher: Watcher) -> None:
+        """Do the steps that are left, and leave the model with the weights of the finished adapter.
+
+        Raises:
+            TrainError: The loss is no number, or the memory does not suffice.
+            OutputError: The disk is full.
+            KeyboardInterrupt: The user interrupts; a checkpoint is written first.
+        """
+        self._begin_log()
+        watcher.begin(self._options.steps, self.counts.step)
+        examples = iter(self._data)
+        try:
+            with self._log.open("a", encoding="utf-8") as log:
+                while self.counts.step < self._options.steps:
+                    line = self._step(examples)
+                    log.write(json.dumps(line) + "\n")
+                    log.flush()
+                    self._between_steps = True
+                    watcher.note(f"loss {line['loss']:.3f}")
+                    watcher.advance(1, 1, Counter())
+                    if self.counts.step % self._options.save_every == 0 or self.counts.step == self._options.steps:
+                        self._save()
+        except KeyboardInterrupt:
+            if self.counts.step and self._between_steps:  # half a step in the weights is nothing to go on from
+                self._save()
+            raise
+        self._optimizer.eval()  # from the weights that it works on to their averages, which are the result
+        self._model.eval()
+
+    def _step(self, examples: Iterator[dict[str, Any]]) -> dict[str, Any]:
+        """One step of the optimiser; the line that the log has of it."""
+        import torch
+
+        started = time.monotonic()
+        loss, tokens = self._gradients(examples)
+        gradients = [weight.grad for weight in self._weights if weight.grad is not None]
+        torch._foreach_div_(gradients, tokens)
+        norm = float(torch.nn.utils.get_total_norm(gradients))
+        if not (math.isfinite(loss) and math.isfinite(norm)):
+            raise TrainError(
+                f"In step {self.counts.step + 1} the loss is no number any more, so the training ends; the checkpoint "
+                "before it is kept. Begin anew in another --out with a lower --learning-rate, or with --dtype float32."
+            )
+        self._between_steps = False
+        self._optimizer.step()
+        self._optimizer.zero_grad()
+        self.counts = Counts(
+            step=self.counts.step + 1, examples=self.counts.examples + self._options.batch,
+            tokens=self.counts.tokens + tokens, seconds=self.counts.seconds + time.monotonic() - started,
+            first_loss=loss if self.counts.first_loss is None else self.counts.first_loss, last_loss=loss,
+        )  # fmt: skip
+        self._mark()
+        rate = self._optimizer.param_groups[0]["scheduled_lr"]
+        return {
+            "step": self.counts.step, "loss": loss, "tokens": tokens, "gradient_norm": norm, "learning_rate": rate
+        }  # fmt: skip
+
+    def _gradients(self, examples: Iterator[dict[str, Any]]) -> tuple[float, int]:
+        """Add up the gradients of a step's examples; the mean loss of a token, and the number of tokens."""
+        total, tokens, left = 0.0, 0, self._options.batch
+        while left:
+            part = list(islice(examples, min(left, self._options.micro_batch)))
+            inputs, labels = self._encoder.encode(part)
+            with _memory_errors():
+                loss = self._loss(inputs, labels)
+                loss.backward()
+            total += float(loss.detach())
+            tokens += int((labels[:, 1:] != IGNORED).sum())
+            left -= len(part)
+        return total / tokens, tokens
+
+    def _loss(self, inputs: dict[str, Any], labels: Any) -> Any:
+        """The sum over all learned tokens of the negative logarithm of their probability."""
+        from torch.nn.functional import cross_entropy
+
+        floats = {"device": self._device, "dtype": self._model.dtype}
+        here = {
+            name: value.to(**floats) if value.is_floating_point() else value.to(self._device)
+            for name, value in inputs.items()
+        }
+        logits = self._model(**here, use_cache=False).logits[:, :-1]
+        after = labels[:, 1:].to(self._device)
+        learned = after != IGNORED
+        return cross_entropy(logits[learned].float(), after[learned], reduction="sum")
+
+    def _mark(self) -> None:
+        """Note where the data and the random generators are after a step: what comes of a half step does not count."""
+        import torch
+
+        self._place = self._data.state_dict()
+        self._random = {"cpu": torch.get_rng_state()}
+        if self._device.type == "cuda":
+            self._random["cuda"] = torch.cuda.get_rng_state(self._device)
+
+    def _save(self) -> None:
+        save_checkpoint(
+            self._checkpoint, model=self._model, optimizer=self._optimizer, data=self._place, random=self._random,
+            counts=self.counts,
+        )  # fmt: skip
+
+    def _begin_log(self) -> None:
+        """Leave of an earlier run's log the steps that are in the checkpoint."""
+        kept: list[str] = []
+        if self._log.exists():
+            with contextlib.suppress(OutputError):  # torn by a crash
+                for _, line in iter_json_lines(self._log, OutputError):
+                    if len(kept) == self.counts.step or line.get("step") != len(kept) + 1:
+                        break
+                    kept.append(json.dumps(line) + "\n")
+        write_text(self._log, "".join(kept))
+
+
+@contextlib.contextmanager
+def _memory_errors() -> Iterator[None]:
+    """Say in a sentence that memory does not suffice."""
+    try:
+        yield
+    except Exception as error:
+        if not out_of_memory(error):
+            raise
+    else:
+        return
+    raise TrainError(
+        "The memory does not suffice for the model and its examples; lower --micro-batch or add "
+        "--gradient-checkpointing, with which the same training goes on from its last checkpoint."
+    )

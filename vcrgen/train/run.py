@@ -1,0 +1,202 @@
+"""A training in a folder: begun, interrupted, gone on with, finished.
+
+While it is under way, the folder holds ``train.jsonl`` and, in ``.vcrgen-finetune``, the plan and the checkpoint. In
+the end it holds the adapter, ``README.md``, ``train.jsonl`` and, written last, ``run.json``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from importlib.resources import files
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from vcrgen.config import TrainOptions
+from vcrgen.errors import OutputError, PipelineError
+from vcrgen.files import canonical_json, output_errors, write_json, write_text
+from vcrgen.models.loading import load_model
+from vcrgen.reading import one_line, read_json
+from vcrgen.storage import DiskFolder, remote_url
+from vcrgen.train.adapter import add_adapter, save_adapter
+from vcrgen.train.checkpoint import CHECKPOINT, Counts
+from vcrgen.train.data import open_training_data
+from vcrgen.train.encoding import Encoder, read_template
+from vcrgen.train.loop import Loop
+from vcrgen.work.folder import PLAN, WorkFolder
+from vcrgen.work.watcher import Watcher
+
+WORK = ".vcrgen-finetune"
+LOG, REPORT, CARD = "train.jsonl", "run.json", "README.md"
+VERSION = "vcrgen-finetune-1"
+PACKAGES = ("torch", "transformers", "peft", "schedulefree")
+# Options that change no weight but for rounding; they may be others when a training goes on.
+FREE = {"steps", "micro_batch", "gradient_checkpointing", "save_every", "device"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainResult:
+    """A finished training.
+
+    Attributes:
+        path: The adapter's folder.
+        counts: How far it went, and with what loss.
+        was_complete: Whether it was there already, so that nothing was done.
+    """
+
+    path: Path
+    counts: Counts
+    was_complete: bool
+
+
+def finetune(
+    model: Path,
+    source: str,
+    *,
+    out: Path,
+    options: TrainOptions,
+    of_pairs: Mapping[str, Any] | None = None,
+    watcher: Watcher | None = None,
+) -> TrainResult:
+    """Fine-tune a model by LoRA. Interrupted or killed, the same call goes on where it was.
+
+    On a CPU, a training that was interrupted ends with the same adapter to the byte as one that was not.
+
+    Args:
+        model: Folder of a model of transformers that reads images and has a chat template.
+        source: A dataset with a split ``train``, or pairs as ``vcrgen build`` takes them.
+        out: Folder of the adapter: new, empty, or of the same training.
+        options: How it is trained. All but :data:`FREE` have to stay as they are in an unfinished training.
+        of_pairs: Fields of :class:`vcrgen.config.BuildConfig`, for pairs.
+        watcher: Told of the progress.
+
+    Raises:
+        VcrgenError: The user can mend it.
+        KeyboardInterrupt: The user interrupts; what was done is kept.
+    """
+    _check_packages()
+    if url := remote_url(out.as_posix()):
+        raise OutputError(f"{url} is no folder of this machine; train into one, and copy the adapter there.")
+    place = WorkFolder(DiskFolder(out), WORK, making="training")
+    with output_errors(out):
+        training = _Training(model, source, out, options, of_pairs or {}, watcher or Watcher())
+        counts = training.finished()
+        was_complete = counts is not None
+        if counts is None:
+            place.check_out()
+            with place.locked():
+                counts = training.finished() or training.train(place)
+        place.folder.remove()
+    return TrainResult(path=out, counts=counts, was_complete=was_complete)
+
+
+class _Training:
+    """A model and its data, loaded; and what becomes of them in the folder ``out``."""
+
+    def __init__(
+        self,
+        model: Path,
+        source: str,
+        out: Path,
+        options: TrainOptions,
+        of_pairs: Mapping[str, Any],
+        watcher: Watcher,
+    ) -> None:
+        self._name, self._out, self._options, self._watcher = model.resolve().name, out, options, watcher
+        template = read_template(options.chat_template) if options.chat_template else None
+        watcher.stage("reading the data's layout")
+        self._data = open_training_data(source, options, of_pairs)
+        watcher.stage("loading the model")
+        dtype = None if options.dtype == "auto" else options.dtype
+        self._loaded = load_model(
+            model, device=options.device, dtype=dtype, trust_remote_code=options.trust_remote_code
+        )
+        self._encoder = Encoder(self._loaded, template)
+        weights = {name: value for name, value in self._loaded.facts.items() if name != "device"}
+        self._facts = {
+            "format": VERSION, **{name: version(name) for name in ("vcrgen", *PACKAGES)}, **weights,
+            "chat_template": template and hashlib.sha256(template.encode()).hexdigest(),
+            **options.model_dump(mode="json", exclude={*FREE, *weights, "chat_template"}), **self._data.facts,
+        }  # fmt: skip
+        self._fingerprint = hashlib.sha256(canonical_json(self._facts).encode()).hexdigest()
+
+    def finished(self) -> Counts | None:
+        """How far a finished training of the same plan went; a finished one of another plan is an error."""
+        if not (self._out / REPORT).is_file():
+            return None
+        with suppress(KeyError, TypeError):
+            report = read_json(self._out / REPORT, OutputError)
+            counts = Counts(**report["counts"])
+            if report["fingerprint"] == self._fingerprint and counts.step == self._options.steps:
+                return counts
+        raise OutputError(
+            f"{self._out} holds another finished training (other model, data, options or versions); choose another "
+            "--out."
+        )
+
+    def train(self, place: WorkFolder) -> Counts:
+        """Train, and write the adapter; where there is no checkpoint in the end, nothing is left behind."""
+        work = place.folder.disk
+        assert work is not None
+        checkpoint, log = work / CHECKPOINT, self._out / LOG
+        try:
+            if not checkpoint.exists():  # a run that did nothing binds nobody to its options
+                (work / PLAN).unlink(missing_ok=True)
+            place.freeze({"fingerprint": self._fingerprint, "facts": self._facts})
+            if not checkpoint.exists():
+                self._check_examples()
+            adapted = add_adapter(self._loaded.model, self._options)
+            loop = Loop(adapted, self._encoder, self._data.examples, self._options, checkpoint=checkpoint, log=log)
+            if loop.counts.step > self._options.steps:
+                raise OutputError(
+                    f"The unfinished training in {self._out} has done {loop.counts.step:,} steps already; give --steps "
+                    f"of at least that, or remove {work}."
+                )
+            self._watcher.stage("")
+            loop.run(self._watcher)
+        finally:
+            if not checkpoint.exists():
+                log.unlink(missing_ok=True)
+                place.clear()
+        self._watcher.stage("writing the adapter")
+        save_adapter(adapted, self._out)
+        write_text(self._out / CARD, self._card(loop.counts))
+        write_json(self._out / REPORT, self._report(loop.counts))
+        return loop.counts
+
+    def _check_examples(self) -> None:
+        """See on the first example whether the model can learn from these at all."""
+        examples = self._data.examples
+        beginning = examples.state_dict()
+        self._encoder.check(next(iter(examples)))
+        examples.load_state_dict(beginning)
+
+    def _card(self, counts: Counts) -> str:
+        template = (files("vcrgen.train") / "card.md").read_text(encoding="utf-8")
+        options = self._options
+        return template.format(
+            model=one_line(self._name), mode=options.mode, view=options.view, steps=f"{counts.step:,}",
+            examples=f"{counts.examples:,}", rank=options.rank, alpha=options.alpha, rate=options.learning_rate,
+            targets=options.targets, kind=self._data.kind,
+        )  # fmt: skip
+
+    def _report(self, counts: Counts) -> dict[str, Any]:
+        return {
+            "fingerprint": self._fingerprint,
+            "run": self._facts,
+            "device": self._loaded.facts["device"],
+            "options": self._options.model_dump(mode="json", include=FREE - {"device"}),
+            "python": platform.python_version(),
+            "counts": asdict(counts),
+        }
+
+
+def _check_packages() -> None:
+    """See that what the extra `train` brings is there, before anything is read."""
+    if missing := [name for name in PACKAGES if find_spec(name) is None]:
+        raise PipelineError(f'Fine-tuning needs {", ".join(missing)}: pip install "vcrgen[train]".')
