@@ -188,7 +188,7 @@ class ScoreOptions(Options):
 
     protocol: str = option("paper", "paper, vlmevalkit or lmms-eval (as those programs score).")
     mode: str | None = option(None, "easy or hard: only outputs of this mode.")
-    view: str | None = option(None, "stacked, tei or strip: what the model saw; only outputs of this view.")
+    view: str | None = option(None, "stacked, tei, strip or text: what the model saw; only outputs of this view.")
     split: str | None = option(None, "Split of the dataset, or all.", shown="test, or the only one")
     subset: str | None = option(
         None, "firstN: the first N questions (the paper's: first100, first500); feedback or final: of a hidden set."
@@ -227,7 +227,9 @@ class PredictOptions(Options):
     )
     price: str | None = option(None, "IN,OUT: price of a million tokens read, and written.", panel=SERVER)
 
-    view: Literal["stacked", "tei", "both"] = option("stacked", "stacked (VI+TEI), tei or both.")
+    view: Literal["stacked", "tei", "both", "text"] = option(
+        "stacked", "stacked (VI+TEI), tei, both, or text: no picture, but the words around the gaps."
+    )
     mode: str | None = option(None, "Only this mode.", shown="all")
     split: str | None = option(None, "Only this split.", shown="all")
     limit: int | None = option(None, "Only the first N questions.", shown="all", ge=1)

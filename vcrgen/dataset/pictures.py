@@ -15,8 +15,9 @@ from functools import cache
 from typing import Any, Self
 
 from vcrgen.dataset.reader import Dataset
+from vcrgen.dataset.schema import DatasetKind
 from vcrgen.dataset.tables import image_bytes
-from vcrgen.dataset.views import View
+from vcrgen.dataset.views import IMAGE_VIEWS, View
 from vcrgen.errors import DatasetError
 from vcrgen.records import Mode
 from vcrgen.text.languages import LANGUAGES, guess_language
@@ -51,11 +52,13 @@ class Picture:
     lang: str  # language code of the question
     view: View  # what it shows
     mode: str | None  # ``"easy"`` or ``"hard"``, or None where the dataset does not say
-    data: bytes | None  # the encoded image, or None where there is none
-    question: str  # what is asked about it: the dataset's own words or, where it has none, those of its language
+    data: bytes | None  # the encoded image, or None where there is none, or none is shown
+    # What is asked about it: the dataset's own words or, where it has none, those of its language. In the view
+    # :attr:`View.TEXT` the words that stand for the image come before them.
+    question: str
     # Number of the mode, the file, the row and the view: sorts a dataset's pictures, and says nothing of what they are.
     place: tuple[int, int, int, int] = field(compare=False)
-    problem: str = ""  # why there is no image, or the empty string
+    problem: str = ""  # why there is nothing to show, or the empty string
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,13 +79,22 @@ def open_pictures(dataset: Dataset, choice: Choice) -> Pictures:
 
     Raises:
         ConfigError: The dataset has nothing of that mode or split.
-        DatasetError: A file is damaged, lacks a column, or has rows of another mode than vcrgen builds.
+        DatasetError: A file is damaged, lacks a column, or has rows of another mode than vcrgen builds; or words are to
+            be shown of a dataset that has none.
     """
     chosen = dataset.select(mode=choice.mode, split=choice.split)
     if not set(dataset.modes) <= set(Mode):
         raise DatasetError(f"The manifest of {dataset} names a mode that vcrgen does not build; build it again.")
     parts = [chosen.select(mode=mode) for mode in chosen.modes] or [chosen]
-    columns = ["question_id", *(view.column for view in choice.views)]
+    columns = ["question_id", *(view.column for view in choice.views if view in IMAGE_VIEWS)]
+    optional = ["language", "mode", "question"]
+    kind = dataset.kind
+    if View.TEXT in choice.views:
+        if dataset.is_hidden or kind.words is None:
+            why = "a hidden test set, whose words are in its pictures only" if dataset.is_hidden else "of another kind"
+            raise DatasetError(f"{dataset} cannot be shown as text: it is {why}. Choose another --view.")
+        columns += kind.words_from
+        optional += kind.words_better
     for part in parts:
         part.check(columns)
     if dataset.is_hidden:  # in memory by now, so a fault can show before hours of work
@@ -99,28 +111,43 @@ def open_pictures(dataset: Dataset, choice: Choice) -> Pictures:
 
     def stream() -> Iterator[Picture]:
         for part in parts:
-            for number, row_number, place, row in _numbered_rows(part, columns, choice.limit):
+            for number, row_number, place, row in _numbered_rows(part, columns, optional, choice.limit):
                 question_id, lang = _question(row, place, guess)
                 mode = next(iter(part.modes), row.get("mode"))
                 order = dataset.modes.index(part.modes[0]) if part.modes else 0, files[part.files[number].path]
+                question = _words(row, lang, place)
                 for view in choice.views:
-                    value = row[view.column]
-                    data = image_bytes(value)
-                    path = value.get("path") if isinstance(value, dict) else None
-                    missing = f"the file {str(path).rpartition('/')[2]} is missing or cannot be read"
+                    data, asked, problem = _shown(kind, row, view, lang, question)
                     yield Picture(
                         question_id=question_id, lang=lang, view=view, mode=mode if mode in set(Mode) else None,
-                        data=data, question=_words(row, lang, place),
-                        place=(*order, row_number, list(View).index(view)),
-                        problem="" if data else missing if path else "the dataset holds no image",
+                        data=data, question=asked, place=(*order, row_number, list(View).index(view)), problem=problem,
                     )  # fmt: skip
 
     total = sum(part.count(choice.limit) for part in parts) * len(choice.views)
     return Pictures(dataset=dataset, identity=dataset.identity, total=total, stream=stream)
 
 
+def _shown(
+    kind: DatasetKind, row: Mapping[str, Any], view: View, lang: str, question: str
+) -> tuple[bytes | None, str, str]:
+    """The image of a row in a view, what is asked with it, and why there is nothing to show, or an empty text."""
+    if view is View.TEXT:
+        assert kind.words is not None
+        try:
+            words = kind.words(row, lang)
+        except ValueError as problem:
+            return None, question, f"there are no words to show: {problem}"
+        return None, LANGUAGES[lang].words.format(text=words, question=question), ""
+    value = row[view.column]
+    if data := image_bytes(value):
+        return data, question, ""
+    path = value.get("path") if isinstance(value, dict) else None
+    missing = f"the file {str(path).rpartition('/')[2]} is missing or cannot be read"
+    return None, question, missing if path else "the dataset holds no image"
+
+
 def _numbered_rows(
-    part: Dataset, columns: list[str], limit: int | None
+    part: Dataset, columns: list[str], optional: list[str], limit: int | None
 ) -> Iterator[tuple[int, int, str, Mapping[str, Any]]]:
     """The first rows of a part, each with the number of its file, its own number in it, and its place in words."""
     given = 0
@@ -128,7 +155,7 @@ def _numbered_rows(
         left = None if limit is None else limit - given
         if left == 0:
             return
-        rows = replace(part, files=(file,)).rows(columns, optional=["language", "mode", "question"], limit=left)
+        rows = replace(part, files=(file,)).rows(columns, optional=optional, limit=left)
         for row_number, (place, row) in enumerate(rows):
             given += 1
             yield number, row_number, place, row

@@ -1,31 +1,44 @@
-"""Which image of a question a model is shown: the names of the views, in commands, in files and in tables."""
+"""What of a question a model is shown: the names of the views, in commands, in files and in tables."""
 
 from enum import StrEnum
 from typing import Self
 
 
 class View(StrEnum):
-    """Which image the model saw. The value is the name in commands and in files of outputs."""
+    """What the model saw. The value is the name in commands and in files of outputs."""
 
     STACKED = "stacked"
     TEI = "tei"
     STRIP = "strip"
+    TEXT = "text"  # no image, but the words around the gaps: what can be guessed
 
     @property
     def column(self) -> str:
-        """The column of a dataset that holds the image; VCR-WIKI and the VCR repository call it the same."""
-        return {"stacked": "stacked_image", "tei": "only_it_image", "strip": "only_it_image_small"}[self.value]
+        """The column of a dataset that holds the image; VCR-WIKI and the VCR repository call it the same.
+
+        Raises:
+            KeyError: The view shows no image.
+        """
+        return _COLUMNS[self]
 
     @property
     def label(self) -> str:
         """The name in tables."""
-        return {"stacked": "VI+TEI", "tei": "TEI", "strip": "TEI strip"}[self.value]
+        return {"stacked": "VI+TEI", "tei": "TEI", "strip": "TEI strip", "text": "Text only"}[self.value]
 
     @classmethod
     def named(cls, text: str) -> Self | None:
         """The view with this value or column, as ``TEI`` for "only_it_image", whatever the case; None for others."""
-        return next((view for view in cls if text.lower() in (view.value, view.column)), None)
+        return next((view for view in cls if text.lower() in (view.value, _COLUMNS.get(view))), None)
 
 
+_COLUMNS = {View.STACKED: "stacked_image", View.TEI: "only_it_image", View.STRIP: "only_it_image_small"}
+# The views that show an image; boards rank by these only.
+IMAGE_VIEWS = tuple(_COLUMNS)
 # What commands call the views that they are to show.
-VIEWS = {"stacked": (View.STACKED,), "tei": (View.TEI,), "both": (View.STACKED, View.TEI)}
+VIEWS = {
+    "stacked": (View.STACKED,),
+    "tei": (View.TEI,),
+    "both": (View.STACKED, View.TEI),
+    "text": (View.TEXT,),
+}

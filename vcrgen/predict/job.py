@@ -228,5 +228,5 @@ def _merged(
     streams = [open_pictures(dataset, choice).stream() for choice in choices]
     for _, same in groupby(heapq.merge(*streams, key=lambda picture: picture.place), lambda picture: picture.place):
         picture = next(same)
-        if picture.data is not None and (key := prompt.request(picture).id) in ledger:
+        if not picture.problem and (key := prompt.request(picture).id) in ledger:
             yield OutputLine.of(picture), key

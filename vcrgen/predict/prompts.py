@@ -22,10 +22,9 @@ class Prompt:
     parameters: Mapping[str, Any] = field(default_factory=dict)  # others, by the server's names
 
     def request(self, picture: Picture) -> Request:
-        """The request for a picture that has an image."""
-        assert picture.data is not None
+        """The request for a picture: with its image, if it shows one, and its question."""
         return Request(
-            images=(picture.data,),
+            images=() if picture.data is None else (picture.data,),
             text=picture.question,
             sampling=self.sampling,
             text_first=self.text_first,

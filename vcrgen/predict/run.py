@@ -207,7 +207,7 @@ class PictureRun:
     def _requests(self) -> Iterator[tuple[int, Request]]:
         for number, picture in enumerate(self._pictures.stream()):
             self._asked.append(OutputLine.of(picture))
-            if picture.data is None:
+            if picture.problem:
                 self._set_aside(number, RequestProblem(Reason.NO_IMAGE, picture.problem))
             else:
                 yield number, self._to_request(picture)
