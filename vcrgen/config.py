@@ -233,6 +233,9 @@ class PredictOptions(Options):
     mode: str | None = option(None, "Only this mode.", shown="all")
     split: str | None = option(None, "Only this split.", shown="all")
     limit: int | None = option(None, "Only the first N questions.", shown="all", ge=1)
+    canary: bool = option(
+        False, "Instead of pictures, ask for the canary of a hidden set, in five ways.", names="--canary"
+    )
     preset: Literal["paper-closed", "vlmevalkit", "lmms-eval"] | None = option(
         None, "Ask as was done for published scores: paper-closed, vlmevalkit or lmms-eval."
     )
@@ -242,6 +245,8 @@ class PredictOptions(Options):
     def _options_fit(self) -> Self:
         if self.endpoint is None or not self.model:
             raise ValueError("give --endpoint and --model: where the server is, and what it calls the model")
+        if self.canary and (self.view != "stacked" or self.mode or self.split or self.limit):
+            raise ValueError("--canary asks about no picture, so leave out --view, --mode, --split and --limit")
         if self.max_cost is not None and self.price is None:
             raise ValueError("--max-cost needs --price IN,OUT, the prices of a million tokens")
         _ = self.prices, self.parameters

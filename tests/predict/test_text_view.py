@@ -60,7 +60,7 @@ def test_the_caption_with_its_gaps(row: dict[str, Any], lang: str, shown: str) -
     ],
 )
 def test_a_row_that_does_not_hold_together(row: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match="^(it has|its|two of its) "):
+    with pytest.raises(ValueError, match=r"^(it has|its|two of its) "):
         words_with_gaps(row, "en")
 
 
@@ -159,3 +159,26 @@ def test_a_board_does_not_rank_it(run: Run, dataset: Path, tmp_path: Path, serve
     assert outcome.problems == (
         "Outputs of the view 'text', for which no image was shown, are not ranked: leave them out of the file.",
     )
+
+
+def test_the_canary_is_asked_for(run: Run, hidden: Callable[..., Path], dataset: Path, serve: Any) -> None:
+    from vcrgen.dataset.canary import LINE, canary_questions
+
+    public, server, digits = hidden(), serve(), "0123456789abcdef" * 2
+    (public / "manifest.json").write_text(json.dumps({"canary": LINE + digits}), "utf-8")
+    words = ["predict", public, "--endpoint", server.url, "--model", "m", "--canary"]
+    code, out, err = run(*words)
+    file = public.with_name("public-m-canary.jsonl")
+    assert code == 0 and out.endswith(f"next: vcrgen contamination --canary {file}={public}\n"), err
+    asked = [call.body["messages"][0]["content"][0]["text"] for call in server.calls]
+    assert sorted(asked) == sorted(question.text for question in canary_questions(digits))
+    lines = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+    assert [line["question_id"] for line in lines] == [question.way for question in canary_questions(digits)]
+    assert run(*words)[0] == 0 and len(server.calls) == 5
+    # What is asked about pictures is another file's.
+    code, _, err = run(*words[:-1], "--out", file)
+    assert code == 2 and "is of another run (dataset" in err
+    code, _, err = run("predict", dataset, *words[2:])
+    assert code == 2 and "has no canary: only the public part of a hidden test set has one" in err
+    code, _, err = run(*words, "--view", "tei")
+    assert code == 2 and "--canary asks about no picture, so leave out --view, --mode, --split and --limit" in err

@@ -6,6 +6,17 @@ order of the imports below. Options of a model in ``vcrgen/config.py`` are made 
 
 from vcrgen.cli.root import app  # isort: split
 
-from vcrgen.cli import baseline, build, datasets, doctor, fonts, hidden, leaderboard, predict, score  # noqa: F401
+from vcrgen.cli import (  # noqa: F401
+    baseline,
+    build,
+    contamination,
+    datasets,
+    doctor,
+    fonts,
+    hidden,
+    leaderboard,
+    predict,
+    score,
+)
 
 __all__ = ["app"]

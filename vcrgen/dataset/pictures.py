@@ -9,11 +9,13 @@ For example:
 What is in a picture is not looked at here: it may be no image at all.
 """
 
+import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, Self
 
+from vcrgen.dataset.canary import canary_questions, read_canary
 from vcrgen.dataset.reader import Dataset
 from vcrgen.dataset.schema import DatasetKind
 from vcrgen.dataset.tables import image_bytes
@@ -34,12 +36,15 @@ class Choice:
     mode: str | None = None  # only this mode
     split: str | None = None  # only this split
     limit: int | None = None  # questions at most, the first ones; each in all modes and views
+    canary: bool = False  # instead of all these, the questions for the canary of a hidden set
 
     def holds(self, other: Self) -> bool:
         """Whether all pictures of another choice are certain to be among those of this one."""
         first_ones = self.limit is None or (
             self.split == other.split and other.limit is not None and other.limit <= self.limit
         )
+        if self.canary or other.canary:
+            return self.canary and other.canary
         wider = self.mode in (None, other.mode) and self.split in (None, other.split)
         return wider and first_ones and set(other.views) <= set(self.views)
 
@@ -82,6 +87,8 @@ def open_pictures(dataset: Dataset, choice: Choice) -> Pictures:
         DatasetError: A file is damaged, lacks a column, or has rows of another mode than vcrgen builds; or words are to
             be shown of a dataset that has none.
     """
+    if choice.canary:
+        return _canary_questions(dataset)
     chosen = dataset.select(mode=choice.mode, split=choice.split)
     if not set(dataset.modes) <= set(Mode):
         raise DatasetError(f"The manifest of {dataset} names a mode that vcrgen does not build; build it again.")
@@ -125,6 +132,21 @@ def open_pictures(dataset: Dataset, choice: Choice) -> Pictures:
 
     total = sum(part.count(choice.limit) for part in parts) * len(choice.views)
     return Pictures(dataset=dataset, identity=dataset.identity, total=total, stream=stream)
+
+
+def _canary_questions(dataset: Dataset) -> Pictures:
+    """What is asked about the canary of a hidden set: nothing of it shows an image."""
+    digits = read_canary(dataset)
+    asked = [
+        Picture(
+            question_id=question.way, lang=guess_language([question.text]), view=View.TEXT, mode=None, data=None,
+            question=question.text, place=(0, 0, number, 0),
+        )
+        for number, question in enumerate(canary_questions(digits))
+    ]  # fmt: skip
+    # Of its own, so that its replies and those about pictures are never in one file.
+    identity = hashlib.sha256(f"canary {digits}".encode()).hexdigest()
+    return Pictures(dataset=dataset, identity=identity, total=len(asked), stream=lambda: iter(asked))
 
 
 def _shown(
