@@ -29,4 +29,4 @@ def test_commands(
         program, *words = shlex.split(line.replace("http://127.0.0.1:8000/v1", server.url))
         code, out, err = run(*words)
         assert program == "vcrgen" and code == 0, (line, out, err)
-    assert len(COMMANDS) == 5 and len(server.calls) == 24 + 3 + 12
+    assert len(COMMANDS) == 6 and len(server.calls) == 24 + 3 + 12 + 6

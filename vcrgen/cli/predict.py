@@ -134,7 +134,7 @@ def _say_plan(result: JobResult, chosen: PredictOptions) -> None:
     if not replies:
         typer.echo(f"{_missing(result)}; the first: {result.example}", err=True)
         raise typer.Exit(UNFINISHED)
-    left = result.missing.total()
+    left = result.left
     read, written = (spent.tokens[name] / replies for name in ("input", "output"))
     seconds = spent.seconds / replies * left / chosen.concurrency
     if chosen.rpm:
