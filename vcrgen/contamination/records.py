@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from vcrgen.dataset.views import View
+from vcrgen.scorer.comparison import ALPHA
 from vcrgen.scorer.results import Estimate
-
-ALPHA = 0.05
 
 
 class Finding(StrEnum):
