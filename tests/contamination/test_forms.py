@@ -81,10 +81,10 @@ def test_csv_and_json(whole: ContaminationReport) -> None:
     ]  # fmt: skip
     assert {row["signature"] for row in rows} == {whole.signature}
     fresh = next(row for row in rows if row["part"] == "fresh")
-    assert float(fresh["percent"]) == pytest.approx(100 * whole.fresh[0].value) and fresh["finding"] == "more"
+    assert float(fresh["percent"]) == pytest.approx(100 * whole.fresh[0].value) and fresh["verdict"] == "more"
     values = json.loads(render(whole, "json"))
     assert values["schema"] == "vcrgen-contamination-1" and values["summary"] == summary(whole)
-    assert values["fresh"][0]["low"] == whole.fresh[0].low and values["fresh"][0]["finding"] == "more"
+    assert values["fresh"][0]["low"] == whole.fresh[0].low and values["fresh"][0]["verdict"] == "more"
     assert values["canary"][0] == {"data": whole.canary[0].data, "way": "line", "outcome": "came back"}
 
 
@@ -119,7 +119,7 @@ def test_the_command(run: Run, study: Any) -> None:
     assert code == 0, err
     lines = out.splitlines()
     assert lines[0] == f"No test shows that qwen had seen {ours}, which is no proof that it had not."
-    assert re.search(r"^Against +Mode +View +Set +Other +Difference +95 % interval +Holm p +Finding", out, re.MULTILINE)
+    assert re.search(r"^Against +Mode +View +Set +Other +Difference +95 % interval +Holm p +Verdict", out, re.MULTILINE)
     code, out, _ = run(*words, "--out", "report.txt")
     assert code == 0 and out == "Written: report.txt\n" and Path("report.txt").read_text("utf-8").startswith("No test")
     code, out, _ = run(*words, "--format", "html", "--out", "report.html")

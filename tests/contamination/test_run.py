@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from vcrgen.config import ScoreOptions
-from vcrgen.contamination.records import CanaryOutcome, ContaminationReport, Contrast, Finding
+from vcrgen.contamination.records import CanaryOutcome, ContaminationReport, Contrast, Verdict
 from vcrgen.contamination.run import examine
 from vcrgen.dataset.canary import LINE, canary_questions
 from vcrgen.dataset.views import View
@@ -44,7 +44,7 @@ def test_shares_and_differences_are_those_of_the_spans(study: Any) -> None:
     assert (left.unguessed.exact.value, left.unguessed.spans, left.unguessed.images) == (4 / 8, 8, 4)
     found = by_view(report.fresh)
     assert found["text"].value == pytest.approx(4 / 12) and found["tei"].value == pytest.approx(-6 / 12)
-    assert all(each.finding is Finding.OPEN and each.low < 0 < each.high for each in report.fresh)
+    assert all(each.verdict is Verdict.OPEN and each.low < 0 < each.high for each in report.fresh)
     assert found["tei"].p_holm == found["text"].p_holm == 2 * found["tei"].p > found["text"].p > found["tei"].p
     assert report.redrawn == report.canary == ()
 
@@ -88,7 +88,7 @@ def test_planted_knowledge_of_items_is_found(study: Any) -> None:
     ]
     report = examine([preds], ours, against=others[:1], redraw=others[1:])
     for contrast in (*report.fresh, *report.redrawn):
-        assert contrast.value >= 0.5 and contrast.low > 0 and contrast.finding is Finding.MORE
+        assert contrast.value >= 0.5 and contrast.low > 0 and contrast.verdict is Verdict.MORE
     assert len(report.fresh) == len(report.redrawn) == 2
 
 
@@ -116,10 +116,10 @@ def clean_model(study: Any, seed: int) -> ContaminationReport:
 def test_of_twenty_clean_models_few_are_suspected(study: Any) -> None:
     """Six differences each; about one in twenty models errs at all, on either side."""
     reports = [clean_model(study, seed) for seed in range(20)]
-    found = [{each.finding for each in (*report.fresh, *report.redrawn)} for report in reports]
+    found = [{each.verdict for each in (*report.fresh, *report.redrawn)} for report in reports]
     assert all(len(report.fresh) == len(report.redrawn) == 3 for report in reports)
-    assert sum(Finding.MORE in each for each in found) <= 3
-    assert sum(Finding.LESS in each for each in found) <= 3
+    assert sum(Verdict.MORE in each for each in found) <= 3
+    assert sum(Verdict.LESS in each for each in found) <= 3
 
 
 def test_a_model_with_fewer_outputs_is_not_suspected_for_that(study: Any) -> None:
@@ -136,7 +136,7 @@ def test_a_model_with_fewer_outputs_is_not_suspected_for_that(study: Any) -> Non
     with some.open("a", encoding="utf-8") as file:
         file.write('{"question_id": "q40", "view": "text", "output": null}\n{"question_id": "zzz", "output": "x"}\n')
     report = examine([preds], ours, against=[(few, fresh)], redraw=[(some, again)])
-    assert {each.finding for each in (*report.fresh, *report.redrawn)} == {Finding.OPEN}
+    assert {each.verdict for each in (*report.fresh, *report.redrawn)} == {Verdict.OPEN}
     assert [each.theirs.images for each in report.fresh] == [20, 20]
     assert [(each.ours.images, each.theirs.images) for each in report.redrawn] == [(30, 30), (30, 30)]
     assert f"{fresh}, Text only: 20 of 80 questions have an output; only these count." in report.notes

@@ -10,7 +10,7 @@ from vcrgen.scorer.comparison import ALPHA
 from vcrgen.scorer.results import Estimate
 
 
-class Finding(StrEnum):
+class Verdict(StrEnum):
     """What a difference says of the set, beside other pairs or spans."""
 
     MORE = "more"
@@ -64,11 +64,11 @@ class Contrast:
         return self.low > 0 or self.high < 0
 
     @property
-    def finding(self) -> Finding:
+    def verdict(self) -> Verdict:
         """What it says, if the interval leaves out 0 and the number of tests does not take that away."""
         if not self.leaves_out_zero or self.p_holm >= ALPHA:
-            return Finding.OPEN
-        return Finding.MORE if self.low > 0 else Finding.LESS
+            return Verdict.OPEN
+        return Verdict.MORE if self.low > 0 else Verdict.LESS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import TypeAlias
 
-from vcrgen.contamination.records import CanaryOutcome, ContaminationReport, Contrast, Finding, RestoredShare
+from vcrgen.contamination.records import CanaryOutcome, ContaminationReport, Contrast, RestoredShare, Verdict
 from vcrgen.errors import ScoreError
 from vcrgen.report.escape import escape_markdown, one_line
 from vcrgen.report.forms import as_csv, as_markdown, as_narrow_latex
@@ -17,7 +17,7 @@ from vcrgen.scorer.tables import FORMATS, p_value
 
 SCHEMA = "vcrgen-contamination-1"
 CSV_COLUMNS = (
-    "part", "data", "against", "mode", "view", "percent", "low", "high", "spans", "images", "p", "p_holm", "finding",
+    "part", "data", "against", "mode", "view", "percent", "low", "high", "spans", "images", "p", "p_holm", "verdict",
     "signature",
 )  # fmt: skip
 INTERVAL = "95 % interval"
@@ -38,7 +38,7 @@ def summary(report: ContaminationReport) -> str:
     """The report in one sentence."""
     data, signs = report.data or report.canary[0].data, []
     for other, contrasts in (("of fresh pairs", report.fresh), ("of other spans of its images", report.redrawn)):
-        if more := [where(each.ours) for each in contrasts if each.finding is Finding.MORE]:
+        if more := [where(each.ours) for each in contrasts if each.verdict is Verdict.MORE]:
             signs.append(f"it restores more than {other} ({'; '.join(dict.fromkeys(more))})")
     if back := dict.fromkeys(reply.data for reply in report.canary if reply.outcome is CanaryOutcome.BACK):
         signs.append(f"the canary of {', '.join(back)} came back")
@@ -144,11 +144,11 @@ def _contrasts(
         (
             each.theirs.data, each.ours.mode, each.ours.view.label, Percent(each.ours.exact.value),
             Percent(each.theirs.exact.value), Percent(each.value, sign=True),
-            Interval(each.low, each.high, sign=True), p_value(each.p), p_value(each.p_holm), each.finding.value,
+            Interval(each.low, each.high, sign=True), p_value(each.p), p_value(each.p_holm), each.verdict.value,
         )
         for each in contrasts
     ]  # fmt: skip
-    heads = ("Against", "Mode", "View", "Set", "Other", "Difference", INTERVAL, "p", "Holm p", "Finding")
+    heads = ("Against", "Mode", "View", "Set", "Other", "Difference", INTERVAL, "p", "Holm p", "Verdict")
     says = [_conclusion(report, each, of) for each in contrasts if each.leaves_out_zero]
     if undecided := [f"{where(each.ours)} ({each.theirs.data})" for each in contrasts if not each.leaves_out_zero]:
         says.append(f"No difference is shown, as the interval includes 0: {'; '.join(undecided)}.")
@@ -163,11 +163,11 @@ def _contrasts(
 def _conclusion(report: ContaminationReport, each: Contrast, of: str) -> str:
     """What may be said of a difference whose interval leaves out 0."""
     value, low, high = (percent(x, sign=True).replace(MINUS, "-") for x in (each.value, each.low, each.high))
-    more = Finding.MORE if each.low > 0 else Finding.LESS
+    more = Verdict.MORE if each.low > 0 else Verdict.LESS
     doubt = f" Among several tests chance may give as much (Holm's correction: p = {each.p_holm:.2g})."
     return (
         f"{where(each.ours)}: {report.model} restores {more} of {report.data} than {of} ({each.theirs.data}): {value} "
-        f"points of exact match (95 % interval {low} to {high}).{doubt if each.finding is Finding.OPEN else ''}"
+        f"points of exact match (95 % interval {low} to {high}).{doubt if each.verdict is Verdict.OPEN else ''}"
     )
 
 
@@ -240,7 +240,7 @@ def _latex(report: ContaminationReport) -> str:
 def _json(report: ContaminationReport) -> str:
     values = {"schema": SCHEMA, "summary": summary(report), **asdict(report)}
     for name in ("fresh", "redrawn"):
-        values[name] = [{**asdict(each), "finding": each.finding} for each in getattr(report, name)]
+        values[name] = [{**asdict(each), "verdict": each.verdict} for each in getattr(report, name)]
     return json.dumps(values, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
 
 
@@ -262,7 +262,7 @@ def _rows(report: ContaminationReport) -> Iterator[Row]:
             numbers = map(Percent, (contrast.value, contrast.low, contrast.high))
             tests = map(Number, (contrast.p, contrast.p_holm))
             head = (part, a.data, contrast.theirs.data, a.mode, a.view.value)
-            yield *head, *numbers, a.spans, a.images, *tests, contrast.finding.value
+            yield *head, *numbers, a.spans, a.images, *tests, contrast.verdict.value
     for reply in report.canary:
         yield "canary", reply.data, reply.way, *[None] * 9, reply.outcome.value
 
