@@ -31,7 +31,7 @@ STANDS_ON: dict[str, set[str]] = {
     "stream": {"text", "config", "dataset", "typeset", "builder"},
     "publish": {"text", "config", "work", "dataset", "tasks", "report"},
     "scorer": {"text", "config", "work", "dataset", "tasks", "stats", "report"},
-    "contamination": {"config", "dataset", "tasks", "stats", "report", "scorer"},
+    "contamination": {"config", "work", "dataset", "tasks", "stats", "report", "scorer"},
     "predict": {"text", "config", "work", "dataset", "models"},
     "leaderboard": {"text", "config", "work", "dataset", "stats", "report", "web", "published", "scorer"},
 }

@@ -187,7 +187,7 @@ def test_how_datasets_were_built_is_compared(tmp_path: Path, study: Any) -> None
     pairs = {name: (files[name], tmp_path / name) for name in files}
     assert examine([files["set"]], tmp_path / "set", redraw=[pairs["again"]]).notes == ()
     (note,) = examine([files["set"]], tmp_path / "set", redraw=[pairs["three"]]).notes
-    assert "were not built alike (mask is ngram-5 and ngram-3): a difference may come from that." in note
+    assert "were not built alike (mask ngram-3 there, ngram-5 here): a difference may come from that." in note
     with pytest.raises(PredictionError, match=r"covers the same spans as .*; build it with another --seed"):
         examine([files["set"]], tmp_path / "set", redraw=[pairs["set"]])
 
@@ -261,6 +261,35 @@ def test_what_is_refused(study: Any, tmp_path: Path, given: dict[str, Any], mess
     data = path(given["data"]) if "data" in given else None
     with pytest.raises(VcrgenError, match=message):
         examine(files, data, guesses=guesses, **pairs)
+
+
+def test_how_outputs_were_made_is_read_beside_them(dataset: Path, study: Any) -> None:
+    """The ids of a dataset with redrawn spans are the same: its outputs, given for the set, would look like a cheat's."""
+    from vcrgen.dataset.reader import open_dataset
+    from vcrgen.scorer import load_answers
+    from vcrgen.tasks.vcr import VCR
+
+    identity = open_dataset(dataset, VCR).identity
+    rows = [{"question_id": each.question_id, "output": ""} for each in load_answers(dataset, split="all").questions]
+    fresh = study.key("fresh.jsonl", 5)
+    other = study.outputs("f.jsonl", fresh, {"stacked": ALL}, model=None)
+    preds = study.lines("p.jsonl", [{**row, "mode": None} for row in rows])
+
+    def beside(file: Path, text: str) -> None:
+        file.with_suffix(".run.json").write_text(text, "utf-8")
+
+    beside(other, json.dumps({"run": {"dataset": "is not looked at", "temperature": 0, "model": "m"}}))
+    beside(preds, json.dumps({"run": {"dataset": identity, "temperature": 1, "model": "m"}}))
+    (note,) = examine([preds], dataset, against=[(other, fresh)]).notes
+    assert note.startswith(f"{preds} and {other} were not asked for alike (temperature 0 there, 1 here): a difference")
+    for text in ("", "[]", '{"run": 1}', '{"run": ["a"]}', "[" * 9999, '{"run": {}}'):
+        beside(preds, text)
+        assert examine([preds], dataset, against=[(other, fresh)]).notes == ()
+    beside(preds, '{"run": {"dataset": "0123"}}')
+    with pytest.raises(
+        PredictionError, match=r"p\.jsonl was made of another dataset than .*; give the one that it was"
+    ):
+        examine([preds], dataset, against=[(other, fresh)])
 
 
 def test_a_canary_file_that_is_none(study: Any, public: Path, hidden: Any) -> None:

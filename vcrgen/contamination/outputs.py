@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from vcrgen.config import ScoreOptions
 from vcrgen.dataset.views import View
 from vcrgen.errors import PredictionError
-from vcrgen.reading import encodable
+from vcrgen.reading import encodable, read_json
 from vcrgen.scorer.join import PROBLEMS, Join
 from vcrgen.scorer.records import UNSTATED
 from vcrgen.scorer.run import Session
@@ -46,6 +46,7 @@ class ModelOutputs:
     language: str
     signature: str  # of scores on this dataset
     built: Mapping[str, str]  # what its build says of how it was made; empty where nobody knows
+    asked: Mapping[str, Any]  # how `vcrgen predict` asked; empty where something else did
     cells: Mapping[Cell, Mapping[str, Hits]]  # by question id
     notes: tuple[str, ...]
 
@@ -64,6 +65,14 @@ def read_outputs(files: Sequence[Path], data: Path, options: ScoreOptions) -> Mo
             f"{place}: these are outputs of several models, or several of one mode and view; give those of one model, "
             "each mode and view once."
         )
+    asked: dict[str, Any] = {}
+    for file in files:
+        facts = _run_facts(file)
+        made_of, images = facts.pop("dataset", None), session.key.images
+        # Of the same pairs with other spans the ids fit, and the outputs would look like those of a cheat.
+        if made_of is not None and images is not None and made_of != images.identity:
+            raise PredictionError(f"{file} was made of another dataset than {data}; give the one that it was made of.")
+        asked |= facts
     join = Join(session.key, options.mode)
     cells: dict[Cell, dict[str, Hits]] = {}
     none = 0
@@ -89,6 +98,15 @@ def read_outputs(files: Sequence[Path], data: Path, options: ScoreOptions) -> Mo
     signature = Signature({**session.signature.facts, "missing": "left-out"})
     return ModelOutputs(
         data=encodable(str(data)), place=place, model=model, language=session.key.lang,
-        signature=str(signature), built=manifest.signature.facts if manifest else {}, cells=cells,
-        notes=tuple(notes),
+        signature=str(signature), built=manifest.signature.facts if manifest else {}, asked=asked,
+        cells=cells, notes=tuple(notes),
     )  # fmt: skip
+
+
+def _run_facts(file: Path) -> dict[str, Any]:
+    """What ``vcrgen predict`` says, beside a file of outputs, of how it was made; nothing where it did not make it."""
+    try:
+        facts = read_json(file.with_name(f"{file.stem}.run.json"), PredictionError)["run"]
+        return dict(facts)
+    except (PredictionError, LookupError, TypeError, ValueError):
+        return {}

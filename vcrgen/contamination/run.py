@@ -24,6 +24,7 @@ from vcrgen.errors import PredictionError
 from vcrgen.scorer.predictions import receive
 from vcrgen.stats.paired import holm
 from vcrgen.tasks.vcr import VCR
+from vcrgen.work.folder import differences
 
 Pairs = Sequence[tuple[Path, Path]]
 """Files of outputs, each with the dataset that it is about."""
@@ -196,15 +197,14 @@ def _corrected(contrasts: Sequence[Contrast]) -> tuple[Contrast, ...]:
 
 
 def _differences(ours: ModelOutputs, theirs: ModelOutputs) -> Iterator[str]:
-    """What was built otherwise, so that the spans may be easier or harder for that."""
-    names = [
-        name
-        for name in ours.built
-        if name in theirs.built and name not in _MAY_DIFFER and ours.built[name] != theirs.built[name]
-    ]
-    if names:
-        parts = ", ".join(f"{name} is {ours.built[name]} and {theirs.built[name]}" for name in names)
-        yield f"{ours.data} and {theirs.data} were not built alike ({parts}): a difference may come from that."
+    """What was built or asked otherwise, so that spans may be easier or harder to restore for that."""
+    for what, done, here, there in (
+        (f"{ours.data} and {theirs.data}", "built", ours.built, theirs.built),
+        (f"{ours.place} and {theirs.place}", "asked for", ours.asked, theirs.asked),
+    ):
+        facts = [{name: value for name, value in each.items() if name not in _MAY_DIFFER} for each in (there, here)]
+        if all(facts) and (parts := differences(*facts)):
+            yield f"{what} were not {done} alike ({parts}): a difference may come from that."
 
 
 def _canary_replies(file: Path, public: Path) -> tuple[list[CanaryReply], str | None]:

@@ -184,7 +184,7 @@ def _canary(report: ContaminationReport) -> ReportPart:
         says = f"None of {asked} replies holds digits of the canary."
     return ReportPart(
         table=Table(
-            title="The canary, asked for in five ways",
+            title="The canary",
             heads=("Set", "Asked by", "Canary"),
             labels=3,
             rows=[(reply.data, reply.way, reply.outcome.value) for reply in report.canary],
