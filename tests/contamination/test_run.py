@@ -77,6 +77,25 @@ def test_spans_of_both_drawings_count_in_neither(study: Any) -> None:
     assert (found.ours.spans, found.theirs.spans, found.value) == (8, 8, 1.0)
 
 
+def test_one_image_tells_nothing(study: Any) -> None:
+    ours, fresh, again = study.key("s.jsonl", 1), study.key("f.jsonl", 1, first=9), study.key("a.jsonl", 1, drawing=1)
+    files = [study.outputs(f"{key.stem}-p.jsonl", key, {"tei": chance}) for key, chance in ((ours, ALL), (fresh, NONE))]
+    other = study.outputs("a-p.jsonl", again, {"tei": NONE})
+    report = examine(files[:1], ours, against=[(files[1], fresh)], redraw=[(other, again)])
+    for each in (*report.fresh, *report.redrawn):
+        assert each.value == 1.0 and each.low < 0 and each.verdict is Verdict.OPEN
+
+
+def test_images_of_which_both_cover_the_same_do_not_count(study: Any) -> None:
+    """They would make the interval narrower, and say nothing."""
+    rows = [{"question_id": f"q{n}", "crossed_text": [f"text {n}"]} for n in range(200)]
+    others = [{**row, "crossed_text": [f"other {n}"]} if n < 5 else row for n, row in enumerate(rows)]
+    ours, redrawn = study.lines("set.jsonl", rows), study.lines("redrawn.jsonl", others)
+    files = [study.outputs(f"{key.stem}-p.jsonl", key, {"tei": ALL}) for key in (ours, redrawn)]
+    (found,) = examine(files[:1], ours, redraw=[(files[1], redrawn)]).redrawn
+    assert found.ours.images == found.theirs.images == 5 and found.low < -0.2 and found.high > 0.2
+
+
 def test_planted_knowledge_of_items_is_found(study: Any) -> None:
     """93 % of the spans that were published, none of the others, as in a model that was trained on the set."""
     ours, redrawn = study.key("set.jsonl", 80), study.key("redrawn.jsonl", 80, drawing=1)
@@ -264,7 +283,7 @@ def test_what_is_refused(study: Any, tmp_path: Path, given: dict[str, Any], mess
 
 
 def test_how_outputs_were_made_is_read_beside_them(dataset: Path, study: Any) -> None:
-    """The ids of a dataset with redrawn spans are the same: its outputs, given for the set, would look like a cheat's."""
+    """A dataset with redrawn spans has the same ids, so its outputs, given for the set, would look like a cheat's."""
     from vcrgen.dataset.reader import open_dataset
     from vcrgen.scorer import load_answers
     from vcrgen.tasks.vcr import VCR

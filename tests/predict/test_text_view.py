@@ -55,6 +55,8 @@ def test_the_caption_with_its_gaps(row: dict[str, Any], lang: str, shown: str) -
         {"caption": "a b", "crossed_text": ["a", "a"]},
         {"caption": "a b", "crossed_text": ["a"], "spans": [{"start": 1, "end": 2}]},
         {"caption": "a b", "crossed_text": ["a"], "spans": [{"start": None, "end": 1}]},
+        {"caption": "a b", "crossed_text": ["a"], "spans": [{"start": 0}]},
+        {"caption": "a b", "crossed_text": ["a"], "spans": [None]},
         {"caption": "a b", "crossed_text": ["a"], "spans": [{"start": -3, "end": 1}]},
         {"caption": "a b c", "crossed_text": ["a b", "b c"], "spans": [{"start": 0, "end": 3}, {"start": 2, "end": 5}]},
     ],

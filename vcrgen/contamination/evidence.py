@@ -87,6 +87,7 @@ def paired_contrast(ours: ModelOutputs, theirs: ModelOutputs, cell: Cell, *, see
         for question_id, hits in ours.cells[cell].items()
         if (others := theirs.cells[cell].get(question_id)) is not None
     ]
+    pairs = [pair for pair in pairs if any(pair)]
     first, second = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
     if not any(first) or not any(second):
         return None

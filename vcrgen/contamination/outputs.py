@@ -58,7 +58,7 @@ def read_outputs(files: Sequence[Path], data: Path, options: ScoreOptions) -> Mo
         VcrgenError: The answers or the outputs cannot be read, do not fit, or are of several runs.
     """
     session = Session(data, options.model_copy(update={"split": "all"}))
-    place = ", ".join(map(str, files))
+    place = encodable(", ".join(map(str, files)))
     runs = session.runs(files)
     if len(runs) > 1:
         raise PredictionError(

@@ -21,6 +21,7 @@ from vcrgen.dataset.canary import canary_questions, comes_back, read_canary
 from vcrgen.dataset.reader import open_dataset
 from vcrgen.dataset.views import View
 from vcrgen.errors import PredictionError
+from vcrgen.reading import encodable
 from vcrgen.scorer.predictions import receive
 from vcrgen.stats.paired import holm
 from vcrgen.tasks.vcr import VCR
@@ -70,10 +71,10 @@ def examine(
         replies, model = _canary_replies(file, public)
         asked += replies
         if model:
-            named[str(file)] = model
+            named[encodable(str(file))] = model
     if data is None:
         report = ContaminationReport(model="", data="", signature="")
-        first = str(canary[0][0])
+        first = encodable(str(canary[0][0]))
     else:
         ours = read_outputs(files, data, options)
         fresh, redrawn = ([read_outputs(*pair, options) for pair in _by_data(pairs)] for pairs in (against, redraw))
@@ -226,5 +227,5 @@ def _canary_replies(file: Path, public: Path) -> tuple[list[CanaryReply], str | 
     for way, _, shown in questions:
         back = CanaryOutcome.BACK if comes_back(texts.get(way, ""), digits, shown) else CanaryOutcome.SILENT
         outcome = back if way in texts else CanaryOutcome.NO_REPLY
-        replies.append(CanaryReply(data=str(public), way=way, outcome=outcome))
+        replies.append(CanaryReply(data=encodable(str(public)), way=way, outcome=outcome))
     return replies, model

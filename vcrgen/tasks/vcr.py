@@ -64,7 +64,7 @@ def words_with_gaps(row: Mapping[str, Any], lang: str) -> str:
     if not isinstance(caption, str) or not isinstance(answers, list) or not all(isinstance(a, str) for a in answers):
         raise ValueError("it has no caption or no answers")
     if details:
-        ends = [(span["start"], span["end"]) for span in details]
+        ends = [(span.get("start"), span.get("end")) for span in details if isinstance(span, dict)]
         places = [(start, end) for start, end in ends if isinstance(start, int) and isinstance(end, int)]
         if [caption[start:end] for start, end in places] != answers:
             raise ValueError("its spans are not where it says")
