@@ -32,6 +32,7 @@ STANDS_ON: dict[str, set[str]] = {
     "publish": {"text", "config", "work", "dataset", "tasks", "report"},
     "scorer": {"text", "config", "work", "dataset", "tasks", "stats", "report"},
     "train": {"text", "config", "work", "dataset", "tasks", "models", "builder", "stream"},
+    "contamination": {"config", "work", "dataset", "tasks", "stats", "report", "scorer"},
     "predict": {"text", "config", "work", "dataset", "models"},
     "leaderboard": {"text", "config", "work", "dataset", "stats", "report", "web", "published", "scorer"},
 }

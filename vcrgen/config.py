@@ -190,7 +190,7 @@ class ScoreOptions(Options):
 
     protocol: str = option("paper", "paper, vlmevalkit or lmms-eval (as those programs score).")
     mode: str | None = option(None, "easy or hard: only outputs of this mode.")
-    view: str | None = option(None, "stacked, tei or strip: what the model saw; only outputs of this view.")
+    view: str | None = option(None, "stacked, tei, strip or text: what the model saw; only outputs of this view.")
     split: str | None = option(None, "Split of the dataset, or all.", shown="test, or the only one")
     subset: str | None = option(
         None, "firstN: the first N questions (the paper's: first100, first500); feedback or final: of a hidden set."
@@ -240,10 +240,15 @@ class PredictOptions(Options):
         False, "Run Python code that comes with the model, if it needs it.", names="--trust-remote-code", panel=HERE
     )
 
-    view: Literal["stacked", "tei", "both"] = option("stacked", "stacked (VI+TEI), tei or both.")
+    view: Literal["stacked", "tei", "both", "text"] = option(
+        "stacked", "stacked (VI+TEI), tei, both, or text: no picture, but the words around the gaps."
+    )
     mode: str | None = option(None, "Only this mode.", shown="all")
     split: str | None = option(None, "Only this split.", shown="all")
     limit: int | None = option(None, "Only the first N questions.", shown="all", ge=1)
+    canary: bool = option(
+        False, "Instead of pictures, ask for the canary of a hidden set, in five ways.", names="--canary"
+    )
     preset: Literal["paper-closed", "vlmevalkit", "lmms-eval"] | None = option(
         None, "Ask as was done for published scores: paper-closed, vlmevalkit or lmms-eval."
     )
@@ -263,6 +268,10 @@ class PredictOptions(Options):
             extra = type(self).model_fields[name].json_schema_extra
             if isinstance(extra, dict) and extra["panel"] == panel:
                 raise ValueError(f"--{name.replace('_', '-')} belongs to {other}")
+        if self.canary and (self.view != "stacked" or self.mode or self.split or self.limit or self.answers):
+            raise ValueError(
+                "--canary asks about no picture, so leave out --view, --mode, --split, --limit and --answers"
+            )
         if self.max_cost is not None and self.price is None:
             raise ValueError("--max-cost needs --price IN,OUT, the prices of a million tokens")
         _ = self.prices, self.parameters

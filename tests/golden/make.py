@@ -965,6 +965,63 @@ def shown_match(row: Mapping[str, Any]) -> str:
     return f"{row['outcome']} {row['start']}-{row['end']} d {row['distance']}{verbatim} [{row['ngram']}] {figures}"
 
 
+def texts_key(bench: Bench, name: str, change: Callable[[int, list[str]], tuple[str, list[str]]]) -> Path:
+    """The fixed answers as JSON Lines; ``change`` gives id and texts of each question."""
+    rows = json.loads((INPUTS / "answers-en.json").read_text("utf-8"))
+    changed = [change(place, [span["text"] for span in row["spans"]]) for place, row in enumerate(rows)]
+    text = "".join(f"{json.dumps({'question_id': name, 'crossed_text': texts})}\n" for name, texts in changed)
+    return bench.once(f"{name}.jsonl", lambda path: path.write_text(text, "utf-8"))
+
+
+def echoes(bench: Bench, key: Path, *, every: int) -> Path:
+    """Outputs without an image and of VI+TEI: of each question what is right, but for every so-manieth span."""
+    lines, seen = [], 0
+    for row in map(json.loads, key.read_text("utf-8").splitlines()):
+        for view in ("text", "stacked"):
+            seen += 1
+            said = [each for place, each in enumerate(row["crossed_text"]) if (place + seen) % every]
+            lines.append({"question_id": row["question_id"], "view": view, "output": "\n".join(said), "model": "Echo"})
+    lines[3]["output"] = None
+    text = "".join(f"{json.dumps(line)}\n" for line in lines)
+    return bench.once(f"echo-{key.name}", lambda path: path.write_text(text, "utf-8"))
+
+
+@golden("contamination")
+def contamination(bench: Bench) -> Any:
+    """What is asked without an image and about a canary, what counts as its coming back, and a report."""
+    from vcrgen.dataset.canary import canary_questions, comes_back
+    from vcrgen.tasks.vcr import words_with_gaps
+    from vcrgen.text.languages import LANGUAGES as ROWS
+
+    keys = [
+        texts_key(bench, "published", lambda place, texts: (f"q{place}", texts)),
+        texts_key(bench, "fresh", lambda place, texts: (f"q{place + 15}", texts[::-1])),
+        texts_key(bench, "redrawn", lambda place, texts: (f"q{place}", [*texts[:1], f"another text of {place}"])),
+    ]
+    files = [echoes(bench, key, every=every) for key, every in zip(keys, (9, 2, 3), strict=True)]
+    words = ["contamination", files[0], "--data", keys[0], "--against", f"{files[1]}={keys[1]}"]
+    words += ["--redraw", f"{files[2]}={keys[2]}"]
+    caption, answers = "One boat, two boats and one boat more.", ["one boat", "more"]
+    spans = [{"start": 24, "end": 32}, {"start": 33, "end": 37}]
+    row = {"caption": caption, "crossed_text": answers}
+    digits = "0123456789abcdef" * 2
+    rows = csv.reader(line.replace(str(bench.folder), "TMP") for line in bench.run(*words, "--format", "csv"))
+    return {
+        "text": [line.replace(str(bench.folder), "TMP") for line in bench.run(*words)],
+        "figures": [",".join(plain_cell(cell) for cell in row) for row in rows],
+        "words": {
+            lang: of.words.format(text=words_with_gaps({**row, "spans": spans}, lang), question="?")
+            for lang, of in ROWS.items()
+        },
+        "words without offsets": words_with_gaps(row, "en"),
+        "canary": {question.way: [question.text, question.shown] for question in canary_questions(digits)},
+        "comes back": {
+            text: [comes_back(text, digits, 0), comes_back(text, digits, 22)]
+            for text in (digits[:11], digits[:12], digits[20:])
+        },
+    }
+
+
 def score_runs(bench: Bench) -> dict[str, dict[str, Any]]:
     """Ways to score the same file."""
     return {

@@ -99,7 +99,7 @@ def test_outputs_stand_beside_the_dataset(monkeypatch: pytest.MonkeyPatch, tmp_p
     ("words", "message"),
     [
         (["nowhere"], "nowhere does not exist"),
-        (["DATASET", "--view", "strip"], "Unknown view 'strip'; known: stacked, tei, both"),
+        (["DATASET", "--view", "strip"], "OCR reads pictures: the view is one of stacked, tei, both, not 'strip'"),
         (["DATASET", "--mode", "medium"], "nothing of mode 'medium'"),
         (["DATASET", "--split", "dev"], "nothing of split 'dev'"),
         (["DATASET", "--out", "full"], "full is there already"),

@@ -105,7 +105,7 @@ def test_the_key_is_sent_and_never_shown(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--view", "strip"], "view: Input should be 'stacked', 'tei' or 'both'"),
+        (["--view", "strip"], "view: Input should be 'stacked', 'tei', 'both' or 'text'"),
         (["--mode", "medium"], "nothing of mode 'medium'"),
         (["--split", "dev"], "nothing of split 'dev'"),
         (["--preset", "mine"], "preset: Input should be 'paper-closed', 'vlmevalkit' or 'lmms-eval'"),

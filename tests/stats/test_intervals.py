@@ -4,6 +4,7 @@ import importlib.util
 import math
 import statistics
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -15,6 +16,14 @@ from vcrgen.stats.bootstrap import Sums, means_of, resampled_means
 from vcrgen.stats.intervals import mean_interval, paired_interval, paired_p, spreads
 
 SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "measure_intervals.py"
+
+
+class Spanned(NamedTuple):
+    """A value with the ends of its interval."""
+
+    value: float
+    low: float
+    high: float
 
 
 def one_mean(mean: float, sd: float, groups: int) -> tuple[float, float]:
@@ -111,3 +120,22 @@ def test_what_the_simulation_measures() -> None:
     low, high = script.intervals(sums, spans, 0)
     assert 0.93 <= ((low <= 0.97) & (high >= 0.97)).mean() <= 0.985
     assert script.differ(0, 50, 0.25, 0.7, 0.5) <= 0.07
+
+
+@given(st.floats(0.0, 1.0), st.floats(0.0, 1.0), st.integers(2, 400), st.integers(2, 400))
+def test_the_p_value_of_a_difference_of_different_data_says_what_its_interval_says(
+    a: float, b: float, ours: int, theirs: int
+) -> None:
+    one, two = (Spanned(mean, *one_mean(mean, 0.4 / math.sqrt(n), n)) for mean, n in ((a, ours), (b, theirs)))
+    low, high = intervals.difference_interval(one, two)
+    p = intervals.difference_p(a - b, low, high)
+    assert 0 <= p <= 1
+    if min(abs(low), abs(high)) > 1e-9:
+        assert (p < 0.05) == (low > 0 or high < 0)
+    assert p == pytest.approx(intervals.difference_p(b - a, -high, -low))
+
+
+def test_the_p_value_of_no_difference() -> None:
+    assert intervals.difference_p(0.0, -0.1, 0.2) == 1.0
+    assert intervals.difference_p(0.3, 0.0, 0.6) == pytest.approx(0.05)
+    assert intervals.difference_p(-0.6, -0.7, -0.3) == pytest.approx(math.erfc(2 * 1.959964 / math.sqrt(2)))

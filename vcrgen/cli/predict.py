@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -32,6 +33,7 @@ UNFINISHED = 3  # exit code: some pictures have no reply
         "vcrgen predict hidden-2026/public --endpoint https://HOST/v1 --model M --key-env MY_KEY --concurrency 32 "
         "--rpm 500 --max-cost 20 --price 2.5,10",
         "vcrgen predict data/my-vcr --transformers models/qwen3-vl-2b --adapter lora --batch 16 --answers",
+        "vcrgen predict data/my-vcr --endpoint http://127.0.0.1:8000/v1 --model qwen --view text --out preds.jsonl",
     )
 )
 @options_of(PredictOptions)
@@ -65,12 +67,14 @@ def predict(
     chosen = checked(PredictOptions, given(options))
     prompt = make_prompt(chosen.preset, chosen.parameters, answers=chosen.answers)
     data = open_dataset(dataset, VCR)
-    choice = Choice(views=VIEWS[chosen.view], mode=chosen.mode, split=chosen.split, limit=chosen.limit)
-    pictures = open_pictures(
-        data, choice, answers=chosen.answers
-    )  # what is wrong with these is said before a long loading
+    choice = Choice(
+        views=VIEWS[chosen.view], mode=chosen.mode, split=chosen.split, limit=chosen.limit, canary=chosen.canary
+    )
+    # What is wrong with these is said before a long loading.
+    pictures = open_pictures(data, choice, answers=chosen.answers)
     model = _model(chosen, prompt)
-    target = out or default_out(dataset, re.sub(r"[^A-Za-z0-9_.-]+", "-", model.name).strip("-."))
+    called = re.sub(r"[^A-Za-z0-9_.-]+", "-", model.name).strip("-.")
+    target = out or default_out(dataset, f"{called}-canary" if chosen.canary else called)
     with ConsoleWatcher(console.err, doing="asking", unit="pictures", kept="answered") as watcher:
         result = job.predict(
             data, choice, out=target, model=model, prompt=prompt, price=chosen.prices, max_cost=chosen.max_cost,
@@ -88,8 +92,10 @@ def predict(
     typer.echo(f"{result.tally.replies:,} replies: {counts}; {_tokens(result.tally)}.")
     if len(names := result.tally.served.get("model", ())) > 1:
         typer.echo(f"Note: the server gave the model several names: {', '.join(names)}.")
-    score = score_command(result.path, pictures, choice)
-    typer.echo(f"{result.path}: {result.tally.replies:,} outputs of {result.model}; next: {score}")
+    following = score_command(result.path, pictures, choice)
+    if chosen.canary:
+        following = shlex.join(["vcrgen", "contamination", "--canary", f"{result.path}={dataset}"])
+    typer.echo(f"{result.path}: {result.tally.replies:,} outputs of {result.model}; next: {following}")
 
 
 def _model(chosen: PredictOptions, prompt: Prompt) -> Model:
@@ -154,7 +160,7 @@ def _say_plan(result: JobResult, chosen: PredictOptions) -> None:
     if not replies:
         typer.echo(f"{_missing(result)}; the first: {result.example}", err=True)
         raise typer.Exit(UNFINISHED)
-    left = result.missing.total()
+    left = result.left
     read, written = (spent.tokens[name] / replies for name in ("input", "output"))
     seconds = spent.seconds / replies * left / (1 if chosen.transformers else chosen.concurrency)
     if chosen.rpm:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 
 from vcrgen.cli import console
 from vcrgen.cli.options import examples, options_of
@@ -37,7 +35,6 @@ Data = Annotated[
 ]
 Out = Annotated[Path | None, typer.Option("--out", "-o", help="Write the report to this file.")]
 Groups = Annotated[bool, typer.Option("--groups", help="text: show scores by length, place, ink, …, too.")]
-TEXT_WIDTH = 120  # characters of a report that is written to a file
 
 
 @app.command(
@@ -82,11 +79,11 @@ def score(
     if explain is not None:
         _explain(Session(data, chosen), predictions, explain)
         return
-    _check_targets([out, spans], [*predictions, data])
+    check_targets([out, spans], [*predictions, data])
     session = Session(data, chosen)
     runs = session.runs(predictions)
     results_to = [None if no_json else _result_file(run[0], session.signature) for run in runs]
-    _check_targets([*results_to, out, spans], [*predictions, data])
+    check_targets([*results_to, out, spans], [*predictions, data])
     with write_evidence(spans) as evidence:
         results = with_own_titles([session.score(run, evidence) for run in runs])
     comparisons = compare_runs(results) if compare else []
@@ -98,7 +95,7 @@ def score(
     if form == "html":
         from vcrgen.scorer.page import as_html
 
-        _write(as_html(session, runs, results, comparisons), out, written)
+        write_report(as_html(session, runs, results, comparisons), out, written)
     else:
         _report(form, results, comparisons, out, written, groups=groups)
 
@@ -128,7 +125,7 @@ def compare_saved(
     known = [name for name in FORMATS if name != "html"]
     if form not in known:
         raise ScoreError(f"Unknown format {form!r}; known: {', '.join(known)}.")
-    _check_targets([out], scores)
+    check_targets([out], scores)
     results = with_own_titles([load_saved(file) for file in scores])
     _report(form, results, compare_runs(results), out, [], groups=groups)
 
@@ -172,7 +169,7 @@ def _report(
     groups: bool,
 ) -> None:
     """Print a report, or write it to ``out``; ``written`` are the files that were written before."""
-    from vcrgen.cli.terminal import plain, print_parts, show_scores
+    from vcrgen.cli.terminal import as_text, plain, print_parts, show_scores
     from vcrgen.scorer.tables import render
 
     if form == "text" and out is None:
@@ -181,15 +178,14 @@ def _report(
             print_parts(console.out, [plain(f"Written: {', '.join(map(str, written))}", "dim")])
         return
     if form == "text":
-        page = io.StringIO()
-        print_parts(Console(file=page, width=TEXT_WIDTH), show_scores(results, comparisons, groups=True))
-        text = page.getvalue()
+        text = as_text(show_scores(results, comparisons, groups=True))
     else:
         text = render(results, form, comparisons)
-    _write(text, out, written)
+    write_report(text, out, written)
 
 
-def _write(text: str, out: Path | None, written: Sequence[Path]) -> None:
+def write_report(text: str, out: Path | None, written: Sequence[Path]) -> None:
+    """Print a document, or write it to ``out`` and say so; ``written`` are the files that were written before."""
     from vcrgen.cli.terminal import plain, print_parts
 
     if out is None:
@@ -212,7 +208,7 @@ def _result_file(file: PredictionFile, signature: Signature) -> Path | None:
     return target
 
 
-def _check_targets(targets: Sequence[Path | None], inputs: Sequence[Path]) -> None:
+def check_targets(targets: Sequence[Path | None], inputs: Sequence[Path]) -> None:
     """Refuse to write over what is read, and to write two things into one file."""
     places = [target.resolve() for target in targets if target is not None]
     for number, place in enumerate(places):

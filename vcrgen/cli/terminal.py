@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterable, Iterator, Sequence
 
 from rich.console import Console, RenderableType
@@ -22,6 +23,8 @@ _SHORT = {"Exact match": "Exact", "sd spans": "sd", "Length ratio": "Length", "N
 _SHORT |= {"McNemar p": "McNemar", DIFFERENCE: "difference"}
 _SHORT |= {SCORES: f"{SCORES} (sd over spans, as published; intervals over images)"}
 
+TEXT_WIDTH = 120  # characters of a report that is written to a file
+
 
 def print_parts(console: Console, parts: Iterable[RenderableType]) -> None:
     """Print one part after another.
@@ -35,6 +38,13 @@ def print_parts(console: Console, parts: Iterable[RenderableType]) -> None:
         else:
             unbroken = isinstance(part, Text) and (bool(part.no_wrap) or not console.is_terminal)
             console.print(part, soft_wrap=unbroken)
+
+
+def as_text(parts: Iterable[RenderableType]) -> str:
+    """One part after another, as they stand in a file."""
+    page = io.StringIO()
+    print_parts(Console(file=page, width=TEXT_WIDTH), parts)
+    return page.getvalue()
 
 
 def show_scores(

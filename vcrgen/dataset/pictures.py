@@ -9,14 +9,17 @@ For example:
 What is in a picture is not looked at here: it may be no image at all.
 """
 
+import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, Self
 
+from vcrgen.dataset.canary import canary_questions, read_canary
 from vcrgen.dataset.reader import Dataset
+from vcrgen.dataset.schema import DatasetKind
 from vcrgen.dataset.tables import image_bytes
-from vcrgen.dataset.views import View
+from vcrgen.dataset.views import IMAGE_VIEWS, View
 from vcrgen.errors import DatasetError
 from vcrgen.reading import as_texts
 from vcrgen.records import Mode
@@ -34,12 +37,15 @@ class Choice:
     mode: str | None = None  # only this mode
     split: str | None = None  # only this split
     limit: int | None = None  # questions at most, the first ones; each in all modes and views
+    canary: bool = False  # instead of all these, the questions for the canary of a hidden set
 
     def holds(self, other: Self) -> bool:
         """Whether all pictures of another choice are certain to be among those of this one."""
         first_ones = self.limit is None or (
             self.split == other.split and other.limit is not None and other.limit <= self.limit
         )
+        if self.canary or other.canary:
+            return self.canary and other.canary
         wider = self.mode in (None, other.mode) and self.split in (None, other.split)
         return wider and first_ones and set(other.views) <= set(self.views)
 
@@ -52,12 +58,14 @@ class Picture:
     lang: str  # language code of the question
     view: View  # what it shows
     mode: str | None  # ``"easy"`` or ``"hard"``, or None where the dataset does not say
-    data: bytes | None  # the encoded image, or None where there is none
-    question: str  # what is asked about it: the dataset's own words or, where it has none, those of its language
+    data: bytes | None  # the encoded image, or None where there is none, or none is shown
+    # What is asked about it: the dataset's own words or, where it has none, those of its language. In the view
+    # :attr:`View.TEXT` the words that stand for the image come before them.
+    question: str
     # Number of the mode, the file, the row and the view: sorts a dataset's pictures, and says nothing of what they are.
     place: tuple[int, int, int, int] = field(compare=False)
     answers: tuple[str, ...] = ()  # the right answers, where they were asked for
-    problem: str = ""  # why there is no image, or the empty string
+    problem: str = ""  # why there is nothing to show, or the empty string
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,16 +91,28 @@ def open_pictures(dataset: Dataset, choice: Choice, *, answers: bool = False) ->
 
     Raises:
         ConfigError: The dataset has nothing of that mode or split.
-        DatasetError: A file is damaged, lacks a column, or has rows of another mode than vcrgen builds; or answers are
-            asked of the public part of a hidden set.
+        DatasetError: A file is damaged, lacks a column, or has rows of another mode than vcrgen builds; answers are
+            asked of the public part of a hidden set; or words are to be shown of a dataset that has none.
     """
+    if choice.canary:
+        return _canary_questions(dataset)
     if answers and dataset.is_hidden:
         raise DatasetError(f"{dataset} is the public part of a hidden test set, which has no answers.")
     chosen = dataset.select(mode=choice.mode, split=choice.split)
     if not set(dataset.modes) <= set(Mode):
         raise DatasetError(f"The manifest of {dataset} names a mode that vcrgen does not build; build it again.")
     parts = [chosen.select(mode=mode) for mode in chosen.modes] or [chosen]
-    columns = ["question_id", *(view.column for view in choice.views), *([dataset.kind.answers] if answers else [])]
+    columns = ["question_id", *(view.column for view in choice.views if view in IMAGE_VIEWS)]
+    optional = ["language", "mode", "question"]
+    kind = dataset.kind
+    if View.TEXT in choice.views:
+        if dataset.is_hidden or kind.words is None:
+            why = "a hidden test set, whose words are in its pictures only" if dataset.is_hidden else "of another kind"
+            raise DatasetError(f"{dataset} cannot be shown as text: it is {why}. Choose another --view.")
+        columns += kind.words_from
+        optional += kind.words_better
+    if answers and kind.answers not in columns:
+        columns.append(kind.answers)
     for part in parts:
         part.check(columns)
     if dataset.is_hidden:  # in memory by now, so a fault can show before hours of work
@@ -109,29 +129,59 @@ def open_pictures(dataset: Dataset, choice: Choice, *, answers: bool = False) ->
 
     def stream() -> Iterator[Picture]:
         for part in parts:
-            for number, row_number, place, row in _numbered_rows(part, columns, choice.limit):
+            for number, row_number, place, row in _numbered_rows(part, columns, optional, choice.limit):
                 question_id, lang = _question(row, place, guess)
                 mode = next(iter(part.modes), row.get("mode"))
                 order = dataset.modes.index(part.modes[0]) if part.modes else 0, files[part.files[number].path]
+                question = _words(row, lang, place)
                 for view in choice.views:
-                    value = row[view.column]
-                    data = image_bytes(value)
-                    path = value.get("path") if isinstance(value, dict) else None
-                    missing = f"the file {str(path).rpartition('/')[2]} is missing or cannot be read"
+                    data, asked, problem = _shown(kind, row, view, lang, question)
                     yield Picture(
                         question_id=question_id, lang=lang, view=view, mode=mode if mode in set(Mode) else None,
-                        data=data, question=_words(row, lang, place),
-                        place=(*order, row_number, list(View).index(view)),
-                        answers=as_texts(row[dataset.kind.answers]) or () if answers else (),
-                        problem="" if data else missing if path else "the dataset holds no image",
+                        data=data, question=asked, place=(*order, row_number, list(View).index(view)),
+                        answers=as_texts(row[kind.answers]) or () if answers else (), problem=problem,
                     )  # fmt: skip
 
     total = sum(part.count(choice.limit) for part in parts) * len(choice.views)
     return Pictures(dataset=dataset, identity=dataset.identity, total=total, stream=stream)
 
 
+def _canary_questions(dataset: Dataset) -> Pictures:
+    """What is asked about the canary of a hidden set: nothing of it shows an image."""
+    digits = read_canary(dataset)
+    asked = [
+        Picture(
+            question_id=question.way, lang=guess_language([question.text]), view=View.TEXT, mode=None, data=None,
+            question=question.text, place=(0, 0, number, 0),
+        )
+        for number, question in enumerate(canary_questions(digits))
+    ]  # fmt: skip
+    # Of its own, so that its replies and those about pictures are never in one file.
+    identity = hashlib.sha256(f"canary {digits}".encode()).hexdigest()
+    return Pictures(dataset=dataset, identity=identity, total=len(asked), stream=lambda: iter(asked))
+
+
+def _shown(
+    kind: DatasetKind, row: Mapping[str, Any], view: View, lang: str, question: str
+) -> tuple[bytes | None, str, str]:
+    """The image of a row in a view, what is asked with it, and why there is nothing to show, or an empty text."""
+    if view is View.TEXT:
+        assert kind.words is not None
+        try:
+            words = kind.words(row, lang)
+        except ValueError as problem:
+            return None, question, f"there are no words to show: {problem}"
+        return None, LANGUAGES[lang].words.format(text=words, question=question), ""
+    value = row[view.column]
+    if data := image_bytes(value):
+        return data, question, ""
+    path = value.get("path") if isinstance(value, dict) else None
+    missing = f"the file {str(path).rpartition('/')[2]} is missing or cannot be read"
+    return None, question, missing if path else "the dataset holds no image"
+
+
 def _numbered_rows(
-    part: Dataset, columns: list[str], limit: int | None
+    part: Dataset, columns: list[str], optional: list[str], limit: int | None
 ) -> Iterator[tuple[int, int, str, Mapping[str, Any]]]:
     """The first rows of a part, each with the number of its file, its own number in it, and its place in words."""
     given = 0
@@ -139,7 +189,7 @@ def _numbered_rows(
         left = None if limit is None else limit - given
         if left == 0:
             return
-        rows = replace(part, files=(file,)).rows(columns, optional=["language", "mode", "question"], limit=left)
+        rows = replace(part, files=(file,)).rows(columns, optional=optional, limit=left)
         for row_number, (place, row) in enumerate(rows):
             given += 1
             yield number, row_number, place, row

@@ -1,7 +1,7 @@
 """What the rows of a kind of datasets consist of: columns with their types, for Parquet and for `datasets`."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +23,11 @@ class DatasetKind:
     notes: Mapping[str, str]  # what each column holds, for people; in Markdown
     identifier: str  # the column with the id of a row; where it holds whole numbers, they are read as texts
     answers: str  # the column with the list of texts that a model is to give
+    # What a model reads where no image is shown: of a row, with the columns below, in the language of a code. A
+    # ValueError where the row does not hold it. None for a task that cannot be asked without images.
+    words: Callable[[Mapping[str, Any], str], str] | None = None
+    words_from: tuple[str, ...] = ()  # the columns that it needs
+    words_better: tuple[str, ...] = ()  # the columns that it uses where a dataset has them
     repeated: tuple[str, ...] = ()  # columns in which many rows have the same value; Parquet stores each value once
     searched: tuple[str, ...] = ()  # columns of which a Parquet file states the smallest and the largest value
 

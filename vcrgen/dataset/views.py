@@ -1,37 +1,44 @@
-"""Which image of a question a model is shown: the names of the views, in commands, in files and in tables."""
+"""What of a question a model is shown: the names of the views, in commands, in files and in tables."""
 
 from enum import StrEnum
-from functools import cache
-from typing import Self
 
 
 class View(StrEnum):
-    """Which image the model saw. The value is the name in commands and in files of outputs."""
+    """What the model saw. The value is the name in commands and in files of outputs."""
 
     STACKED = "stacked"
     TEI = "tei"
     STRIP = "strip"
+    TEXT = "text"  # no image, but the words around the gaps: what can be guessed
 
     @property
     def column(self) -> str:
-        """The column of a dataset that holds the image; VCR-WIKI and the VCR repository call it the same."""
-        return {"stacked": "stacked_image", "tei": "only_it_image", "strip": "only_it_image_small"}[self.value]
+        """The column of a dataset that holds the image; VCR-WIKI and the VCR repository call it the same.
+
+        Raises:
+            KeyError: The view shows no image.
+        """
+        return _COLUMNS[self]
 
     @property
     def label(self) -> str:
         """The name in tables."""
-        return {"stacked": "VI+TEI", "tei": "TEI", "strip": "TEI strip"}[self.value]
+        return {"stacked": "VI+TEI", "tei": "TEI", "strip": "TEI strip", "text": "Text only"}[self.value]
 
-    @classmethod
-    def named(cls, text: str) -> Self | None:
+    @staticmethod
+    def named(text: str) -> "View | None":
         """The view with this value or column, as ``TEI`` for "only_it_image", whatever the case; None for others."""
-        return cls._by_name().get(text.lower())
-
-    @classmethod
-    @cache
-    def _by_name(cls) -> dict[str, Self]:
-        return {name: view for view in cls for name in (view.value, view.column)}
+        return _NAMES.get(text.lower())
 
 
+_COLUMNS = {View.STACKED: "stacked_image", View.TEI: "only_it_image", View.STRIP: "only_it_image_small"}
+_NAMES = {view.value: view for view in View} | {column: view for view, column in _COLUMNS.items()}
+# The views that show an image; boards rank by these only.
+IMAGE_VIEWS = tuple(_COLUMNS)
 # What commands call the views that they are to show.
-VIEWS = {"stacked": (View.STACKED,), "tei": (View.TEI,), "both": (View.STACKED, View.TEI)}
+VIEWS = {
+    "stacked": (View.STACKED,),
+    "tei": (View.TEI,),
+    "both": (View.STACKED, View.TEI),
+    "text": (View.TEXT,),
+}

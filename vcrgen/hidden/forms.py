@@ -13,6 +13,7 @@ from vcrgen.builder.pipeline import Pipeline
 from vcrgen.builder.records import Prepared
 from vcrgen.builder.rows import span_row
 from vcrgen.config import BuildConfig
+from vcrgen.dataset.canary import LINE
 from vcrgen.hidden.choices import EMS, LEAST_WIDTH, Slot, cover_modes, slot_for
 from vcrgen.hidden.secret import Secret
 from vcrgen.records import Item, Reason, Reject, Span
@@ -81,7 +82,7 @@ class FormMaker:
 
     def canary(self, form: int) -> str:
         """The line that every public file of a form carries."""
-        return f"Hidden test data, not for training. vcrgen canary {self._secret.token('canary', str(form))}"
+        return LINE + self._secret.token("canary", str(form))
 
     def plan(self, item: Item, number: int, form: int = 0, known: Sequence[Span] = ()) -> Planned | Reject:
         """Choose what an item looks like and what is covered.

@@ -17,6 +17,7 @@ import numpy as np
 
 from vcrgen.builder.encode import PNG_SIGNATURE
 from vcrgen.builder.rows import read_covers
+from vcrgen.dataset.canary import is_canary
 from vcrgen.dataset.key import FEEDBACK, FINAL, REPORT, VERSION, is_key, read_answers, read_key
 from vcrgen.dataset.tables import METADATA
 from vcrgen.errors import HiddenSetError
@@ -43,7 +44,6 @@ from vcrgen.text.languages import LANGUAGES
 from vcrgen.typeset.cover import is_covered
 
 _ID = re.compile(r"[0-9a-f]{32}")
-_CANARY = re.compile(r"Hidden test data, not for training\. vcrgen canary [0-9a-f]{32}")
 _COMMITMENT = re.compile(r"[0-9a-f]{64}")
 _BY_CHANCE = re.compile(r"[0-9a-fA-F]{0,11}|.{0,3}")  # ids of a source that random ids hold by chance
 _TEXT_FILES = (METADATA, MANIFEST, README)
@@ -138,7 +138,7 @@ def _check_description(public: Path) -> None:
     manifest = _manifest(public)
     fields = {name: manifest[name] for name in ("language", "items", "canary", "commitment")}
     _fail_if(fields["language"] not in LANGUAGES, "the language is not known")
-    _fail_if(not _CANARY.fullmatch(fields["canary"]), "the canary is not of its form")
+    _fail_if(not is_canary(fields["canary"]), "the canary is not of its form")
     _fail_if(not _COMMITMENT.fullmatch(fields["commitment"]), "the commitment is not of its form")
     _fail_if(manifest != public_manifest(**fields), "the manifest says more or less than it should")
     _fail_if(

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from vcrgen.dataset.views import View
+from vcrgen.dataset.views import IMAGE_VIEWS, View
 from vcrgen.errors import PredictionError
 from vcrgen.leaderboard.outcome import CellOutcome, ScoringOutcome, Triple
 from vcrgen.leaderboard.records import SHOWN_METRICS
@@ -92,7 +92,7 @@ def fingerprint(session: Session, file: Path | PredictionFile) -> bytes:
 
     Only letters and digits count: not their case, nor accents, nor the form in which Unicode writes them.
     """
-    questions, views = len(session.key.questions), list(View)
+    questions, views = len(session.key.questions), IMAGE_VIEWS
     marks = bytearray(_MARK * questions * len(views))
     for joined in session.joined(file):
         text = " ".join(_words(joined.prediction.output or ""))
@@ -115,7 +115,7 @@ def near_copy(a: bytes, b: bytes) -> bool:
 
     if len(a) != len(b):  # the set has other questions now
         return False
-    ours, theirs = (np.frombuffer(marks, "<u8").reshape(len(View), -1) for marks in (a, b))
+    ours, theirs = (np.frombuffer(marks, "<u8").reshape(len(IMAGE_VIEWS), -1) for marks in (a, b))
     there = (ours != 0) | (theirs != 0)
     same = ((ours == theirs) & there).sum(axis=1)
     return bool((same > NEAR_COPY * there.sum(axis=1)).any())
@@ -131,6 +131,8 @@ def _flaws(session: Session, check: Validation, view: str | None) -> Iterator[st
             yield f"{head[0].upper()}{head[1:]}: {count} ({', '.join(places)}{more})."
     if len(session.key.modes) > 1 and any(mode == UNSTATED for mode, _ in check.cells):
         yield 'The set has both modes, and some outputs do not say theirs: add "mode": "easy" or "mode": "hard".'
+    if any(seen is View.TEXT for _, seen in check.cells):
+        yield "Outputs of the view 'text', for which no image was shown, are not ranked: leave them out of the file."
     if view is not None and not any(view == seen for _, seen in check.cells):
         yield f"The file holds no outputs of the view {view!r}, by which this set is scored."
 

@@ -49,6 +49,7 @@ class JobResult:
     Attributes:
         asked: Pictures that the run was about.
         missing: How many of them have no reply, by the reason.
+        left: Requests that have no reply; several pictures may share one.
         example: The first of them, and why; for people.
         tally: Of the replies in the file or, of a run that is not finished, of those that the file would have.
         spent: Of all replies in the ledger.
@@ -59,6 +60,7 @@ class JobResult:
     model: str
     asked: int
     missing: Counter[str]
+    left: int
     example: str
     tally: ReplyTally
     spent: ReplyTally
@@ -122,7 +124,7 @@ def predict(
         write_json(_beside(out, ".run.json"), report)
     return JobResult(
         path=out, finished=finished, model=model.name, asked=pictures.total, missing=run.reasons,
-        example=run.example, tally=tally, spent=spent,
+        left=len(run.unanswered), example=run.example, tally=tally, spent=spent,
     )  # fmt: skip
 
 
@@ -229,5 +231,5 @@ def _merged(
     for _, same in groupby(heapq.merge(*streams, key=lambda picture: picture.place), lambda picture: picture.place):
         picture = next(same)
         with suppress(RequestProblem):
-            if picture.data is not None and (key := prompt.request(picture).id) in ledger:
+            if not picture.problem and (key := prompt.request(picture).id) in ledger:
                 yield OutputLine.of(picture), key

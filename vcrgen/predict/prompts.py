@@ -24,14 +24,13 @@ class Prompt:
     answers: bool = False  # whether the log-probability of the right answer is wanted, too
 
     def request(self, picture: Picture) -> Request:
-        """The request for a picture that has an image.
+        """The request for a picture: with its image, if it shows one, and its question.
 
         Raises:
             RequestProblem: Its right answer is wanted and there is none, or it cannot be told apart line by line.
         """
-        assert picture.data is not None
         return Request(
-            images=(picture.data,),
+            images=() if picture.data is None else (picture.data,),
             text=picture.question,
             sampling=self.sampling,
             text_first=self.text_first,

@@ -148,6 +148,7 @@ class PictureRun:
     Attributes:
         aside: Of each picture that has no reply, by its number, the reason in a word, and in words for people.
         retries: How often requests that got no reply were sent again, by what had gone wrong.
+        unanswered: The ids of these; several pictures may share a request, as a text is the same in all modes.
     """
 
     def __init__(self, pictures: Pictures, to_request: Callable[[Picture], Request], ledger: Ledger) -> None:
@@ -157,6 +158,7 @@ class PictureRun:
         self._untold: Counter[str] = Counter()  # pictures set aside of which the watcher does not know
         self.aside: dict[int, tuple[str, str]] = {}
         self.retries: Counter[str] = Counter()
+        self.unanswered: set[str] = set()
 
     def ask(
         self,
@@ -190,6 +192,7 @@ class PictureRun:
         for number, key, outcome in send(self._requests(), model, self._ledger, may_send=may):
             if isinstance(outcome, RequestProblem):
                 self.retries.update(outcome.retries)
+                self.unanswered.add(key)
                 self._set_aside(number, outcome)
             else:
                 self._keys[number] = key
@@ -210,7 +213,7 @@ class PictureRun:
     def _requests(self) -> Iterator[tuple[int, Request]]:
         for number, picture in enumerate(self._pictures.stream()):
             self._asked.append(OutputLine.of(picture))
-            if picture.data is None:
+            if picture.problem:
                 self._set_aside(number, RequestProblem(Reason.NO_IMAGE, picture.problem))
                 continue
             try:

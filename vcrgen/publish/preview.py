@@ -17,7 +17,7 @@ from PIL import Image, ImageOps
 from vcrgen.dataset.manifest import Manifest
 from vcrgen.dataset.reader import Dataset, open_dataset
 from vcrgen.dataset.tables import image_bytes
-from vcrgen.dataset.views import View
+from vcrgen.dataset.views import IMAGE_VIEWS, View
 from vcrgen.errors import ConfigError, DatasetError, OutputError
 from vcrgen.files import output_errors, write_text
 from vcrgen.media import media_type
@@ -30,7 +30,7 @@ from vcrgen.tasks.vcr import VCR, described, image_size, vcr_statistics
 VIEW_COLUMNS = ("question_id", "only_it_image_small", "strip_y", "strip_height", "only_it_strip_y", "caption", "spans")
 PAIR_COLUMNS = ("image", "source_id", "language", "question")
 # Of datasets that vcrgen did not build: the geometry is measured in the images, and the covers are not known.
-FOREIGN_COLUMNS = ("question_id", *(view.column for view in View), "caption", "crossed_text")
+FOREIGN_COLUMNS = ("question_id", *(view.column for view in IMAGE_VIEWS), "caption", "crossed_text")
 
 # What no build writes, and what would make a page that no browser shows.
 MAX_IMAGE_BYTES = 32 << 20

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from vcrgen.dataset.key import HIDDEN_MODE
-from vcrgen.dataset.views import View
+from vcrgen.dataset.views import IMAGE_VIEWS, View
 from vcrgen.errors import LeaderboardError
 from vcrgen.published.facts import Access, check_link, check_name, parse_date, parse_size, visible
 from vcrgen.records import Mode
@@ -181,7 +181,7 @@ _READERS: Mapping[str, Callable[[str], object]] = {
     "items": lambda cell: int(_matching("[1-9][0-9]{0,8}", cell, "a number of images such as 500")) if cell else None,
     "language": lambda cell: _matching("[a-z]{2,3}", cell, "a language code such as en or zh"),
     "mode": lambda cell: _one_of(MODES, cell),
-    "view": lambda cell: View(_one_of(View, cell)),
+    "view": lambda cell: View(_one_of(IMAGE_VIEWS, cell)),
     "model": lambda cell: check_name(cell, "model"),
     "access": lambda cell: Access(_one_of(Access, cell or Access.UNKNOWN)),
     "size": parse_size,

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Any
 
-from vcrgen.dataset.views import View
+from vcrgen.dataset.views import IMAGE_VIEWS, View
 from vcrgen.media import media_type
 from vcrgen.report.charts import interval_bar
 from vcrgen.report.pages import Templates
@@ -121,7 +121,7 @@ def _images(session: Session, keys: Sequence[OutputKey]) -> dict[OutputKey, str]
     for mode in {mode for _, mode, _ in keys}:
         wanted: dict[str, set[View]] = {}
         for question_id, of, view in keys:
-            if of == mode:
+            if of == mode and view in IMAGE_VIEWS:
                 wanted.setdefault(question_id, set()).add(view)
         for (question_id, view), data in read_images(session.key, mode, wanted).items():
             if kind := media_type(data):

@@ -67,7 +67,7 @@ def comparison_table(comparisons: Sequence[Comparison]) -> Table:
     rows: list[Row] = []
     for item in comparisons:
         names = (item.a, item.b, item.mode, item.view.label)
-        p_values = map(_p_value, (item.p_mcnemar, item.p_images, item.p_holm))
+        p_values = map(p_value, (item.p_mcnemar, item.p_images, item.p_holm))
         rows.append((*names, *_main(item.metrics, sign=True), item.only_a, item.only_b, *p_values))
     differences = ("Exact match", "95 % interval", "Jaccard", "95 % interval")
     heads = ("A", "B", "Mode", "View", *differences, "Only A", "Only B", "McNemar p", "Boot p", "Holm p")
@@ -138,7 +138,8 @@ def _main(metrics: Mapping[str, Estimate], *, sign: bool = False, deviations: bo
         yield Interval(estimate.low, estimate.high, sign=sign)
 
 
-def _p_value(p: float) -> str:
+def p_value(p: float) -> str:
+    """A p-value as people read it."""
     return f"{p:.3f}" if p >= SMALLEST_P else f"<{SMALLEST_P}"
 
 

@@ -79,6 +79,15 @@ def difference_interval(a: Bounded, b: Bounded) -> tuple[float, float]:
     return value - low, value + high
 
 
+def difference_p(value: float, low: float, high: float) -> float:
+    """The two-sided p-value of a difference by its interval: below 0.05 where the interval leaves out 0.
+
+    The end on the side of 0 is taken for as many standard errors away from the value as the level of the interval has.
+    """
+    end = value - low if value > 0 else high - value
+    return math.erfc(_TAIL * abs(value) / end / math.sqrt(2)) if value else 1.0
+
+
 def mean_interval(means: Floats, sd: Floats, groups: Ints) -> tuple[Floats, Floats]:
     """The ends of the intervals of means from 0 to 1; of a single group, which tells nothing, 0 and 1."""
     import numpy as np

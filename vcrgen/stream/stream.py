@@ -14,7 +14,7 @@ from vcrgen.builder.filters import CensorList
 from vcrgen.builder.shards import cut_tasks
 from vcrgen.builder.sources import check_columns, cut_at_limit, iter_items, open_source
 from vcrgen.config import BuildConfig, load_build_config
-from vcrgen.dataset.views import View
+from vcrgen.dataset.views import IMAGE_VIEWS
 from vcrgen.errors import ConfigError, NoPairsError, StreamError
 from vcrgen.files import canonical_json, sha256_file
 from vcrgen.records import Reject
@@ -103,8 +103,8 @@ class VCRStream(IterableDataset[Example]):  # type: ignore[misc, unused-ignore]
         self.config = load_build_config(None, options | {"source": str(source)})
         self._difficulty = read_difficulty(mode, ink, schedule)
         self._views = (views,) if isinstance(views, str) else tuple(views)
-        if not self._views or not set(self._views) <= set(View) or len(set(self._views)) < len(self._views):
-            raise ConfigError(f"`views` is {views!r}; give one or several of {', '.join(View)}.")
+        if not self._views or not set(self._views) <= set(IMAGE_VIEWS) or len(set(self._views)) < len(self._views):
+            raise ConfigError(f"`views` is {views!r}; give one or several of {', '.join(IMAGE_VIEWS)}.")
         if epochs is not None and (type(epochs) is not int or epochs < 1):
             raise ConfigError(f"`epochs` is {epochs!r}; give a count of at least 1, or None for no end.")
         self._epochs = epochs

@@ -5,6 +5,7 @@ The first eight columns have VCR-WIKI's names, so that loaders written for it wo
 
 import io
 import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -48,11 +49,55 @@ _COLUMNS = {
     "only_it_strip_y": (INT, "top row of the strip in `only_it_image` (px)"),
     "source_id": (STRING, "id of the pair in the source"),
 }  # fmt: skip
+
+
+def words_with_gaps(row: Mapping[str, Any], lang: str) -> str:
+    """The caption of a row with ``[covered]``, or the language's word for it, in the place of every span.
+
+    Example: "It is [covered] Africa." Where the row does not say where its spans stand, as in VCR-WIKI, each is looked
+    for, the longest first; in a caption that holds its text twice the first place is taken.
+
+    Raises:
+        ValueError: The row has no caption, or its spans are not in it.
+    """
+    caption, answers, details = row.get("caption"), row.get("crossed_text"), row.get("spans")
+    if not isinstance(caption, str) or not isinstance(answers, list) or not all(isinstance(a, str) for a in answers):
+        raise ValueError("it has no caption or no answers")
+    if details:
+        ends = [(span.get("start"), span.get("end")) for span in details if isinstance(span, dict)]
+        places = [(start, end) for start, end in ends if isinstance(start, int) and isinstance(end, int)]
+        if [caption[start:end] for start, end in places] != answers:
+            raise ValueError("its spans are not where it says")
+    else:
+        places = _find(caption, answers)
+    shown, last = "", 0
+    for start, end in sorted(places):
+        if start < last:
+            raise ValueError("two of its spans overlap")
+        shown, last = shown + caption[last:start] + LANGUAGES[lang].covered, end
+    return shown + caption[last:]
+
+
+def _find(caption: str, answers: Sequence[str]) -> list[tuple[int, int]]:
+    """Where texts stand in a caption: start and end of each, no two overlap."""
+    free, places = caption, []
+    for answer in sorted(answers, key=len, reverse=True):
+        start = free.find(answer)
+        if not answer or start < 0:
+            raise ValueError("its answers are not in its caption")
+        places.append((start, start + len(answer)))
+        free = free[:start] + "\0" * len(answer) + free[start + len(answer) :]
+    return places
+
+
 VCR = DatasetKind(
     features={name: feature for name, (feature, _) in _COLUMNS.items()},
     notes={name: note for name, (_, note) in _COLUMNS.items()},
     identifier="question_id",
     answers="crossed_text",
+    words=words_with_gaps,
+    words_from=("caption", "crossed_text"),
+    words_better=("spans.start", "spans.end"),
     repeated=("question", "language", "mode"),
     searched=("question_id", "source_id"),
 )

@@ -55,6 +55,8 @@ class LanguageRow:
     fonts: tuple[str, ...]
     covers: Mapping[Mode, CoverTarget]
     question: str  # ST, the question put to the model
+    covered: str  # what stands for a covered text where a model is asked without an image
+    words: str  # what it is asked then: ``{text}`` is the caption with its gaps, ``{question}`` is the question
 
     def count_units(self, text: str) -> int:
         """Words or characters (white space not counted), whichever lines break between."""
@@ -76,6 +78,9 @@ _ROWS = (
         fonts=_LATIN_FONTS, covers=_LATIN_COVERS,
         question="What is the covered texts in the image? "
         "Please restore the covered texts without outputting the explanations.",
+        # As the VCR repository (b3be5a9) words it, here and in Chinese.
+        covered="[covered]",
+        words="Text context in image starts with:{text} Text context in image ends here. Question: {question}",
     ),
     LanguageRow(
         code="zh", name="Chinese", script="CJK",
@@ -88,6 +93,7 @@ _ROWS = (
             {Mode.EASY: CoverTarget(visible=0.63, above=0.57), Mode.HARD: CoverTarget(visible=0.28, above=0.58)}
         ),
         question="图像中被覆盖的文本是什么？请在不输出解释的情况下还原被覆盖的文本。",
+        covered="[被覆盖]", words="图片中的文字：{text}图片中的文字结束。问题：{question}",
     ),
     LanguageRow(
         code="fr", name="French", script="LATIN",
@@ -98,6 +104,8 @@ _ROWS = (
         fonts=_LATIN_FONTS, covers=_LATIN_COVERS,
         question="Quels sont les textes masqués dans l'image ? "
         "Veuillez restituer les textes masqués sans donner d'explications.",
+        covered="[masqué]",
+        words="Le texte dans l'image commence ainsi : {text} Fin du texte dans l'image. Question : {question}",
     ),
 )  # fmt: skip
 

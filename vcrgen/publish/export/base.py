@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from vcrgen.config import SPLIT_NAME
 from vcrgen.dataset.reader import Dataset
 from vcrgen.dataset.tables import image_bytes
-from vcrgen.dataset.views import View
+from vcrgen.dataset.views import IMAGE_VIEWS
 from vcrgen.errors import ConfigError, DatasetError
 from vcrgen.media import media_type
 from vcrgen.reading import one_line
@@ -19,7 +19,8 @@ from vcrgen.records import Mode
 from vcrgen.tasks.vcr import VCR, described
 from vcrgen.text.languages import LANGUAGES, LanguageRow
 
-SHORT_NAMES = {"image": "image"} | {view.column: view.value for view in View}  # image column to name of its files
+# Image column to name of its files.
+SHORT_NAMES = {"image": "image"} | {view.column: view.value for view in IMAGE_VIEWS}
 ROWS_TOGETHER = 1000
 """Pairs of a shard or of a folder, at most; also what file names are unique among, so that memory stays flat."""
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from vcrgen.dataset.views import View
+from vcrgen.dataset.views import IMAGE_VIEWS
 from vcrgen.errors import PredictionError
 from vcrgen.reading import describe, read_json
 from vcrgen.scorer.predictions.jsonlines import lmms_prediction
@@ -14,7 +14,7 @@ from vcrgen.scorer.predictions.output import read_output
 from vcrgen.scorer.predictions.tables import read_rows
 from vcrgen.scorer.records import Prediction
 
-REPOSITORY_KEYS = {f"res_{view.column}": view for view in View}
+REPOSITORY_KEYS = {f"res_{view.column}": view for view in IMAGE_VIEWS}
 
 
 def read_vcr_repository(file: Path) -> Iterator[Prediction]:
