@@ -278,6 +278,16 @@ class PredictOptions(Options):
         return values
 
 
+class AnalysisOptions(Options):
+    """What all analyses of scores share."""
+
+    seed: int = option(0, "Seed of every random choice.", ge=0, lt=1 << 63)
+    resamples: int = option(2000, "Resamples of the models, for intervals.", ge=100, le=20_000)
+    private: bool = option(
+        False, "Take the items of a hidden set; every page is marked as not to be published.", names="--private"
+    )
+
+
 def parse_splits(text: str) -> dict[str, int | float | None]:
     """Read ``train=...,validation=5000,test=0.1``.
 

@@ -9,7 +9,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from vcrgen.report.escape import escape_terminal
-from vcrgen.report.table import Interval, Table, TableCell, percent, show
+from vcrgen.report.table import Between, Interval, Table, TableCell, percent, show
 from vcrgen.scorer.comparison import Comparison
 from vcrgen.scorer.join import PROBLEMS
 from vcrgen.scorer.records import SpanMatch
@@ -127,7 +127,7 @@ def draw(table: Table, left_out: set[str]) -> RenderableType:
 
 
 def _short(cell: TableCell) -> str:
-    if isinstance(cell, Interval):
+    if isinstance(cell, Interval | Between):
         return "..".join(cell.ends)
     return _SHORT.get(show(cell), show(cell))
 
