@@ -1,11 +1,11 @@
-"""Measure what docs/analysis.md says of `vcrgen analyze`: what pruning drops, how often intervals hold, what noise gives.
+"""Measure what docs/analysis.md says of `vcrgen analyze`: what pruning drops, how good intervals are, what noise gives.
 
     python scripts/measure_analysis.py            # all of it, some minutes
     python scripts/measure_analysis.py prune      # or one of prune, coverage, noise
 
 prune: 190 models, three abilities with six good tasks (true loading .85), a copy of one (noise .1) and a weak task (.2)
-each. coverage: scores of 165 models from the golden correlations. noise: 50 models on the eleven tasks of GOLD, and a human
-score that has nothing to do with them. `tests/analysis` has a smaller run of each.
+each. coverage: scores of 165 models from the golden correlations. noise: 50 models on the eleven tasks of GOLD, and a
+human score that has nothing to do with them. `tests/analysis` has a smaller run of each.
 """
 
 from __future__ import annotations
@@ -51,10 +51,8 @@ def pruned(seeds: int = 100) -> None:
             one_of_pair += len({f"{ability} g0", f"{ability} copy"} & dropped) == 1
             weak += f"{ability} weak" in dropped
             good += len({f"{ability} g{number}" for number in range(1, 6)} & dropped)
-    print(
-        f"prune, {seeds} seeds: {one_of_pair} of {3 * seeds} pairs lose exactly one, {weak} of {3 * seeds} weak tasks go,"
-    )
-    print(f"  {good} of {15 * seeds} good tasks without a copy go")
+    print(f"prune, {seeds} seeds: {one_of_pair} of {3 * seeds} pairs lose exactly one,")
+    print(f"  {weak} of {3 * seeds} weak tasks go, {good} of {15 * seeds} good tasks without a copy go")
 
 
 def coverage(draws: int = 500) -> None:
@@ -70,9 +68,7 @@ def coverage(draws: int = 500) -> None:
         found = fit_factors(table, spec, seed=draw).estimates(lambda of: of.fit.loadings)[:11]
         held += [each.low <= value <= each.high for each, value in zip(found, true, strict=True)]
     share = 100 * held / draws
-    print(
-        f"coverage, {draws} draws: {share.mean():.1f} % on average, {share.min():.1f} to {share.max():.1f} % of the tasks"
-    )
+    print(f"coverage, {draws} draws: {share.mean():.1f} % on average, {share.min():.1f} to {share.max():.1f} % by task")
 
 
 def noise(draws: int = 400) -> None:
@@ -88,9 +84,7 @@ def noise(draws: int = 400) -> None:
         found.append(agreement(scores, bound, seed=draw))
     uniform = kstest([each.p for each in found], "uniform").pvalue
     print(f"noise, {draws} draws: r in sample {np.mean([each.in_sample for each in found]):.3f},")
-    print(
-        f"  cross-fitted {np.mean([each.cross_fitted for each in found]):.3f}; KS test of p against uniform {uniform:.3f}"
-    )
+    print(f"  cross-fitted {np.mean([each.cross_fitted for each in found]):.3f}; KS test of uniform p: {uniform:.3f}")
 
 
 PARTS: Mapping[str, Callable[[], None]] = {"prune": pruned, "coverage": coverage, "noise": noise}

@@ -113,7 +113,7 @@ def test_files_and_options(tmp_path: Path) -> None:
 
 def test_a_small_file_that_names_a_long_list_many_times_is_refused_at_once(tmp_path: Path) -> None:
     file = tmp_path / "spec.yaml"
-    names = ", ".join("a" for _ in range(100_000))
-    file.write_text(f"x: &x [{names}]\nabilities: {{{', '.join(f'k{number}: *x' for number in range(40_000))}}}\n")
-    with pytest.raises(ConfigError, match="abilities: they are 1 to 50 names|Unknown key 'x'"):
+    names = ", ".join("a" for _ in range(10_000))
+    file.write_text(f"x: &x [{names}]\nabilities: {{{', '.join(f'k{number}: *x' for number in range(4_000))}}}\n")
+    with pytest.raises(ConfigError, match=r"abilities: they are 1 to 50 names|Unknown key"):
         read_spec(file)
