@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -79,6 +80,8 @@ def map_tasks(
     chosen = checked(MapOptions, given(options))
     shown = report_form(form, out, scores or [])
     shipped = _example(example, "map", scores)
+    if shipped:
+        _refuse_lower_is_better(chosen.lower_is_better)
     table = shipped.load() if shipped else read_scores(scores or [], lower_is_better=chosen.lower_is_better)
     result = make_map(
         table, method=chosen.method, basis=chosen.basis, clusters=chosen.clusters, seed=chosen.seed,
@@ -149,30 +152,34 @@ def prune(
     if shown == "html" and out is None:
         raise AnalysisError("The HTML report is a file: name a folder for it with --out pruned.")
     shipped = _example(example, "prune", scores, spec)
-    table, wanted = _table_and_spec(scores, spec, shipped, chosen)
-    result = refine(table, wanted, batch=chosen.batch, seed=chosen.seed, repeats=chosen.resamples)
-    document = prune_document(result, settings=settings("prune", chosen), private=chosen.private, **_published(shipped))
-    if out is None:
-        write_report(document, shown, None)
-    else:
-        _write_pruning(result, document, shown, out)
+    with _pruned_folder(out) as folder:  # what cannot be written is said before anything is computed
+        table, wanted = _table_and_spec(scores, spec, shipped, chosen)
+        result = refine(table, wanted, batch=chosen.batch, seed=chosen.seed, repeats=chosen.resamples)
+        named = settings("prune", chosen)
+        document = prune_document(result, settings=named, private=chosen.private, **_published(shipped))
+        if folder is None:
+            write_report(document, shown, None)
+        else:
+            _write_pruning(result, document, shown, folder)
+    if out is not None:
+        console.out.print(f"Written: {out}", markup=False, highlight=False, soft_wrap=True)
 
 
-def _write_pruning(result: Refinement, document: Document, form: str, out: Path) -> None:
-    """A folder with the kept tasks as a specification, the log, and the report."""
-    from vcrgen.analysis.document import SUFFIXES
-    from vcrgen.analysis.prune_document import kept_spec, log_csv
+def _pruned_folder(out: Path | None) -> AbstractContextManager[Path | None]:
     from vcrgen.work.folder import new_folder
 
+    return nullcontext() if out is None else new_folder(out, mark=MARK)
+
+
+def _write_pruning(result: Refinement, document: Document, form: str, folder: Path) -> None:
+    """The kept tasks as a specification, the log, and the report."""
+    from vcrgen.analysis.document import SUFFIXES
+    from vcrgen.analysis.prune_document import kept_spec, log_csv
+
     suffix = next((suffix for suffix, each in SUFFIXES.items() if each == form), ".txt")
-    with new_folder(out, mark=MARK) as folder:
-        files = {MARK: "", "kept.yaml": kept_spec(result), "log.csv": log_csv(result)}
-        files[f"report{suffix}"] = _as_text(document, form)
-        for name, text in files.items():
-            write_text(folder / name, text)
-    console.out.print(
-        f"Written: {out} (kept.yaml, log.csv, report{suffix})", markup=False, highlight=False, soft_wrap=True
-    )
+    files = {MARK: "", "kept.yaml": kept_spec(result), "log.csv": log_csv(result)}
+    for name, text in (files | {f"report{suffix}": _as_text(document, form)}).items():
+        write_text(folder / name, text)
 
 
 def _example(name: str | None, command: str, scores: Sequence[Path] | None, spec: Path | None = None) -> Example | None:
@@ -185,6 +192,11 @@ def _example(name: str | None, command: str, scores: Sequence[Path] | None, spec
     return example(name, command)
 
 
+def _refuse_lower_is_better(tasks: Sequence[str]) -> None:
+    if tasks:
+        raise AnalysisError("--lower-is-better is for files; an example is as it is.")
+
+
 def _table_and_spec(
     scores: Sequence[Path] | None, spec: Path | None, shipped: Example | None, chosen: FactorOptions
 ) -> tuple[ScoreTable, FactorSpec]:
@@ -193,6 +205,7 @@ def _table_and_spec(
     from vcrgen.analysis.tables import read_scores
 
     if shipped is not None and shipped.spec is not None:
+        _refuse_lower_is_better(chosen.lower_is_better)
         table, wanted = shipped.load(), shipped.spec()
     else:
         table = read_scores(scores or [], lower_is_better=chosen.lower_is_better)
