@@ -3,8 +3,8 @@
     python scripts/bench_analysis.py            # or the names of some parts: bootstrap, prune
 
 bootstrap: a thousand resamples of 165 models on eleven tasks and a human score, from the drawing to all loadings and
-effects, against a thousand calls of `np.corrcoef`. prune: 84 tasks of six abilities, 190 models, 200 resamples, all that
-the report says.
+effects, against a thousand calls of `np.corrcoef`. prune: 84 tasks of six abilities, 190 models, 200 resamples, all
+that the report says.
 """
 
 from __future__ import annotations

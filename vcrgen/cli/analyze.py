@@ -137,7 +137,12 @@ def prune(
     scores: Scores = None,
     spec: Spec = None,
     example: ExampleName = None,
-    form: Form = None,
+    form: Annotated[
+        str | None,
+        typer.Option(
+            "--format", "-f", help="text, md, csv, latex, json or html.", show_default="html in a folder, else text"
+        ),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Write the kept tasks, the log and the report to this folder.")
     ] = None,
