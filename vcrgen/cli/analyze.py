@@ -74,7 +74,7 @@ def map_tasks(
     **options: Any,
 ) -> None:
     """Show which tasks tell the same story: correlations, a tree, clusters, components."""
-    from vcrgen.analysis.map_document import map_document
+    from vcrgen.analysis.map_report import map_document
     from vcrgen.analysis.redundancy import make_map
     from vcrgen.analysis.tables import read_scores
 
@@ -111,7 +111,7 @@ def factors(
 ) -> None:
     """Ask whether the tasks of an ability belong together, and apart from the others (partial least squares)."""
     from vcrgen.analysis.factors import fit_factors
-    from vcrgen.analysis.factors_document import factors_document
+    from vcrgen.analysis.factors_report import factors_document
 
     chosen = checked(FactorOptions, given(options))
     shown = report_form(form, out, [*(scores or []), *([spec] if spec else [])])
@@ -150,7 +150,7 @@ def prune(
 ) -> None:
     """Drop redundant and weak tasks one by one, and say what that is worth beside random choices."""
     from vcrgen.analysis.document import form_of
-    from vcrgen.analysis.prune_document import prune_document
+    from vcrgen.analysis.prune_report import prune_document
     from vcrgen.analysis.refinement import refine
 
     require_packages()
@@ -181,7 +181,7 @@ def _pruned_folder(out: Path | None) -> AbstractContextManager[Path | None]:
 def _write_pruning(result: Refinement, document: Document, form: str, folder: Path) -> None:
     """The kept tasks as a specification, the log, and the report."""
     from vcrgen.analysis.document import SUFFIXES
-    from vcrgen.analysis.prune_document import kept_spec, log_csv
+    from vcrgen.analysis.prune_report import kept_spec, log_csv
 
     suffix = next((suffix for suffix, each in SUFFIXES.items() if each == form), ".txt")
     files = {MARK: "", "kept.yaml": kept_spec(result), "log.csv": log_csv(result)}
