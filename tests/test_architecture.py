@@ -35,6 +35,7 @@ STANDS_ON: dict[str, set[str]] = {
     "contamination": {"config", "work", "dataset", "tasks", "stats", "report", "scorer"},
     "predict": {"text", "config", "work", "dataset", "models"},
     "leaderboard": {"text", "config", "work", "dataset", "stats", "report", "web", "published", "scorer"},
+    "analysis": {"text", "config", "dataset", "tasks", "stats", "report", "published", "scorer"},
 }
 STANDS_ON["cli"] = set(STANDS_ON)
 # Only these files of the builder know more than one stage.
@@ -56,7 +57,7 @@ HEAVY = {
     "transformers",
     "peft",
 }
-HEAVY |= {"ray", "pyspark", "py4j"}
+HEAVY |= {"ray", "pyspark", "py4j", "scipy", "sklearn"}
 HEAVY |= {"httpx2", "sqlalchemy", "alembic", "jinja2", "fastapi", "uvicorn"}
 
 
@@ -164,6 +165,7 @@ def test_every_package_that_is_imported_is_declared() -> None:
     texts = [*project["dependencies"], *itertools.chain(*project["optional-dependencies"].values())]
     declared = {re.split(r"[^A-Za-z0-9_-]", text)[0].lower().replace("-", "_") for text in texts}
     distribution = {"yaml": "pyyaml", "PIL": "pillow", "py4j": "pyspark", "fontTools": "fonttools"}
+    distribution |= {"sklearn": "scikit_learn"}
     # What the API of another package is made of.
     distribution |= {"starlette": "fastapi", "anyio": "fastapi", "markupsafe": "jinja2"}
     distribution |= {"cv2": "rapidocr_onnxruntime", "onnxruntime": "rapidocr_onnxruntime"}
@@ -183,11 +185,12 @@ def test_a_stage_does_not_import_the_next_one() -> None:
     "file",
     [
         "__init__.py",
-        *(f"cli/{name}.py" for name in ("__init__", "root", "options", "build", "score", "leaderboard")),
+        *(f"cli/{name}.py" for name in ("__init__", "root", "options", "build", "score", "leaderboard", "analyze")),
         "config.py",
         "errors.py",
         "text/languages.py",
         "stream/__init__.py",
+        "analysis/__init__.py",
     ],
 )
 def test_what_help_needs_is_light(file: str) -> None:

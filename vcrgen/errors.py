@@ -67,6 +67,10 @@ class ScoreError(VcrgenError):
     """Scores that are asked for cannot be given: incomparable signatures, an unknown id, a missing segmenter."""
 
 
+class AnalysisError(VcrgenError):
+    """Scores cannot be analysed as is asked for: too few models, a constant task, a specification that does not fit."""
+
+
 class StreamError(VcrgenError):
     """The place of a stream cannot be taken up: a state of another source, configuration or rank."""
 

@@ -7,6 +7,7 @@ order of the imports below. Options of a model in ``vcrgen/config.py`` are made 
 from vcrgen.cli.root import app  # isort: split
 
 from vcrgen.cli import (  # noqa: F401
+    analyze,
     baseline,
     build,
     contamination,

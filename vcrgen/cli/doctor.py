@@ -197,6 +197,8 @@ EXTRAS = {
     "transformers": ("`vcrgen predict --transformers`", "transformers"),
     "peft": ("`vcrgen predict --adapter`", "transformers"),
     "schedulefree": ("`vcrgen finetune`", "train"),
+    "scipy": ("`vcrgen analyze`", "analysis"),
+    "scikit-learn": ("`vcrgen analyze`", "analysis"),
     "uvicorn": ("`vcrgen leaderboard serve`", "serve"),
     "fastapi": ("`vcrgen leaderboard serve`", "serve"),
     "psycopg": ("leaderboards in PostgreSQL", "postgres"),

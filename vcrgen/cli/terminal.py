@@ -10,7 +10,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from vcrgen.report.escape import escape_terminal
-from vcrgen.report.table import Interval, Table, TableCell, percent, show
+from vcrgen.report.table import Between, Interval, Table, TableCell, percent, show
 from vcrgen.scorer.comparison import Comparison
 from vcrgen.scorer.join import PROBLEMS
 from vcrgen.scorer.records import SpanMatch
@@ -117,8 +117,8 @@ def plain(text: str, style: str = "") -> Text:
     return Text(escape_terminal(text), style=style)
 
 
-def draw(table: Table, left_out: set[str]) -> RenderableType:
-    """A table that fits 80 columns, without the columns of some heads."""
+def draw(table: Table, left_out: set[str], *, wrapped: bool = False) -> RenderableType:
+    """A table that fits 80 columns, without the columns of some heads; with ``wrapped`` long labels take more lines."""
     drawn = RichTable(
         title=f"\n{_SHORT.get(table.title, table.title)}",
         title_justify="left",
@@ -130,14 +130,15 @@ def draw(table: Table, left_out: set[str]) -> RenderableType:
     kept = [number for number, head in enumerate(table.heads) if head not in left_out]
     for number in kept:
         head = _SHORT.get(table.heads[number], table.heads[number])
-        drawn.add_column(head, justify="left" if number < table.labels else "right", no_wrap=True)
+        label = number < table.labels
+        drawn.add_column(head, justify="left" if label else "right", no_wrap=not (label and wrapped), overflow="fold")
     for row in table.rows:
         drawn.add_row(*(plain(_short(row[number])) for number in kept))
     return drawn
 
 
 def _short(cell: TableCell) -> str:
-    if isinstance(cell, Interval):
+    if isinstance(cell, Interval | Between):
         return "..".join(cell.ends)
     return _SHORT.get(show(cell), show(cell))
 

@@ -1,7 +1,7 @@
 """A table of typed cells. This is the only place where numbers are rounded: results and files keep them as they are.
 
-A cell is a text, a whole number, a :class:`Number`, :class:`Percent` or :class:`Interval`, or None for what is missing.
-``str`` of a cell is what people read: ``str(Percent(0.12345, sign=True))`` is ``+12.35``.
+A cell is a text, a whole number, a :class:`Number`, :class:`Percent`, :class:`Interval` or :class:`Between`, or None
+for what is missing. ``str`` of a cell is what people read: ``str(Percent(0.12345, sign=True))`` is ``+12.35``.
 """
 
 from __future__ import annotations
@@ -62,7 +62,25 @@ class Interval:
         return " to ".join(self.ends)
 
 
-TableCell: TypeAlias = str | int | Number | Percent | Interval | None
+@dataclass(frozen=True, slots=True)
+class Between:
+    """An interval of numbers that are no shares; ``decimals`` and ``sign`` as in :class:`Number`."""
+
+    low: float
+    high: float
+    decimals: int = DECIMALS
+    sign: bool = False
+
+    @property
+    def ends(self) -> tuple[str, str]:
+        """Both ends as texts."""
+        return _rounded(self.low, self.decimals, self.sign), _rounded(self.high, self.decimals, self.sign)
+
+    def __str__(self) -> str:
+        return " to ".join(self.ends)
+
+
+TableCell: TypeAlias = str | int | Number | Percent | Interval | Between | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
