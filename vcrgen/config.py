@@ -191,7 +191,9 @@ class ScoreOptions(Options):
     view: str | None = option(None, "stacked, tei or strip: what the model saw; only outputs of this view.")
     split: str | None = option(None, "Split of the dataset, or all.", shown="test, or the only one")
     subset: str | None = option(
-        None, "firstN: the first N questions (the paper's: first100, first500); feedback or final: of a hidden set."
+        None,
+        "firstN: the first N questions (the paper's: first100, first500); FILE: those whose ids it has, one a line; "
+        "feedback or final: of a hidden set.",
     )
     lang: str | None = option(None, "Language, where the dataset does not say.")
     segmenter: str | None = option(None, "builtin, or a trained spaCy pipeline for its tokens.")
