@@ -1,8 +1,7 @@
 """A table of typed cells. This is the only place where numbers are rounded: results and files keep them as they are.
 
-A cell is a text, a whole number, a :class:`Number`, :class:`Percent`, :class:`Interval` or :class:`Between`, or None for
-what is missing.
-``str`` of a cell is what people read: ``str(Percent(0.12345, sign=True))`` is ``+12.35``.
+A cell is a text, a whole number, a :class:`Number`, :class:`Percent`, :class:`Interval` or :class:`Between`, or None
+for what is missing. ``str`` of a cell is what people read: ``str(Percent(0.12345, sign=True))`` is ``+12.35``.
 """
 
 from __future__ import annotations

@@ -124,6 +124,16 @@ def load_saved(file: Path) -> RunResult:
     )  # fmt: skip
 
 
+def load_means(file: Path) -> tuple[str, str, Signature, list[CellResult]]:
+    """What a file says of its model without the scores of its spans: model, language, signature, modes and views."""
+    saved = _read(file)
+    try:
+        signature = Signature.parse(saved.signature.text)
+    except ValueError:
+        raise _damaged(file, "its signature cannot be read") from None
+    return saved.model or saved.name, saved.language, signature, _cells(file, saved)
+
+
 def _read(file: Path) -> _Saved:
     """The fields of a file, of the right types and without NaN and half characters."""
     value = read_json(file, ScoreError)
@@ -145,7 +155,8 @@ def _cells(file: Path, saved: _Saved) -> list[CellResult]:
     cells = saved.scores
     names, sizes = ({(cell.mode, cell.view) for cell in cells}, {(cell.images, cell.spans) for cell in cells})
     known = set(saved.problems) <= set(PROBLEMS) and all(map(_is_whole, cells))
-    if not known or not len(names) == len(cells) == len(saved.scores_of_spans) or len(sizes) != 1:
+    packed = len(saved.scores_of_spans) in (0, len(cells))  # none of a hidden set
+    if not known or not packed or len(names) != len(cells) or len(sizes) != 1:
         raise _damaged(file, "its parts do not fit together")
     return cells
 

@@ -105,7 +105,7 @@ def resampled_means(groups: GroupSums, *, seed: int, unit: str) -> Floats:
 
     means = np.empty((RESAMPLES, len(groups.column)))
     start = 0
-    for weights in _weights(len(groups), seed, unit):
+    for weights in weights_of(len(groups), seed=seed, unit=unit):
         totals: list[Floats] | None = None
         for first, last in _parts(len(groups)):
             drawn = weights[:, first:last].astype(np.float64)
@@ -122,15 +122,18 @@ def _parts(groups: int) -> Iterator[tuple[int, int]]:
     return ((start, min(start + PART, groups)) for start in range(0, max(groups, 1), PART))
 
 
-def _weights(groups: int, seed: int, unit: str) -> Iterator[NDArray[np.uint16]]:
-    """How often each group is drawn, for some resamples at a time; the next ones take the place of the last."""
+def weights_of(groups: int, *, seed: int, unit: str, draws: int = RESAMPLES) -> Iterator[NDArray[np.uint16]]:
+    """How often each group is drawn: resamples x groups, some resamples at a time.
+
+    The next ones take the place of the last in memory. The first of many draws are those of few.
+    """
     import numpy as np
 
     rng = np.random.default_rng(rng_for(seed, "bootstrap", f"{unit}:{groups}").getrandbits(128))
-    block = max(1, min(RESAMPLES, _BLOCK // min(max(groups, 1), PART), _MOST_DRAWN // max(groups, 1)))
+    block = max(1, min(draws, _BLOCK // min(max(groups, 1), PART), _MOST_DRAWN // max(groups, 1)))
     weights = np.empty((block, groups), np.uint16)
-    for start in range(0, RESAMPLES, block):
-        size = min(block, RESAMPLES - start)
+    for start in range(0, draws, block):
+        size = min(block, draws - start)
         for row in range(size):  # one resample at a time, so that the stream does not depend on the block
             drawn = rng.integers(0, groups, size=groups, dtype=np.int64)
             weights[row] = np.bincount(drawn, minlength=groups)

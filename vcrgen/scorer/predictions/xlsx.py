@@ -54,16 +54,21 @@ def read_xlsx(file: Path) -> Iterator[Prediction]:
 
 def _rows(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Rows below the first with their numbers from 1, each as column to value; rows without a value are left out."""
+    rows = sheet_rows(file)
+    names = {column: str(cell) for column, cell in next(rows, {}).items() if cell is not None}
+    for number, cells in enumerate(rows, start=1):
+        if any(cell is not None for cell in cells.values()):
+            yield number, {name: cells.get(column) for column, name in names.items()}
+
+
+def sheet_rows(file: Path) -> Iterator[dict[int, Any]]:
+    """All rows of the first sheet: number of the column, from 0, to value."""
     try:
         with file.open("rb") as raw:
             _check_directory(file, raw)
             with zipfile.ZipFile(raw) as archive:
                 book = _Workbook(file, archive)
-                rows = book.sheet(book.shared_texts())
-                names = {column: str(cell) for column, cell in next(rows, {}).items() if cell is not None}
-                for number, cells in enumerate(rows, start=1):
-                    if any(cell is not None for cell in cells.values()):
-                        yield number, {name: cells.get(column) for column, name in names.items()}
+                yield from book.sheet(book.shared_texts())
     except PredictionError:
         raise
     except Exception as problem:  # zlib.error, BadZipFile, ExpatError, KeyError, ValueError, EOFError, …

@@ -1,0 +1,197 @@
+"""Correlations of tasks over models: with how many models, how sure, and for many resamples at once.
+
+Example: 38 models have scores on 23 tasks, some on fewer. Each pair of tasks has a correlation over the models that have
+both; ``n`` says how many these are. Missing scores are never filled in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from vcrgen.errors import AnalysisError
+from vcrgen.stats.bootstrap import weights_of
+
+if TYPE_CHECKING:
+    from vcrgen.stats.arrays import Bits, Floats, Ints
+
+Method = Literal["pearson", "spearman", "kendall"]
+MOST_FAILED = 0.05  # share of resamples that may fail; beyond it there is no interval
+FEWEST = 4  # models that a pair of tasks has to share
+_BLOCK = 1 << 22  # numbers that are worked on at once
+_NOTHING = 1e-12  # a variance that is nothing but rounding, of scores with variance 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairwiseCorrelations:
+    """Correlations of all pairs of tasks; all fields are tasks x tasks, NaN where there is none."""
+
+    method: Method
+    r: Floats
+    n: Ints  # models that have scores of both
+    p: Floats  # two-sided p-value of no association; NaN on the diagonal
+    adjusted: Floats  # the same, adjusted for the number of pairs by Benjamini and Hochberg
+    low: Floats  # lower end of the 95 % interval
+    high: Floats
+
+
+def pairwise(
+    scores: Floats, *, method: Method = "pearson", seed: int = 0, draws: int = 2000, groups: Ints | None = None
+) -> PairwiseCorrelations:
+    """The correlations of all pairs, each over the models that have both scores.
+
+    The interval of Pearson's r is the percentile interval of resampled models. That of Spearman's (Bonett and Wright,
+    2000) and of Kendall's tau-b (Fieller, Hartley and Pearson, 1957) is that of Fisher's z.
+
+    Args:
+        scores: Models x tasks, NaN for what is missing.
+        method: Which correlation.
+        seed: Of the resamples.
+        draws: How many resamples.
+        groups: Of each model the number of its family, which is drawn as a whole.
+    """
+    present = np.isfinite(scores)
+    n = present.T.astype(np.int64) @ present.astype(np.int64)
+    r = np.eye(scores.shape[1])
+    p = np.full_like(r, np.nan)
+    rows, columns = np.triu_indices(len(r), 1)
+    for i, j in zip(rows.tolist(), columns.tolist(), strict=True):
+        both = present[:, i] & present[:, j]
+        r[i, j], p[i, j] = r[j, i], p[j, i] = _one(scores[both, i], scores[both, j], method)
+    low, high = np.full_like(r, np.nan), np.full_like(r, np.nan)
+    if method == "pearson":
+        ends = _percentile_ends(scores, rows, columns, seed=seed, draws=draws, groups=groups)
+    else:
+        ends = _analytic_ends(r[rows, columns], n[rows, columns], method)
+    for each, values in zip((low, high), ends, strict=True):
+        each[rows, columns] = each[columns, rows] = values
+    return PairwiseCorrelations(method=method, r=r, n=n, p=p, adjusted=_adjusted(p), low=low, high=high)
+
+
+def _one(x: Floats, y: Floats, method: Method) -> tuple[float, float]:
+    """A correlation and its p-value; NaN where there are few models or one does not vary."""
+    from scipy import stats
+
+    if len(x) < FEWEST or np.ptp(x) == 0 or np.ptp(y) == 0:
+        return float("nan"), float("nan")
+    test = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}[method]
+    found = test(x, y)
+    return float(found.statistic), float(found.pvalue)
+
+
+def _analytic_ends(r: Floats, n: Ints, method: Method) -> tuple[Floats, Floats]:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        wide = (1 + r**2 / 2) / (n - 3) if method == "spearman" else 0.437 / (n - 4)
+        half = 1.959964 * np.sqrt(wide)
+        z = np.arctanh(r)
+        ends = np.tanh(z - half), np.tanh(z + half)
+    return ends
+
+
+def _percentile_ends(
+    scores: Floats, rows: Ints, columns: Ints, *, seed: int, draws: int, groups: Ints | None
+) -> tuple[Floats, Floats]:
+    weights = resamples(len(scores), seed=seed, draws=draws, groups=groups)
+    low, high = np.empty(len(rows)), np.empty(len(rows))
+    size = max(1, _BLOCK // (len(scores) + draws))
+    for start in range(0, len(rows), size):
+        part = slice(start, start + size)
+        found = _resampled_pairs(_unit(scores), weights, rows[part], columns[part])
+        low[part], high[part] = percentile_interval(found)
+    return low, high
+
+
+def _adjusted(p: Floats) -> Floats:
+    """The p-values of all pairs, adjusted by Benjamini and Hochberg (1995)."""
+    rows, columns = np.triu_indices(len(p), 1)
+    values = p[rows, columns]
+    known = np.flatnonzero(np.isfinite(values))
+    order = known[np.argsort(-values[known], kind="stable")]
+    scaled = values[order] * len(order) / np.arange(len(order), 0, -1)
+    adjusted = np.full_like(values, np.nan)
+    adjusted[order] = np.minimum(1, np.minimum.accumulate(scaled))
+    found = np.full_like(p, np.nan)
+    found[rows, columns] = found[columns, rows] = adjusted
+    return found
+
+
+def resamples(models: int, *, seed: int, draws: int, groups: Ints | None = None) -> Floats:
+    """How often each resample draws each model: draws x models. With groups, all models of one are drawn together."""
+    number = models if groups is None else int(groups.max()) + 1
+    drawn = np.concatenate([part.copy() for part in weights_of(number, seed=seed, unit="model", draws=draws)])
+    return (drawn if groups is None else drawn[:, groups]).astype(np.float64)
+
+
+def resampled(scores: Floats, weights: Floats) -> Iterator[Floats]:
+    """The correlation matrices of resamples, some at a time: draws x tasks x tasks.
+
+    A task that does not vary in a resample has NaN there.
+
+    Args:
+        scores: Models x tasks, none missing.
+        weights: As :func:`resamples` gives them.
+    """
+    tasks = scores.shape[1]
+    rows, columns = np.triu_indices(tasks, 1)
+    unit = _unit(scores)
+    size = max(1, _BLOCK // max(len(rows), len(scores), 1))
+    for start in range(0, len(weights), size):
+        part = weights[start : start + size]
+        found = np.empty((len(part), tasks, tasks))
+        found[:, range(tasks), range(tasks)] = 1
+        found[:, rows, columns] = found[:, columns, rows] = _resampled_pairs(unit, part, rows, columns)
+        yield found
+
+
+def _unit(scores: Floats) -> Floats:
+    """Scores with mean 0 and variance 1, so that sums of their squares lose no digits."""
+    spread = np.nanstd(scores, axis=0)
+    found: Floats = (scores - np.nanmean(scores, axis=0)) / np.where(spread > 0, spread, 1)
+    return found
+
+
+def _resampled_pairs(unit: Floats, weights: Floats, rows: Ints, columns: Ints) -> Floats:
+    """Draws x pairs: correlations over the models that have both scores."""
+    present = np.isfinite(unit)
+    if present.all():
+        count = weights.sum(axis=1, keepdims=True)
+        sums = weights @ unit / count
+        squares = weights @ unit**2 / count - sums**2
+        x, y, xx, yy = sums[:, rows], sums[:, columns], squares[:, rows], squares[:, columns]
+        xy = weights @ (unit[:, rows] * unit[:, columns]) / count - x * y
+        return _ratio(xy, xx, yy)
+    both = (present[:, rows] & present[:, columns]).astype(np.float64)
+    filled = np.where(present, unit, 0.0)  # a missing score counts with the weight 0
+    first, second = filled[:, rows] * both, filled[:, columns] * both
+    with np.errstate(invalid="ignore", divide="ignore"):
+        count = weights @ both
+        x, y = weights @ first / count, weights @ second / count
+        xx, yy = weights @ first**2 / count - x**2, weights @ second**2 / count - y**2
+        return _ratio(weights @ (first * second) / count - x * y, xx, yy)
+
+
+def _ratio(xy: Floats, xx: Floats, yy: Floats) -> Floats:
+    varies: Bits = (xx > _NOTHING) & (yy > _NOTHING)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found: Floats = np.where(varies, np.clip(xy / np.sqrt(np.where(varies, xx * yy, 1)), -1, 1), np.nan)
+    return found
+
+
+def percentile_interval(values: Floats, *, low: float = 2.5, high: float = 97.5) -> tuple[Floats, Floats]:
+    """Both ends of percentile intervals over the first axis; NaN where more than 5 % of the resamples failed."""
+    failed = np.isnan(values).mean(axis=0) > MOST_FAILED
+    safe = np.where(np.isnan(values).all(axis=0), 0.0, values)
+    ends = np.nanpercentile(safe, [low, high], axis=0)
+    return np.where(failed, np.nan, ends[0]), np.where(failed, np.nan, ends[1])
+
+
+def require_varied(scores: Floats, tasks: Sequence[str]) -> None:
+    """Refuse a task on which all models have the same score, which goes with nothing."""
+    for number, task in enumerate(tasks):
+        known = scores[np.isfinite(scores[:, number]), number]
+        if len(known) == 0 or np.ptp(known) == 0:
+            what = "has no score" if len(known) == 0 else "has the same score for all models"
+            raise AnalysisError(f"The task {task!r} {what}, so it correlates with nothing; take it out.")

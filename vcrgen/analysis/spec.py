@@ -1,0 +1,176 @@
+"""What a benchmark is meant to measure: abilities with their tasks, how they are related, and limits. A YAML file.
+
+Example:
+    abilities:
+      Perception: [Color, Count, OCR]
+      Reasoning: ["MMMU *"]
+    anchor: Arena
+    limits: {loading: 0.75, vif: 5}
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from pydantic import Field, field_validator, model_validator
+
+from vcrgen.analysis.pls import Mode, Scheme, Structure
+from vcrgen.analysis.tables import MAX_TASKS
+from vcrgen.config import Options, checked, read_yaml
+from vcrgen.errors import AnalysisError
+from vcrgen.published.facts import MAX_NAME, check_name
+
+MAX_ABILITIES = 50
+
+
+class Limits(Options):
+    """Beyond which a figure is said to be bad; those of the GOLD paper, and the usual ones where it has none."""
+
+    loading: float = Field(0.75, ge=0, le=1)  # at least
+    vif: float = Field(5.0, ge=1)  # at most
+    alpha: float = Field(0.70, ge=0, le=1)  # at least, and so rho_A and CR
+    ave: float = Field(0.50, ge=0, le=1)  # at least
+    htmt: float = Field(0.90, ge=0)  # at most
+    srmr: float = Field(0.08, ge=0)  # at most
+
+
+class FactorSpec(Options):
+    """Abilities with their tasks, and how they are analysed."""
+
+    abilities: dict[str, tuple[str, ...]]  # names of tasks; * stands for any characters
+    anchor: str | None = None  # a task that holds an outside score of the models, such as a human one
+    layout: Literal["anchor", "chain", "two-stage"] | None = None  # anchor if there is one, else chain
+    mode: Mode = "A"
+    scheme: Scheme = "path"
+    limits: Limits = Limits()
+    floor: int = Field(2, ge=1, le=MAX_TASKS)  # tasks of an ability that pruning leaves at least
+
+    @field_validator("abilities", mode="before")
+    @classmethod
+    def _sizes_fit(cls, value: Any) -> Any:
+        """Before anything is copied: a small file can name a long list many times over."""
+        if not isinstance(value, dict) or not 1 <= len(value) <= MAX_ABILITIES:
+            raise ValueError(f"they are 1 to {MAX_ABILITIES} names, each with its tasks, as in `Reasoning: [Math, Logic]`")
+        for name, tasks in value.items():
+            if not isinstance(tasks, list | tuple) or not 1 <= len(tasks) <= MAX_TASKS:
+                raise ValueError(f"{str(name)[:MAX_NAME]!r} has a list of 1 to {MAX_TASKS} tasks")
+            if not all(isinstance(each, str) and len(each) <= MAX_NAME for each in (name, *tasks)):
+                raise ValueError(f"{str(name)[:MAX_NAME]!r}: names are texts of at most {MAX_NAME} characters")
+            check_name(name, "ability")
+        return value
+
+    @model_validator(mode="after")
+    def _layout_fits(self) -> Self:
+        if self.anchor is None and self.layout in ("anchor", "two-stage"):
+            raise ValueError(f"the layout {self.layout!r} needs an anchor: a task with an outside score of the models")
+        if self.anchor is None and len(self.abilities) == 1:
+            raise ValueError("one ability without an anchor has nothing that it could go with; add another, or an anchor")
+        if self.anchor is not None and self.layout == "chain":
+            raise ValueError("the layout 'chain' is for abilities without an anchor; take out one of them")
+        if self.anchor is not None and self.anchor in self.abilities:
+            raise ValueError(f"{self.anchor!r} is the anchor and an ability; rename the ability")
+        return self
+
+    def as_yaml(self) -> str:
+        """The specification as a file that reads back as the same."""
+        import yaml
+
+        values = self.model_dump(mode="json", exclude_defaults=True)
+        text: str = yaml.safe_dump(values, allow_unicode=True, sort_keys=False, width=120)
+        return text
+
+
+@dataclass(frozen=True, slots=True)
+class BoundSpec:
+    """A specification with the tasks of one table."""
+
+    spec: FactorSpec
+    tasks: tuple[str, ...]  # in the order of the structure: ability by ability, the anchor last
+    constructs: tuple[str, ...]  # names of the abilities, and of the anchor
+    structure: Structure
+
+    @property
+    def abilities(self) -> dict[str, tuple[str, ...]]:
+        """The tasks of each ability."""
+        found = self.structure.abilities
+        return {self.constructs[k]: tuple(self.tasks[i] for i in self.structure.blocks[k]) for k in found}
+
+    def keep(self, kept: Sequence[str]) -> BoundSpec:
+        """The same with some of the tasks; the anchor stays, and every ability has to keep one."""
+        abilities = {name: tuple(task for task in tasks if task in kept) for name, tasks in self.abilities.items()}
+        return _bound(self.spec, abilities)
+
+
+def read_spec(file: Path, *, anchor: str | None = None) -> FactorSpec:
+    """Read a specification; ``anchor`` takes the place of the one in the file.
+
+    Raises:
+        ConfigError: The file cannot be read, a key is unknown, or a value is wrong.
+    """
+    values: dict[str, Any] = read_yaml(file)
+    return checked(FactorSpec, values if anchor is None else values | {"anchor": anchor}, f"{file}: ")
+
+
+def bind(spec: FactorSpec, tasks: Sequence[str]) -> BoundSpec:
+    """Find the tasks of a specification among those of a table.
+
+    Raises:
+        AnalysisError: A name fits no task, or a task stands under two abilities.
+    """
+    if spec.anchor is not None and spec.anchor not in tasks:
+        raise AnalysisError(f"The anchor {spec.anchor!r} is no task of the table{_nearest(spec.anchor, tasks)}.")
+    owner: dict[str, str] = {}
+    abilities: dict[str, tuple[str, ...]] = {}
+    for ability, patterns in spec.abilities.items():
+        found: dict[str, None] = {}
+        for pattern in patterns:
+            fitting = [task for task in tasks if _fits(pattern, task) and task != spec.anchor]
+            if not fitting:
+                raise AnalysisError(f"{pattern!r} of the ability {ability!r} fits no task{_nearest(pattern, tasks)}.")
+            found |= dict.fromkeys(fitting)
+        for task in found:
+            if owner.setdefault(task, ability) != ability:
+                raise AnalysisError(f"The task {task!r} stands under {owner[task]!r} and {ability!r}; take one.")
+        abilities[ability] = tuple(found)
+    return _bound(spec, abilities)
+
+
+def _bound(spec: FactorSpec, abilities: dict[str, tuple[str, ...]]) -> BoundSpec:
+    tasks = [task for members in abilities.values() for task in members]
+    blocks, start = [], 0
+    for members in abilities.values():
+        blocks.append(tuple(range(start, start + len(members))))
+        start += len(members)
+    numbers = tuple(range(len(blocks)))
+    if spec.anchor is None:
+        causes = tuple(numbers[:number] for number in numbers)
+        structure = Structure(tuple(blocks), causes, (spec.mode,) * len(blocks))
+        return BoundSpec(spec, tuple(tasks), tuple(abilities), structure)
+    structure = Structure(
+        (*blocks, (start,)), (*(() for _ in blocks), numbers), (spec.mode,) * len(blocks) + ("A",), len(blocks)
+    )
+    return BoundSpec(spec, (*tasks, spec.anchor), (*abilities, spec.anchor), structure)
+
+
+def _fits(pattern: str, task: str) -> bool:
+    """Whether a task has the name of a pattern, in which ``*`` stands for any characters, or none."""
+    first, *others = pattern.split("*")
+    if not others:
+        return task == pattern
+    if not task.startswith(first) or len(task) < len(first) + len(others[-1]) or not task.endswith(others[-1]):
+        return False
+    at, end = len(first), len(task) - len(others[-1])
+    for part in others[:-1]:  # the leftmost place of each leaves most for the others
+        if (found := task.find(part, at, end)) < 0:
+            return False
+        at = found + len(part)
+    return True
+
+
+def _nearest(name: str, tasks: Sequence[str]) -> str:
+    near = difflib.get_close_matches(name, tasks, n=1, cutoff=0.0)
+    return f"; the nearest is {near[0]!r}" if near else ""

@@ -1,0 +1,437 @@
+"""Scores of models on tasks: read from tables, saved scores and boards; limits come before reading.
+
+Example: a CSV whose first line is ``model,Color,Count`` and whose other lines are ``GPT-4o,92.5,92.5`` and so on. What
+is missing stays missing: an empty cell, ``-``, ``nan``. The same as a long table has the columns ``model,task,score``.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from vcrgen.errors import AnalysisError, LeaderboardError
+from vcrgen.published.facts import check_name
+from vcrgen.reading import decode, read_json
+
+if TYPE_CHECKING:
+    from vcrgen.stats.arrays import Bits, Floats, Ints
+
+MAX_BYTES = 64 << 20
+MAX_CELLS = 4_000_000
+MAX_COLUMNS = 1000
+MAX_TASKS = 300
+MAX_MODELS = 20_000
+MAX_TEXT = 1000  # characters of a cell
+MISSING = {"", "-", "\N{EN DASH}", "nan", "null", "none", "n/a", "na", "<na>", "#n/a"}
+LONG = ("model", "task", "score")
+MORE = ("se", "items", "family", "released")  # further columns of a long table
+ABOUT_MODELS = ("family", "released")  # those of them that a wide table may have as well
+BOARD_COLUMNS = ("kind", "set", "mode", "view", "signature", "exact")
+_BOARD, _SAVED = "vcrgen-board-1", "vcrgen-scores-2"
+Cells = list[Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ScoreTable:
+    """Scores of models on tasks."""
+
+    source: str  # the file or the example
+    models: tuple[str, ...]
+    tasks: tuple[str, ...]
+    scores: Floats  # models x tasks, NaN for what is missing; of tasks where lower is better with the sign turned
+    errors: Floats | None = None  # models x tasks: standard error of each score, NaN where it is not known
+    families: tuple[str, ...] | None = None  # of each model, where a column names them
+    notes: tuple[str, ...] = ()  # sentences that a reader of results should know
+
+    @property
+    def groups(self) -> Ints | None:
+        """Of each model the number of its family, from 0; None where no families are named."""
+        if self.families is None:
+            return None
+        numbers = {name: number for number, name in enumerate(dict.fromkeys(self.families))}
+        return np.array([numbers[name] for name in self.families])
+
+    def only_models(self, kept: Bits) -> ScoreTable:
+        """The table of some models."""
+        chosen = np.flatnonzero(kept).tolist()
+        return replace(
+            self, models=tuple(self.models[i] for i in chosen), scores=self.scores[kept],
+            errors=None if self.errors is None else self.errors[kept],
+            families=None if self.families is None else tuple(self.families[i] for i in chosen),
+        )  # fmt: skip
+
+    def only_tasks(self, tasks: Sequence[str]) -> ScoreTable:
+        """The table of some tasks, in their order."""
+        columns = [self.tasks.index(task) for task in tasks]
+        errors = None if self.errors is None else self.errors[:, columns]
+        return replace(self, tasks=tuple(tasks), scores=self.scores[:, columns], errors=errors)
+
+    def complete(self) -> ScoreTable:
+        """The table of the models that have a score on every task; a note says how many were left out."""
+        kept = np.isfinite(self.scores).all(axis=1)
+        if kept.all():
+            return self
+        left = f"{int((~kept).sum())} of {len(kept)} models lack a score of some task and are left out."
+        return replace(self.only_models(kept), notes=(*self.notes, left))
+
+
+def read_scores(files: Sequence[Path], *, lower_is_better: Sequence[str] = ()) -> ScoreTable:
+    """Read one table, one export of a board, or several files of saved scores.
+
+    Args:
+        files: One ``.csv``, ``.tsv``, ``.xlsx``, ``.parquet`` or ``.json`` (a board), or several ``.scores.json``.
+        lower_is_better: Tasks whose scores are turned around.
+
+    Raises:
+        AnalysisError: There is no such file or task, it is too large, or a cell is not what its column holds.
+    """
+    if not files:
+        raise AnalysisError("Name a table of scores, or take data that ships with vcrgen: --example gold.")
+    for file in files:
+        _check_size(file)
+    if len(files) > 1 or files[0].suffix.lower() == ".json":
+        table = _read_json_files(files)
+    else:
+        table = table_of(_grid(files[0]), str(files[0]))
+    return _turned(table, lower_is_better)
+
+
+def table_of(rows: Iterable[Cells], source: str) -> ScoreTable:
+    """The scores in a grid of cells whose first row names the columns; errors name the ``source``."""
+    rows = iter(rows)
+    heads = [_head(cell, f"{source}, column {number}") for number, cell in enumerate(next(rows, []), 1)]
+    if doubled := [head for number, head in enumerate(heads) if head in heads[:number]]:
+        raise AnalysisError(f"{source}: the column {doubled[0]!r} stands there twice; give each task its own name.")
+    if set(BOARD_COLUMNS) <= set(heads):
+        return _from_long(_told_apart(_board_rows(_dicts(heads, rows, source))), source)
+    if set(LONG) <= set(heads):
+        if unknown := [head for head in heads if head not in LONG + MORE]:
+            raise AnalysisError(
+                f"{source}: the column {unknown[0]!r} is not known; a long table has {', '.join(LONG + MORE)}."
+            )
+        return _from_long(_long_rows(_dicts(heads, rows, source)), source)
+    return _from_wide(heads, rows, source)
+
+
+def number_of(cell: Any, place: str) -> float:
+    """A cell as a number; NaN for what is missing.
+
+    Raises:
+        AnalysisError: It is a text that is no number, or infinite.
+    """
+    if cell is None or (isinstance(cell, str) and cell.strip().lower() in MISSING):
+        return math.nan
+    try:
+        value = float(cell) if not isinstance(cell, bool) else math.inf
+    except (TypeError, ValueError, OverflowError):
+        value = math.inf
+    if math.isinf(value) or abs(value) > 1e100:  # whose squares still are numbers
+        raise AnalysisError(f"{place}: {str(cell)[:40]!r} is no number; leave the cell empty if there is no score.")
+    return value
+
+
+def _check_size(file: Path) -> None:
+    try:
+        if not file.is_file():
+            raise AnalysisError(f"{file} is not a file; name a table of scores (CSV, TSV, xlsx, Parquet, JSON).")
+        if file.stat().st_size > MAX_BYTES:
+            raise AnalysisError(f"{file} is larger than {MAX_BYTES >> 20} MiB, so it is not a table of scores.")
+    except (OSError, ValueError) as error:
+        raise AnalysisError(f"{file} cannot be read ({getattr(error, 'strerror', None) or error}).") from None
+
+
+def _grid(file: Path) -> Iterator[Cells]:
+    readers: Mapping[str, Callable[[Path], Iterator[Cells]]] = {
+        ".csv": lambda path: _separated(path, ","),
+        ".tsv": lambda path: _separated(path, "\t"),
+        ".xlsx": _sheet,
+        ".parquet": _parquet,
+    }
+    if file.suffix.lower() not in readers:
+        raise AnalysisError(f"{file}: scores are read from {', '.join(readers)} and .json; save it as one of these.")
+    total = 0
+    for cells in readers[file.suffix.lower()](file):
+        total += len(cells)
+        if len(cells) > MAX_COLUMNS or total > MAX_CELLS:
+            raise AnalysisError(f"{file} has more than {MAX_COLUMNS:,} columns or {MAX_CELLS:,} cells.")
+        yield cells
+
+
+def _separated(file: Path, delimiter: str) -> Iterator[Cells]:
+    try:
+        text = decode(file.read_bytes(), file, 1, AnalysisError)
+    except OSError as error:
+        raise AnalysisError(f"{file} cannot be read ({error.strerror}).") from None
+    csv.field_size_limit(MAX_BYTES)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    try:
+        yield from (list(cells) for cells in reader if cells)
+    except csv.Error as problem:
+        raise AnalysisError(f"{file}, line {reader.line_num}: this is not a table ({problem}).") from None
+
+
+def _sheet(file: Path) -> Iterator[Cells]:
+    from vcrgen.scorer.predictions.xlsx import sheet_rows
+
+    width = 0
+    for number, cells in enumerate(sheet_rows(file)):
+        width = width or max(cells, default=-1) + 1  # the first row names the columns
+        if number and any(column >= width and value is not None for column, value in cells.items()):
+            raise AnalysisError(f"{file}, row {number + 1}: it has more cells than the first row has names.")
+        if number == 0 or any(value is not None for value in cells.values()):
+            yield [cells.get(column) for column in range(width)]
+
+
+def _parquet(file: Path) -> Iterator[Cells]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(file) as opened:
+            meta = opened.metadata
+            size = sum(meta.row_group(number).total_byte_size for number in range(meta.num_row_groups))
+            if meta.num_columns > MAX_COLUMNS or meta.num_columns * meta.num_rows > MAX_CELLS or size > 8 * MAX_BYTES:
+                raise AnalysisError(f"{file} has more than {MAX_COLUMNS:,} columns or {MAX_CELLS:,} cells.")
+            yield list(opened.schema_arrow.names)
+            for batch in opened.iter_batches(8192, use_threads=False):
+                yield from map(list, zip(*(column.to_pylist() for column in batch.columns), strict=True))
+    except (pa.ArrowException, OSError, ValueError) as problem:
+        raise AnalysisError(
+            f"{file} cannot be read as Parquet ({str(problem).splitlines()[0][:200]}); write it again."
+        ) from None
+
+
+def _head(cell: Any, place: str) -> str:
+    if not isinstance(cell, str) or not cell.strip():
+        raise AnalysisError(f"{place}: the first row has to name every column, and here it has {str(cell)[:40]!r}.")
+    return _name(cell, "column", place)
+
+
+def _name(cell: Any, what: str, place: str) -> str:
+    """A name as it is shown, of a model or a task."""
+    text = cell if isinstance(cell, str) else "" if cell is None else str(cell)
+    try:
+        # Before anything else is done with it: Unicode's normal form of a long text can take very long.
+        return check_name(text if len(text) <= MAX_TEXT else text[:MAX_TEXT], what)
+    except LeaderboardError as problem:
+        raise AnalysisError(f"{place}: {str(problem)[0].lower()}{str(problem)[1:]}") from None
+
+
+def _dicts(heads: Sequence[str], rows: Iterator[Cells], source: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The rows by column, each with the place that errors name."""
+    for number, cells in enumerate(rows, start=2):
+        place = f"{source}, row {number}"
+        if len(cells) != len(heads):
+            raise AnalysisError(f"{place}: it has {len(cells)} cells, and the first row has {len(heads)}.")
+        yield place, dict(zip(heads, cells, strict=True))
+
+
+def _from_wide(heads: Sequence[str], rows: Iterator[Cells], source: str) -> ScoreTable:
+    if not heads:
+        raise AnalysisError(f"{source} is empty; a table has a row of names, and a row for every model.")
+    label = "model" if "model" in heads else heads[0]
+    tasks = [head for head in heads if head not in (label, *ABOUT_MODELS)]
+    models: list[str] = []
+    families: list[str] = []
+    scores: list[list[float]] = []
+    for place, row in _dicts(heads, rows, source):
+        models.append(_name(row[label], "model", place))
+        if "family" in row:
+            families.append(_name(row["family"], "family", place))
+        scores.append([number_of(row[task], f"{place}, column {task!r}") for task in tasks])
+        if len(models) > MAX_MODELS:
+            raise AnalysisError(f"{source} has more than {MAX_MODELS:,} models.")
+    if doubled := _first_double(models):
+        raise AnalysisError(f"{source}: the model {doubled!r} has two rows; keep one, or give them two names.")
+    return _checked(
+        ScoreTable(
+            source=source, models=tuple(models), tasks=tuple(tasks), families=tuple(families) or None,
+            scores=np.array(scores, float).reshape(len(models), len(tasks)),
+        )
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Score:
+    """One line of a long table."""
+
+    place: str
+    model: str
+    task: str
+    score: float
+    error: float = math.nan
+    family: str = ""
+    way: str = ""  # how it was scored: the short form of a signature
+    team: str = ""
+
+
+def _long_rows(rows: Iterator[tuple[str, dict[str, Any]]]) -> Iterator[_Score]:
+    for place, row in rows:
+        score = number_of(row["score"], f"{place}, column 'score'")
+        error = number_of(row.get("se"), f"{place}, column 'se'")
+        if error < 0:
+            raise AnalysisError(f"{place}, column 'se': a standard error is not below 0.")
+        items = number_of(row.get("items"), f"{place}, column 'items'")
+        if items < 1:
+            raise AnalysisError(f"{place}, column 'items': a score is of one item at least.")
+        yield _Score(
+            place=place, model=_name(row["model"], "model", place), task=_name(row["task"], "task", place), score=score,
+            error=error if math.isfinite(error) or not math.isfinite(items) else binomial_error(score, items),
+            family=_name(row["family"], "family", place) if "family" in row else "",
+        )  # fmt: skip
+
+
+def binomial_error(score: float, items: float) -> float:
+    """The standard error of a share of right items, in the unit of the score; NaN for what is no share.
+
+    A score above 1 is taken as a percentage. 50 % of 30 items have a standard error of 9.1 points.
+    """
+    unit = 100.0 if score > 1 else 1.0
+    share = score / unit
+    return unit * math.sqrt(share * (1 - share) / items) if 0 <= share <= 1 else math.nan
+
+
+def _from_long(rows: Iterator[_Score], source: str) -> ScoreTable:
+    found: dict[tuple[str, str], _Score] = {}
+    models: dict[str, str] = {}
+    tasks: dict[str, None] = {}
+    for row in rows:
+        if earlier := found.get((row.model, row.task)):
+            raise AnalysisError(
+                f"{row.place}: {row.model!r} has a score on {row.task!r} in {earlier.place.rpartition(', ')[2]} already; "
+                "keep one of them."
+            )
+        if models.setdefault(row.model, row.family) != row.family:
+            raise AnalysisError(f"{row.place}: {row.model!r} is of the family {models[row.model]!r} above.")
+        found[row.model, row.task] = row
+        tasks[row.task] = None
+        if len(models) > MAX_MODELS or len(tasks) > MAX_TASKS or len(models) * len(tasks) > MAX_CELLS:
+            raise AnalysisError(f"{source} has more than {MAX_MODELS:,} models, {MAX_TASKS:,} tasks or a cell too many.")
+    scores = np.full((len(models), len(tasks)), np.nan)
+    errors = np.full_like(scores, np.nan)
+    columns = {task: number for number, task in enumerate(tasks)}
+    lines = {model: number for number, model in enumerate(models)}
+    for row in found.values():
+        at = lines[row.model], columns[row.task]
+        scores[at], errors[at] = row.score, row.error
+    return _checked(
+        ScoreTable(
+            source=source, models=tuple(models), tasks=tuple(tasks), scores=scores,
+            errors=errors if np.isfinite(errors).any() else None,
+            families=tuple(models.values()) if any(models.values()) else None,
+        )
+    )  # fmt: skip
+
+
+def _checked(table: ScoreTable) -> ScoreTable:
+    if not table.models or not table.tasks:
+        raise AnalysisError(f"{table.source} holds no scores; a table has a column for every task, a row for a model.")
+    if len(table.tasks) > MAX_TASKS:
+        raise AnalysisError(f"{table.source} has {len(table.tasks):,} tasks; at most {MAX_TASKS:,} are analysed.")
+    return table
+
+
+def _turned(table: ScoreTable, tasks: Sequence[str]) -> ScoreTable:
+    """The table with the scores of some tasks turned around, so that higher is better everywhere."""
+    if unknown := [task for task in tasks if task not in table.tasks]:
+        raise AnalysisError(
+            f"--lower-is-better {unknown[0][:80]!r} is no task of {table.source}; there are "
+            f"{', '.join(table.tasks[:10])}{', …' if len(table.tasks) > 10 else ''}."
+        )
+    if not tasks:
+        return table
+    sign = np.where([task in tasks for task in table.tasks], -1.0, 1.0)
+    turned = f"Lower is better for {', '.join(dict.fromkeys(tasks))}: the scores are turned around."
+    return replace(table, scores=table.scores * sign, notes=(*table.notes, turned))
+
+
+def _first_double(names: Sequence[str]) -> str | None:
+    seen: set[str] = set()
+    return next((name for name in names if name in seen or seen.add(name)), None)  # type: ignore[func-returns-value]
+
+
+# Saved scores and boards
+
+
+def _read_json_files(files: Sequence[Path]) -> ScoreTable:
+    source = str(files[0]) if len(files) == 1 else f"{files[0]} and {len(files) - 1} more"
+    if len(files) == 1:
+        value = read_json(files[0], AnalysisError)
+        if isinstance(value, dict) and value.get("schema") == _BOARD:
+            return _from_long(_told_apart(_board_json(value, source)), source)
+    return _from_long(_told_apart(_saved_scores(files)), source)
+
+
+def _told_apart(rows: Iterable[_Score]) -> Iterator[_Score]:
+    """Scores of which no two are of one model and task: what was scored in two ways is two tasks, named by the way.
+
+    A model that two teams handed in is two models, named by the team.
+    """
+    listed = list(rows)
+    ways: dict[str, set[str]] = {}
+    teams: dict[str, set[str]] = {}
+    for row in listed:
+        ways.setdefault(row.task, set()).add(row.way)
+        teams.setdefault(row.model, set()).add(row.team)
+    for row in listed:
+        task = f"{row.task} [{row.way}]" if len(ways[row.task]) > 1 else row.task
+        yield replace(row, task=task, model=f"{row.model} ({row.team})" if len(teams[row.model]) > 1 else row.model)
+
+
+def _saved_scores(files: Sequence[Path]) -> Iterator[_Score]:
+    from vcrgen.scorer.saved import load_means
+
+    for file in files:
+        if file.suffix.lower() != ".json":
+            raise AnalysisError(f"{file}: several files have to be saved scores (preds.scores.json); give one table.")
+        model, language, signature, cells = load_means(file)
+        for cell in cells:
+            exact = cell.metrics["exact"]
+            yield _Score(
+                place=str(file), model=_name(model, "model", str(file)), way=signature.short,
+                task=_name(f"{language} {cell.mode} {cell.view.value}", "task", str(file)),
+                score=100 * exact.value, error=100 * exact.sd_images,
+            )  # fmt: skip
+
+
+def _board_rows(rows: Iterator[tuple[str, dict[str, Any]]]) -> Iterator[_Score]:
+    """The ranked rows of a board's CSV; what is quoted or fed back has no signature and is not mixed with them."""
+    for place, row in rows:
+        if row["kind"] == "ranked":
+            yield _board_score(row, place, [row.get(name) for name in ("exact", "exact_low", "exact_high")])
+
+
+def _board_json(board: Mapping[str, Any], source: str) -> Iterator[_Score]:
+    """The ranked rows of a board's JSON."""
+    try:
+        for table in board["tables"]:
+            track = table["track"]
+            for ranking in table["rankings"]:
+                for row in ranking["rows"]:
+                    facts, figure = row["facts"], row["scores"][track["view"]]["exact"]
+                    named = {
+                        "set": track["set"], "mode": track["mode"], "view": track["view"], "model": facts["model"],
+                        "signature": ranking["signature"], "team": facts["team"],
+                    }  # fmt: skip
+                    yield _board_score(named, source, [figure["value"], figure["low"], figure["high"]])
+    except (KeyError, TypeError, AttributeError):
+        raise AnalysisError(f"{source} is not a board as `vcrgen leaderboard export --to json` writes it.") from None
+
+
+def _board_score(row: Mapping[str, Any], place: str, figure: Sequence[Any]) -> _Score:
+    """A model of one team on one set, mode and view; the error is that of the 95 % interval, whose ends follow."""
+    value, low, high = (100 * number_of(each, place) for each in figure)
+    return _Score(
+        place=place, model=_name(row.get("model"), "model", place), team=_name(row.get("team"), "team", place),
+        task=_name(" ".join(str(row[name])[:80] for name in ("set", "mode", "view")), "task", place),
+        score=value, error=(high - low) / (2 * 1.959964),
+        way=hashlib.sha256(str(row["signature"]).encode()).hexdigest()[:8],
+    )  # fmt: skip
