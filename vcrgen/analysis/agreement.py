@@ -7,12 +7,12 @@ same weights agree at .01 on average. So the figure to report is the cross-fitte
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from vcrgen.analysis.correlations import pearson, standardised
 from vcrgen.analysis.factors import FactorFit, fit_correlations
 from vcrgen.analysis.spec import BoundSpec
 from vcrgen.rng import rng_for
@@ -53,14 +53,6 @@ def overall_weights(found: FactorFit, bound: BoundSpec) -> Floats:
     return weights
 
 
-def standardised(scores: Floats, like: Floats | None = None) -> Floats:
-    """Scores with mean 0 and variance 1 of every task, or with the mean and variance of other models' scores."""
-    like = scores if like is None else like
-    spread = like.std(axis=0)
-    found: Floats = (scores - like.mean(axis=0)) / np.where(spread > 0, spread, 1)
-    return found
-
-
 def agreement(scores: Floats, bound: BoundSpec, *, seed: int, groups: Ints | None = None) -> Agreement:
     """How far the weighted overall agrees with the anchor.
 
@@ -97,13 +89,6 @@ def split_halves(models: int, *, seed: int, groups: Ints | None = None, repeats:
     return found
 
 
-def pearson(a: Floats, b: Floats) -> float:
-    """The correlation of two lists of numbers; NaN where one does not vary."""
-    if len(a) < 2 or np.ptp(a) == 0 or np.ptp(b) == 0:
-        return float("nan")
-    return float(np.corrcoef(a, b)[0, 1])
-
-
 def _one_half(scores: Floats, bound: BoundSpec, half: Bits) -> float:
     """The agreement on one half of the models of weights that were fitted to the other; NaN without a solution."""
     fitted, judged = scores[~half], scores[half]
@@ -130,12 +115,3 @@ def _permuted(scores: Floats, correlations: Floats, seed: int) -> Floats:
     found = np.repeat(correlations[None], PERMUTATIONS, axis=0)
     found[:, -1, :-1] = found[:, :-1, -1] = drawn @ unit[:, :-1] / len(scores)
     return found
-
-
-def ranks(values: Sequence[float] | Floats) -> Ints:
-    """Places from 1, the highest first; equal values share the best place of theirs."""
-    array = np.asarray(values)
-    ordered = np.sort(-array, axis=-1)
-    if array.ndim == 1:
-        return np.searchsorted(ordered, -array, side="left") + 1
-    return np.stack([np.searchsorted(line, -row, side="left") + 1 for line, row in zip(ordered, array, strict=True)])

@@ -128,10 +128,10 @@ def resamples(models: int, *, seed: int, draws: int, groups: Ints | None = None)
 def resampled(scores: Floats, weights: Floats) -> Iterator[Floats]:
     """The correlation matrices of resamples, some at a time: draws x tasks x tasks.
 
-    A task that does not vary in a resample has NaN there.
+    A pair of which one task does not vary in a resample, or that has no models in common there, has NaN.
 
     Args:
-        scores: Models x tasks, none missing.
+        scores: Models x tasks; a pair of tasks goes by the models that have both scores.
         weights: As :func:`resamples` gives them.
     """
     tasks = scores.shape[1]
@@ -177,6 +177,21 @@ def _ratio(xy: Floats, xx: Floats, yy: Floats) -> Floats:
     varies: Bits = (xx > _NOTHING) & (yy > _NOTHING)
     with np.errstate(invalid="ignore", divide="ignore"):
         found: Floats = np.where(varies, np.clip(xy / np.sqrt(np.where(varies, xx * yy, 1)), -1, 1), np.nan)
+    return found
+
+
+def pearson(a: Floats, b: Floats) -> float:
+    """The correlation of two lists of numbers; NaN where one does not vary."""
+    if len(a) < 2 or np.ptp(a) == 0 or np.ptp(b) == 0:
+        return float("nan")
+    return float(np.corrcoef(a, b)[0, 1])
+
+
+def standardised(scores: Floats, like: Floats | None = None) -> Floats:
+    """Scores with mean 0 and variance 1 of every task, or with the mean and variance of other models' scores."""
+    like = scores if like is None else like
+    spread = like.std(axis=0)
+    found: Floats = (scores - like.mean(axis=0)) / np.where(spread > 0, spread, 1)
     return found
 
 

@@ -1,0 +1,290 @@
+"""The map of a benchmark: which tasks rank models alike, in which groups, and what one tells that the others do not.
+
+Example: 38 models on 23 tasks. Each task gets its nearest neighbour and a share: how much of it the other tasks predict
+of a model that they have not seen. A tree and clusters group the tasks; how often two tasks stay in one cluster when
+the models are resampled says how much of a grouping is chance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from vcrgen.analysis.correlations import (
+    FEWEST,
+    Method,
+    PairwiseCorrelations,
+    pairwise,
+    require_varied,
+    resampled,
+    resamples,
+    standardised,
+)
+from vcrgen.analysis.tables import ScoreTable
+from vcrgen.errors import AnalysisError
+from vcrgen.rng import rng_for
+
+if TYPE_CHECKING:
+    from vcrgen.stats.arrays import Floats, Ints
+
+Basis = Literal["r", "abs"]
+FEWEST_MODELS = 5
+FEWEST_TASKS = 3
+STARTS = 200  # of K-Means; ten find the best partition of the VCR map for two seeds in three
+STARTS_RESAMPLED = 10
+STABILITY_RESAMPLES = 200
+MOST_CLUSTERS = 10
+RANDOM_TABLES = 500  # of parallel analysis
+_PENALTIES = 10.0 ** np.arange(-3, 4)  # of ridge regression, times the number of models
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CorrelationTable:
+    """Correlations of tasks as published, without the scores."""
+
+    source: str
+    tasks: tuple[str, ...]
+    r: Floats
+    models: int
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clusters:
+    """Groups of tasks by K-Means on the rows of the correlation matrix."""
+
+    labels: tuple[int, ...]  # of each task the number of its cluster, from 1, in the order in which they first come
+    inertia: float
+    silhouettes: dict[int, float]  # of each number of clusters that was tried
+    chosen: bool  # whether the number of clusters was given, and not taken by the silhouette
+    together: Floats | None  # tasks x tasks: share of resamples in which both are in one cluster; None without scores
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Components:
+    """Principal components of the correlations."""
+
+    values: Floats  # eigenvalues, the largest first
+    by_chance: Floats  # what 95 % of tables of noise of this size stay below
+    places: Floats  # tasks x 2: loadings on the first two components
+    models: int
+
+    @property
+    def kept(self) -> int:
+        """How many components in a row are larger than those of noise."""
+        below = np.flatnonzero(self.values <= self.by_chance)
+        return int(below[0]) if len(below) else len(self.values)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MapResult:
+    """Everything that a map shows."""
+
+    table: ScoreTable | CorrelationTable
+    basis: Basis
+    correlations: PairwiseCorrelations
+    complete: int  # models with a score on every task
+    tree: Floats  # merges as SciPy has them: two nodes, their distance, how many tasks
+    order: tuple[int, ...]  # the tasks as the tree orders them
+    clusters: Clusters
+    components: Components | None  # None where too few models have all scores
+    predicted: Floats | None  # of each task the R2 of predicting it from the others, a model left out at a time
+    reliable: Floats | None  # of each task the share of its variance that is not sampling noise, where errors are known
+
+    @property
+    def corrected(self) -> Floats | None:
+        """The correlations if no score had sampling noise; NaN where the noise of one is not known."""
+        if self.reliable is None:
+            return None
+        with np.errstate(invalid="ignore", divide="ignore"):
+            found: Floats = self.correlations.r / np.sqrt(np.outer(self.reliable, self.reliable))
+        return found
+
+
+def make_map(
+    table: ScoreTable | CorrelationTable,
+    *,
+    method: Method = "pearson",
+    basis: Basis = "r",
+    clusters: int | None = None,
+    seed: int = 0,
+    draws: int = 2000,
+) -> MapResult:
+    """Map a benchmark.
+
+    Args:
+        table: Scores, or correlations alone; of these only the map itself, the clusters and the components are made.
+        method: Which correlation.
+        basis: Whether tasks that rank models the other way round are far apart (``r``) or near (``abs``).
+        clusters: How many; the number with the best silhouette if not given.
+        seed: Of every random choice.
+        draws: Resamples of the models, for the intervals of correlations.
+
+    Raises:
+        AnalysisError: There are too few models or tasks, a task does not vary, or a pair shares too few models.
+    """
+    if len(table.tasks) < FEWEST_TASKS:
+        raise AnalysisError(f"{table.source} has {len(table.tasks)} tasks; a map needs {FEWEST_TASKS} at least.")
+    if clusters is not None and not 2 <= clusters < len(table.tasks):
+        raise AnalysisError(f"--clusters is 2 to {len(table.tasks) - 1}, one less than there are tasks.")
+    if isinstance(table, CorrelationTable):
+        return _map_of_correlations(table, basis, clusters, seed)
+    if len(table.models) < FEWEST_MODELS:
+        raise AnalysisError(f"{table.source} has {len(table.models)} models; a map needs {FEWEST_MODELS} at least.")
+    require_varied(table.scores, table.tasks)
+    found = pairwise(table.scores, method=method, seed=seed, draws=draws, groups=table.groups)
+    _require_all_pairs(found, table)
+    tree, order = make_tree(_on(basis, found.r))
+    weights = resamples(len(table.models), seed=seed, draws=min(draws, STABILITY_RESAMPLES), groups=table.groups)
+    drawn = [_on(basis, r) for part in resampled(table.scores, weights) for r in part]
+    grouped = _clusters(_on(basis, found.r), clusters, seed, drawn)
+    whole = table.complete()
+    enough = len(whole.models) >= FEWEST_MODELS and bool((np.ptp(whole.scores, axis=0) > 0).all())
+    return MapResult(
+        table=table, basis=basis, correlations=found, complete=len(whole.models), tree=tree, order=order,
+        clusters=grouped,
+        components=_components(np.corrcoef(whole.scores.T), len(whole.models), seed) if enough else None,
+        predicted=predicted_shares(whole.scores) if enough else None,
+        reliable=reliable_shares(table),
+    )  # fmt: skip
+
+
+def _map_of_correlations(table: CorrelationTable, basis: Basis, clusters: int | None, seed: int) -> MapResult:
+    nothing = np.full_like(table.r, np.nan)
+    found = PairwiseCorrelations(
+        method="pearson", r=table.r, n=np.full(table.r.shape, table.models), p=nothing, adjusted=nothing, low=nothing,
+        high=nothing,
+    )  # fmt: skip
+    tree, order = make_tree(_on(basis, table.r))
+    return MapResult(
+        table=table, basis=basis, correlations=found, complete=table.models, tree=tree, order=order,
+        clusters=_clusters(_on(basis, table.r), clusters, seed, None),
+        components=_components(table.r, table.models, seed), predicted=None, reliable=None,
+    )  # fmt: skip
+
+
+def _on(basis: Basis, r: Floats) -> Floats:
+    return np.abs(r) if basis == "abs" else r
+
+
+def _require_all_pairs(found: PairwiseCorrelations, table: ScoreTable) -> None:
+    missing = np.argwhere(np.triu(~np.isfinite(found.r), 1))
+    if len(missing):
+        i, j = missing[0].tolist()
+        raise AnalysisError(
+            f"The tasks {table.tasks[i]!r} and {table.tasks[j]!r} have {found.n[i, j]} models with different scores in "
+            f"common; a correlation needs {FEWEST}. Take out one of them, or score more models."
+        )
+
+
+def make_tree(similar: Floats) -> tuple[Floats, tuple[int, ...]]:
+    """A tree of tasks by average linkage on 1 - r, and the order in which neighbours are most alike."""
+    from scipy.cluster.hierarchy import leaves_list, linkage
+    from scipy.spatial.distance import squareform
+
+    distances = np.clip(1 - (similar + similar.T) / 2, 0, None)
+    np.fill_diagonal(distances, 0)
+    tree: Floats = linkage(squareform(distances, checks=False), "average", optimal_ordering=True)
+    return tree, tuple(leaves_list(tree).tolist())
+
+
+def k_means(rows: Floats, clusters: int, *, seed: int, starts: int = STARTS) -> tuple[tuple[int, ...], float]:
+    """The best partition of rows of many starts, numbered from 1 in the order of the rows, and its inertia."""
+    from sklearn.cluster import KMeans
+
+    state = rng_for(seed, "k-means", str(clusters)).getrandbits(32)
+    found = KMeans(clusters, n_init=starts, random_state=state, tol=0).fit(rows)
+    numbers = {label: number for number, label in enumerate(dict.fromkeys(found.labels_.tolist()), 1)}
+    return tuple(numbers[label] for label in found.labels_.tolist()), float(found.inertia_)
+
+
+def _clusters(rows: Floats, wanted: int | None, seed: int, drawn: Sequence[Floats] | None) -> Clusters:
+    from sklearn.metrics import silhouette_score
+
+    tried = {}
+    distinct = len(np.unique(rows.round(12), axis=0))
+    for count in sorted({*range(2, min(MOST_CLUSTERS, len(rows) - 1, distinct - 1) + 1), wanted or 2}):
+        labels, inertia = k_means(rows, count, seed=seed)
+        found = len(set(labels))
+        tried[count] = (labels, inertia, float(silhouette_score(rows, labels)) if 1 < found < len(rows) else 0.0)
+    best = wanted or max(tried, key=lambda count: (tried[count][2], -count))
+    together = None
+    if drawn is not None:
+        usable = [each for each in drawn if np.isfinite(each).all()]
+        found_in = [np.array(k_means(each, best, seed=seed, starts=STARTS_RESAMPLED)[0]) for each in usable]
+        shares = np.mean([labels[:, None] == labels for labels in found_in], axis=0) if found_in else None
+        together = shares if len(usable) >= 0.95 * len(drawn) else None
+    return Clusters(
+        labels=tried[best][0], inertia=tried[best][1], silhouettes={count: each[2] for count, each in tried.items()},
+        chosen=wanted is not None, together=together,
+    )  # fmt: skip
+
+
+def _components(r: Floats, models: int, seed: int) -> Components:
+    values, vectors = np.linalg.eigh(r)
+    values, vectors = values[::-1], vectors[:, ::-1]
+    rng = np.random.default_rng(rng_for(seed, "parallel analysis", f"{models}:{len(r)}").getrandbits(128))
+    noise = [
+        np.linalg.eigvalsh(np.corrcoef(rng.standard_normal((len(r), models))))[::-1]
+        for _ in range(RANDOM_TABLES if len(r) <= 100 else RANDOM_TABLES // 5)
+    ]
+    first = vectors[:, :2] * np.where(vectors[:, :2].sum(axis=0) < 0, -1, 1)
+    return Components(
+        values=values, by_chance=np.percentile(noise, 95, axis=0), places=first * np.sqrt(np.maximum(values[:2], 0)),
+        models=models,
+    )  # fmt: skip
+
+
+def predicted_shares(scores: Floats) -> Floats:
+    """Of each task the share of its variance that the other tasks predict of models that were left out.
+
+    A ridge regression is fitted to all models but one and predicts that one; how much it is shrunk is chosen by how well
+    it predicts the other ones. Below 0 the mean of the other models predicts better.
+
+    Args:
+        scores: Models x tasks, none missing.
+    """
+    models = len(scores)
+    unit = standardised(scores)
+    found = np.empty(scores.shape[1])
+    for task in range(scores.shape[1]):
+        y = unit[:, task]
+        left, values, _ = np.linalg.svd(np.delete(unit, task, axis=1), full_matrices=False)
+        missed = np.empty((len(_PENALTIES), models))
+        for number, penalty in enumerate(_PENALTIES * models):
+            shrunk = left * (values**2 / (values**2 + penalty))
+            hat = 1 / models + (shrunk * left).sum(axis=1)  # of the model itself; the mean is fitted as well
+            missed[number] = (y - shrunk @ (left.T @ y)) / np.maximum(1 - hat, 1e-9)
+        others = (missed**2).sum(axis=1, keepdims=True) - missed**2  # how far off without the model in question
+        squares = missed[others.argmin(axis=0), range(models)] ** 2
+        found[task] = 1 - squares.sum() / ((y * models / (models - 1)) ** 2).sum()
+    return found
+
+
+def reliable_shares(table: ScoreTable) -> Floats | None:
+    """Of each task the share of the variance between models that is not sampling noise; None without errors.
+
+    It is 1 less the mean squared standard error over the variance of the scores, and 0 at least; NaN for a task of which
+    some error is not known.
+    """
+    if table.errors is None:
+        return None
+    scored = np.isfinite(table.scores)
+    noise = np.where(scored, table.errors**2, 0).sum(axis=0) / scored.sum(axis=0)
+    found: Floats = np.maximum(0, 1 - noise / np.nanvar(table.scores, axis=0, ddof=1))
+    return found
+
+
+def nearest(r: Floats, task: int, basis: Basis) -> int:
+    """The task that goes most with a task."""
+    similar = _on(basis, r)[task].copy()
+    similar[task] = -np.inf
+    return int(similar.argmax())
+
+
+def cluster_members(labels: Sequence[int]) -> dict[int, Ints]:
+    """The tasks of each cluster."""
+    return {label: np.flatnonzero(np.array(labels) == label) for label in sorted(set(labels))}
