@@ -18,7 +18,19 @@ class Example:
     load: Callable[[], Any]
 
 
-EXAMPLES: Mapping[str, Example] = {}
+def _items() -> Any:
+    from vcrgen.analysis.items.example import example_items
+
+    return example_items()
+
+
+EXAMPLES: Mapping[str, Example] = {
+    "items": Example(
+        about="60 models on 300 items, made from a seed: with a wrong key, a copy, and missing cells.",
+        commands=("items", "shorten"),
+        load=_items,
+    ),
+}
 
 
 def example(name: str, command: str) -> Example:

@@ -6,6 +6,18 @@ order of the imports below. Options of a model in ``vcrgen/config.py`` are made 
 
 from vcrgen.cli.root import app  # isort: split
 
-from vcrgen.cli import analyze, baseline, build, datasets, doctor, fonts, hidden, leaderboard, predict, score  # noqa: F401
+from vcrgen.cli import (  # noqa: F401
+    analyze,
+    analyze_items,
+    baseline,
+    build,
+    datasets,
+    doctor,
+    fonts,
+    hidden,
+    leaderboard,
+    predict,
+    score,
+)
 
 __all__ = ["app"]

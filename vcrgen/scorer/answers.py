@@ -102,7 +102,7 @@ def _chosen(subset: str | None) -> tuple[int | None, frozenset[str] | None]:
         return None, None
     if named := _SUBSET.fullmatch(subset):
         return int(named[1]), None
-    if os.path.exists(subset):  # which, unlike a Path, takes any text
+    if os.path.exists(subset):  # noqa: PTH110 - unlike a Path it takes any text
         return None, read_subset(Path(subset))
     raise AnswerError(
         f"Unknown subset {subset!r}; write firstN for the first N questions, such as first100, a file with an id on "
@@ -198,9 +198,7 @@ def _questions(data: Dataset, mode: str | None, languages: set[str]) -> Rows:
         yield place, _question(place, row, mode)
 
 
-def _hidden(
-    folder: Path, mode: str | None, split: str | None, limit: int | None, asked: Asked | None
-) -> AnswerKey:
+def _hidden(folder: Path, mode: str | None, split: str | None, limit: int | None, asked: Asked | None) -> AnswerKey:
     """The key of a hidden set, or a part of it; each of its spans has a cover of its own, so there is one mode."""
     if mode is not None or split not in (None, "all"):
         raise AnswerError(f"{folder} is the key of a hidden set, which has no modes and no splits.")

@@ -1,4 +1,4 @@
-"""Files that name some of a dataset's questions: what ``vcrgen score --subset FILE`` takes and `analyze shorten` writes.
+"""Files that name some of the questions of a dataset: ``vcrgen score --subset FILE``.
 
 One id a line, in any order. The questions are scored in the dataset's order, so two files of the same ids are the same
 subset, and have the same name in signatures.

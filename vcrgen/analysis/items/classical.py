@@ -1,7 +1,8 @@
 """Classical statistics of items, and how reliable the scores of models are.
 
-Example: 50 models, 200 items. An item that 40 models solve has p = 0.8. Its item-rest r is the correlation of its scores
-with the models' means over all other items: near 0 it says nothing about a model, below 0 perhaps its key is wrong.
+Example: 50 models, 200 items. An item that 40 models solve has p = 0.8. Its item-rest r is the correlation of its
+scores with the models' means over all other items: near 0 it says nothing about a model, below 0 perhaps its key is
+wrong.
 
 Missing cells stay missing: what is about one item uses the models that have it; alpha, split halves and the parts of
 the variance use the models that have every item, and say how many those are.
@@ -16,7 +17,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from vcrgen.analysis.items.table import ItemTable, model_scores
 from vcrgen.rng import rng_for
+from vcrgen.stats.bootstrap import weights_of
 from vcrgen.stats.intervals import mean_interval
+from vcrgen.stats.paired import benjamini_hochberg
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,7 +30,7 @@ SPLITS = 200  # random halves
 COPY = 0.95  # the correlation from which on two items may be copies
 RARE = 0.05  # adjusted p-values below this are no accident
 MOST_PAIRS = 200  # of near copies that are listed
-_BLOCK = 1024  # items
+_BLOCK, _DRAWS = 1024, 100  # items, and resamples, at a time
 _Z = 1.959963984540054
 
 
@@ -174,9 +177,7 @@ def near_copies(table: ItemTable) -> Copies:
     A pair counts where r is :data:`COPY` or more over the models that have both, and so many models agree that among
     all pairs not one in 20 tables would have such a pair if items had nothing in common.
     """
-    import numpy as np
-
-    varied = np.flatnonzero(np.nanmin(table.scores, axis=0) < np.nanmax(table.scores, axis=0))
+    varied = table.varied
     possible = len(varied) * (len(varied) - 1) / 2
     models = len(table.models)
     told = possible == 0 or _log_chance(models, models // 2) < math.log(RARE / possible)
@@ -193,18 +194,6 @@ def near_copies(table: ItemTable) -> Copies:
             break
     found.sort(key=lambda pair: (-pair[2], pair[0], pair[1]))
     return Copies(found[:MOST_PAIRS], len(found), told)
-
-
-def benjamini_hochberg(p: Floats) -> Floats:
-    """Adjusted p-values of many tests; NaN stays NaN and counts for nothing."""
-    import numpy as np
-
-    adjusted = np.full(len(p), np.nan)
-    known = np.flatnonzero(~np.isnan(p))
-    order = known[np.argsort(p[known], kind="stable")]
-    scaled = p[order] * len(order) / np.arange(1, len(order) + 1)
-    adjusted[order] = np.minimum(np.minimum.accumulate(scaled[::-1])[::-1], 1.0)
-    return adjusted
 
 
 def two_sided(z: Floats) -> Floats:
@@ -262,16 +251,16 @@ def _resampled_alphas(scores: Floats, *, seed: int, resamples: int) -> Floats:
     import numpy as np
 
     models, items = scores.shape
-    weights = generator(seed, "alpha").multinomial(models, np.full(models, 1 / models), resamples) / models
     total, squares = scores.sum(axis=1), scores**2
-    alphas = np.empty(resamples)
-    for part in (slice(start, start + 100) for start in range(0, resamples, 100)):
-        drawn = weights[part]
-        variances = (drawn @ squares - (drawn @ scores) ** 2).sum(axis=1)
-        whole = drawn @ total**2 - (drawn @ total) ** 2
-        with np.errstate(invalid="ignore", divide="ignore"):
-            alphas[part] = np.where(whole > 1e-12, items / (items - 1) * (1 - variances / whole), np.nan)
-    return alphas
+    alphas: list[Floats] = []
+    for block in weights_of(models, seed=seed, unit="model", draws=resamples):
+        for start in range(0, len(block), _DRAWS):
+            drawn = block[start : start + _DRAWS] / models
+            variances = (drawn @ squares - (drawn @ scores) ** 2).sum(axis=1)
+            whole = drawn @ total**2 - (drawn @ total) ** 2
+            with np.errstate(invalid="ignore", divide="ignore"):
+                alphas.append(np.where(whole > 1e-12, items / (items - 1) * (1 - variances / whole), np.nan))
+    return np.concatenate(alphas)
 
 
 def _halves(table: ItemTable, seed: int) -> Range:

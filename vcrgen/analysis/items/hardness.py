@@ -1,9 +1,9 @@
 """What makes items hard: a mixed logistic model of every score, with models, images and items as random effects.
 
 The log-odds that a model solves an item are the sum of an intercept, the item's traits times their weights, what the
-model can do, how hard the image is, and how hard the item is besides. The last three are drawn from normal distributions
-of unknown width. Without the item's own part, 300 models' answers on one item would count as 300 pieces of evidence on
-what its length does.
+model can do, how hard the image is, and how hard the item is besides. The last three are drawn from normal
+distributions of unknown width. Without the item's own part, 300 models' answers on one item would count as 300 pieces
+of evidence on what its length does.
 
 It is fitted by a Gaussian variational approximation (Ormerod and Wand, 2012): where the log-odds of a score stand and
 how precisely they are known, and with both the chance that is expected. Penalised quasi-likelihood, which goes by the
@@ -133,8 +133,8 @@ class _Mixed:
         self.images = np.zeros(int(self.groups.max()) + 1)
         self.variances = np.array([1.0, 0.5 if table.grouped else _WIDEST, 0.5])  # of models, images, items
         self.estimated = np.array([True, table.grouped, True])
-        self.covariance = np.zeros((0, 0))  # of the fixed effects and the models
-        self.doubt = np.zeros(self.scores.shape)  # variances of the log-odds of each score
+        self.covariance: Floats = np.zeros((0, 0))  # of the fixed effects and the models
+        self.doubt: Floats = np.zeros(self.scores.shape)  # variances of the log-odds of each score
 
     def run(self) -> int:
         """Weighted least squares and new widths in turn, until nothing changes."""
@@ -167,7 +167,7 @@ class _Mixed:
         of_item = weight.sum(axis=0)
         crossed = np.vstack([(self.design * of_item[:, None]).T, weight])  # (fixed + models) x items
         right = np.concatenate([self.design.T @ working.sum(axis=0), working.sum(axis=1)])
-        left = np.zeros((fixed + models, fixed + models))
+        left: Floats = np.zeros((fixed + models, fixed + models))
         left[:fixed, :fixed] = self.design.T @ crossed[:fixed].T
         left[fixed:, :fixed] = weight @ self.design
         left[:fixed, fixed:] = left[fixed:, :fixed].T
@@ -175,16 +175,16 @@ class _Mixed:
 
         of_items = of_item + 1 / by_item  # the diagonal of the items' part
         item_right = working.sum(axis=0)
-        left -= (crossed / of_items) @ crossed.T
+        left = left - (crossed / of_items) @ crossed.T
         right -= crossed @ (item_right / of_items)
         kept = 1 - of_item / of_items
         image_crossed = _by_group(crossed * kept, groups, len(self.images))  # (fixed + models) x images
         image_diagonal = _by_group((of_item * kept)[None], groups, len(self.images))[0] + 1 / by_image
         image_right = _by_group((item_right * kept)[None], groups, len(self.images))[0]
-        left -= (image_crossed / image_diagonal) @ image_crossed.T
+        left = left - (image_crossed / image_diagonal) @ image_crossed.T
         right -= image_crossed @ (image_right / image_diagonal)
 
-        inverse = np.linalg.inv(left)
+        inverse: Floats = np.linalg.inv(left)
         solution = inverse @ right
         self.fixed, self.of_models = solution[:fixed], solution[fixed:]
         self.images = (image_right - image_crossed.T @ solution) / image_diagonal
@@ -203,7 +203,7 @@ class _Mixed:
 
         both = with_image + with_item + inverse[:, :fixed] @ self.design.T
         alone = of_image + item_variance + 2 * image_with_item
-        alone += (self.design.T * (2 * both[:fixed] - inverse[:fixed, :fixed] @ self.design.T)).sum(axis=0)
+        alone = alone + (self.design.T * (2 * both[:fixed] - inverse[:fixed, :fixed] @ self.design.T)).sum(axis=0)
         self.doubt = np.maximum(np.diag(inverse)[fixed:, None] + 2 * both[fixed:] + alone, 0.0)
 
     def _widen(self, known: Sequence[Floats]) -> None:

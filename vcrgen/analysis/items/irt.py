@@ -97,8 +97,7 @@ class _Fit:
     def __init__(self, table: ItemTable, *, rasch: bool) -> None:
         import numpy as np
 
-        low, high = np.nanmin(table.scores, axis=0), np.nanmax(table.scores, axis=0)
-        self.items = np.flatnonzero(low < high)
+        self.items = table.varied
         if not len(self.items):
             raise AnalysisError(f"{table.source}: no item is solved by some models and not by others.")
         self.source, self.rasch = table.source, rasch
@@ -171,7 +170,10 @@ class _Fit:
                 self.slope = self.slope + np.clip(change, -0.5, 0.5)
                 self.intercept = self.intercept + np.clip((by_intercept - ac * change) / cc, -1, 1)
                 centre = self.intercept.mean()
-                self.mean, self.deviation = float(centre), float(np.sqrt(((self.intercept - centre) ** 2 + 1 / cc).mean()))
+                self.mean, self.deviation = (
+                    float(centre),
+                    float(np.sqrt(((self.intercept - centre) ** 2 + 1 / cc).mean())),
+                )
                 continue
             by_slope -= (self.slope - SLOPE_PRIOR[0]) / SLOPE_PRIOR[1] ** 2
             aa += 1 / SLOPE_PRIOR[1] ** 2
@@ -225,8 +227,6 @@ class _Fit:
         That is what they would tell if abilities were known, less what is lost as they are not: the variance of the
         derivatives over the abilities that a model may have.
         """
-        import numpy as np
-
         count, solved = self._counts(weights)
         p = _logistic(self._logits())
         squares = (self.scores**2).T @ weights

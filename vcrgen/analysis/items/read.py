@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from vcrgen.analysis.items.table import MOST_CELLS, ItemTable
+from vcrgen.analysis.items.table import MOST_CELLS, HiddenText, ItemTable
 from vcrgen.dataset.key import HIDDEN_MODE
 from vcrgen.errors import AnalysisError
 from vcrgen.reading import MAX_LINE_BYTES, SURROGATE, iter_json_lines
@@ -43,7 +43,7 @@ Columns = Mapping[str, "pa.Array"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
+class EvidenceChoice:
     """Which rows of evidence are taken, and which of its scores."""
 
     metric: str = "exact"
@@ -51,7 +51,7 @@ class Choice:
     view: str | None = None
 
 
-def read_items(files: Sequence[Path], choice: Choice = Choice(), *, private: bool = False) -> ItemTable:  # noqa: B008
+def read_items(files: Sequence[Path], choice: EvidenceChoice = EvidenceChoice(), *, private: bool = False) -> ItemTable:
     """The items of some files, which may hold a model each or many.
 
     Args:
@@ -206,7 +206,7 @@ def _bounded(text: io.TextIOWrapper, file: Path) -> Iterator[str]:
 class _Gathered:
     """The rows of all files as codes: numbers that stand for models, items and groups."""
 
-    choice: Choice
+    choice: EvidenceChoice
     models: dict[str, int] = field(default_factory=dict)
     items: dict[Any, int] = field(default_factory=dict)  # a name, or a question's code with the number of a span
     groups: dict[str, int] = field(default_factory=dict)
@@ -229,7 +229,8 @@ class _Gathered:
         if self.evidence not in (None, evidence):
             raise AnalysisError(f"{file} is {'evidence' if evidence else 'a long table'}, and other files are not.")
         self.evidence = evidence
-        scores = np.asarray(columns[self.choice.metric if evidence else "score"].to_numpy(zero_copy_only=False), float)
+        named = columns[self.choice.metric if evidence else "score"]
+        scores = np.array(named.to_numpy(zero_copy_only=False), float)
         taken = self._take_evidence(file, columns, scores) if evidence else np.ones(len(scores), bool)
         if not ((scores >= 0) & (scores <= 1) | np.isnan(scores)).all():
             raise AnalysisError(f"{file} holds a score that is not from 0 to 1; divide percentages by 100.")
@@ -331,7 +332,7 @@ class _Gathered:
         models = sorted(self.models)
         scores = self._matrix(source, models, shown)[:, order]
         known = ~np.isnan(scores)
-        if (without := int((~known.any(axis=0)).sum()) + int((~known.any(axis=1)).sum())):
+        if without := int((~known.any(axis=0)).sum()) + int((~known.any(axis=1)).sum()):
             raise AnalysisError(
                 f"{source}: {without} models or items have no score at all; take their rows out, as nothing is known "
                 "of them."
@@ -339,12 +340,20 @@ class _Gathered:
         of_items = [self.group_of.get(code, -1) for code in order]
         group_names = [names[code] for code in of_items] if self.groups else [shown[code] for code in order]
         found, groups = np.unique(np.array(group_names, object), return_inverse=True)
+        spans = [HiddenText(names[keys[code][0]], keys[code][1], self.texts[code]) for code in order if self.texts]
         return ItemTable(
-            models=tuple(models), items=tuple(shown[code] for code in order), scores=scores,
-            groups=groups.astype(np.int64), group_names=tuple(found.tolist()), source=source,
-            metric=self.choice.metric if self.evidence else "score", absent=dict(self.absent), hidden=hidden,
-            texts=tuple(self.texts[code] for code in order) if self.texts else (),
-        )  # fmt: skip
+            models=tuple(models),
+            items=tuple(shown[code] for code in order),
+            scores=scores,
+            groups=groups.astype(np.int64),
+            group_names=tuple(found.tolist()),
+            source=source,
+            metric=self.choice.metric if self.evidence else "score",
+            mode=chosen[0][0] if chosen else None,
+            absent=dict(self.absent),
+            hidden=hidden,
+            spans=tuple(spans),
+        )
 
     def _matrix(self, source: str, models: Sequence[str], shown: Sequence[str]) -> Any:
         """Models in order x items as they came."""
@@ -369,7 +378,7 @@ class _Gathered:
         return scores
 
 
-def _is(cell: tuple[str, str], choice: Choice) -> bool:
+def _is(cell: tuple[str, str], choice: EvidenceChoice) -> bool:
     return choice.mode in (None, cell[0]) and choice.view in (None, cell[1])
 
 

@@ -32,7 +32,7 @@ _ROUND = (10, 15, 20, 30, 50, 70)
 _Z = 1.959963984540054
 
 
-class Choice(NamedTuple):
+class Chooser(NamedTuple):
     """What a way to choose goes by: the models it may look at, unit by unit."""
 
     table: ItemTable
@@ -40,21 +40,21 @@ class Choice(NamedTuple):
     rng: np.random.Generator
 
 
-Order = Callable[[Choice], tuple["Ints", "Floats | None"]]
+Order = Callable[[Chooser], tuple["Ints", "Floats | None"]]
 """Puts the units into an order that is cut into parts; of each part the unit of the highest value is taken, or any."""
 
 
-def _random(choice: Choice) -> tuple[Ints, Floats | None]:
+def _random(choice: Chooser) -> tuple[Ints, Floats | None]:
     return choice.rng.permutation(len(choice.difficulty)), None
 
 
-def _stratified(choice: Choice) -> tuple[Ints, Floats | None]:
+def _stratified(choice: Chooser) -> tuple[Ints, Floats | None]:
     import numpy as np
 
     return np.lexsort((choice.rng.random(len(choice.difficulty)), choice.difficulty)), None
 
 
-def _informative(choice: Choice) -> tuple[Ints, Floats | None]:
+def _informative(choice: Chooser) -> tuple[Ints, Floats | None]:
     """By difficulty; of each part the unit that tells most of the models' abilities is taken."""
     import numpy as np
 
@@ -65,7 +65,7 @@ def _informative(choice: Choice) -> tuple[Ints, Floats | None]:
     return _stratified(choice)[0], known
 
 
-def _clustered(choice: Choice) -> tuple[Ints, Floats | None]:
+def _clustered(choice: Chooser) -> tuple[Ints, Floats | None]:
     """Units that the same models do better on than they should stand together; within a cluster, by difficulty."""
     import numpy as np
 
@@ -85,6 +85,7 @@ def _clusters(places: Floats, count: int) -> Ints:
 
     along = np.argsort(places[:, 0], kind="stable")
     centres = places[along[(np.arange(count) * len(along) + len(along) // 2) // count]]
+    found: Ints = np.zeros(len(places), np.int64)
     for _ in range(_ROUNDS):
         found = ((places[:, None] - centres) ** 2).sum(axis=2).argmin(axis=1)
         sizes = np.bincount(found, minlength=count)
@@ -108,7 +109,7 @@ ABOUT = {
 }
 
 
-class Fit(NamedTuple):
+class SubsetFit(NamedTuple):
     """How one subset does on held-out models."""
 
     error: float  # mean distance of its scores from those of all, as a share
@@ -151,7 +152,7 @@ class Shortened:
         Returns:
             A size is None where no size that was tried surely meets them.
         """
-        unsure = []
+        unsure: list[int] = []
         for each in sorted((each for each in self.results if each.method == method), key=lambda each: each.size):
             met = []
             if error is not None:
@@ -183,23 +184,28 @@ def shorten(table: ItemTable, sizes: Sequence[int], *, seed: int, repeats: int) 
     Raises:
         AnalysisError: There are fewer than 10 models, or a size is none.
     """
+    import numpy as np
+
     models, units = len(table.models), len(table.group_names)
     if models < FEWEST_MODELS:
         raise AnalysisError(
             f"To shorten a set needs at least {FEWEST_MODELS} models, as some are held out of the choice; "
             f"{table.source} has {models}."
         )
-    if bad := next((size for size in sizes if not 2 <= size < units), None):
-        raise AnalysisError(f"{bad} of {units} cannot be kept; give sizes from 2 to {units - 1} (--keep).")
+    if bad := [size for size in sizes if not 2 <= size < units]:
+        raise AnalysisError(f"{bad[0]} of {units} cannot be kept; give sizes from 2 to {units - 1} (--keep).")
     if not sizes:
-        raise AnalysisError(f"{table.source} has only {units} units, too few to keep a part of; name sizes with --keep.")
+        raise AnalysisError(
+            f"{table.source} has only {units} units, too few to keep a part of; name sizes with --keep."
+        )
     held = max(FEWEST_HELD_OUT, models // 5)
     full = _Full(table)
-    fits = {(method, size): [] for method in METHODS for size in sizes}  # type: dict[tuple[str, int], list[Fit]]
+    fits: dict[tuple[str, int], list[SubsetFit]] = {(method, size): [] for method in METHODS for size in sizes}
     for repeat in range(repeats):
         order = generator(seed, f"held out {repeat}").permutation(models)
-        for name, chosen in _choose_all(table.of_models(sorted(order[held:])), sizes, seed, f"repeat {repeat}").items():
-            fits[name].append(full.fit(sorted(order[:held]), chosen))
+        choosing = table.of_models(np.sort(order[held:]))
+        for name, units_kept in _choose_all(choosing, sizes, seed, f"repeat {repeat}").items():
+            fits[name].append(full.fit(np.sort(order[:held]), units_kept))
     chosen = _choose_all(table, sizes, seed, "final")
     return Shortened(
         results=tuple(
@@ -221,7 +227,7 @@ def _choose_all(table: ItemTable, sizes: Sequence[int], seed: int, name: str) ->
     chosen = {}
     for method, put in METHODS.items():
         rng = generator(seed, f"{name} {method}")
-        order, value = put(Choice(table, difficulty, rng))
+        order, value = put(Chooser(table, difficulty, rng))
         for size in sizes:
             # Not `array_split`, which makes the first parts larger than the last.
             parts = np.split(order, np.arange(1, size) * len(order) // size)
@@ -246,11 +252,10 @@ class _Full:
         apart = np.abs(self.means[:, None] - self.means) > _Z * np.sqrt(np.maximum(variance, 0.0))
         self.apart: Bits = apart & (np.abs(self.means[:, None] - self.means) > 1e-12)
 
-    def fit(self, models: Sequence[int], units: Ints) -> Fit:
+    def fit(self, rows: Ints, units: Ints) -> SubsetFit:
         """How near a subset comes for some models; one that has no item of it is left out."""
         import numpy as np
 
-        rows = np.asarray(models)
         counts = self.counts[np.ix_(rows, units)].sum(axis=1)
         rows, counts = rows[counts > 0], counts[counts > 0]
         part, full = self.sums[np.ix_(rows, units)].sum(axis=1) / counts, self.means[rows]
@@ -258,7 +263,7 @@ class _Full:
         first, second = np.nonzero(apart)
         same = np.sign(part[first] - part[second]) * np.sign(full[first] - full[second])
         decisions = float(((same + 1) / 2).mean()) if len(first) else math.nan
-        return Fit(float(np.abs(part - full).mean()), spearman(part, full), decisions)
+        return SubsetFit(float(np.abs(part - full).mean()), spearman(part, full), decisions)
 
 
 def spearman(x: Floats, y: Floats) -> float:
@@ -272,7 +277,7 @@ def spearman(x: Floats, y: Floats) -> float:
     return float(np.clip(a @ b / scale, -1, 1)) if scale > 0 else math.nan
 
 
-def _result(method: str, size: int, fits: Sequence[Fit], random: Sequence[Fit]) -> SubsetResult:
+def _result(method: str, size: int, fits: Sequence[SubsetFit], random: Sequence[SubsetFit]) -> SubsetResult:
     import numpy as np
 
     ours, theirs = np.array(fits), np.array(random)

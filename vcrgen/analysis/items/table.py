@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from vcrgen.errors import AnalysisError
 
@@ -14,6 +14,14 @@ if TYPE_CHECKING:
 FEWEST_MODELS = 5
 FEW_MODELS = 50  # below this every form of a report has a warning
 MOST_CELLS = 1 << 25  # models x items: 256 MiB
+
+
+class HiddenText(NamedTuple):
+    """What an item of evidence asked for; the text is an answer and is never shown."""
+
+    question_id: str
+    number: int  # of the span in its image, from 0
+    text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,9 +39,10 @@ class ItemTable:
     group_names: tuple[str, ...]  # the question's id where items are spans
     source: str  # what was read, for people
     metric: str = "score"
+    mode: str | None = None  # of evidence, the mode of its outputs
     absent: Mapping[str, int] = field(default_factory=dict)  # outcomes that are missing cells, with their number
     hidden: bool = False  # whether they are items of a hidden set
-    texts: Sequence[str] = field(default=(), repr=False)  # hidden texts of spans, never shown; empty where unknown
+    spans: Sequence[HiddenText] = field(default=(), repr=False)  # of each item; empty where items are no spans
 
     @property
     def present(self) -> Bits:
@@ -42,6 +51,15 @@ class ItemTable:
 
         there: Bits = ~np.isnan(self.scores)
         return there
+
+    @property
+    def varied(self) -> Ints:
+        """The numbers of the items that not all models have the same score on."""
+        import numpy as np
+
+        there = self.present
+        low, high = (np.where(there, self.scores, end) for end in (np.inf, -np.inf))
+        return np.flatnonzero(low.min(axis=0) < high.max(axis=0))
 
     @property
     def whole(self) -> Ints:
