@@ -1,9 +1,10 @@
-"""Turn the tables that were copied from the VCR paper into the rows that a leaderboard may quote.
+"""Turn the tables that were copied from papers into what a leaderboard may quote, and into examples to analyse.
 
     python scripts/quote_papers.py ../shared/data/papers
 
-Writes vcrgen/published/tables/*.csv, one row for each model, setting and view. What the paper prints wrongly is
-put right and marked, and what two tables say of the same run is compared.
+Writes vcrgen/published/tables/*.csv, one row for each model, setting and view of the VCR paper. What the paper prints
+wrongly is put right and marked, and what two tables say of the same run is compared. Writes
+vcrgen/published/benchmarks/*.csv as well: the models of the GOLD paper, and correlations.
 """
 
 from __future__ import annotations
@@ -30,6 +31,14 @@ MODES = {"Easy": "easy", "Hard": "hard", "hidden": "mixed"}
 VIEWS = {"stacked": "vi_tei", "tei": "tei"}
 DATA = {5000: "VCR-WIKI test", 500: "VCR-WIKI test, first 500", 100: "VCR-WIKI test, first 100"}
 TEST_SETS = {"full": 5000, "first500": 500, "first100": 100}
+BENCHMARKS = TARGET.parent / "benchmarks"
+# The tasks of GOLD's Table IX; those of MMMU have 30 questions.
+GOLD_TASKS = {
+    "color": "Color", "count": "Count", "ocr": "OCR", "artwork": "Artwork", "landmark": "Landmark",
+    "bmk": "Basic Medical Science", "biology": "Biology", "cs": "Computer Science", "economics": "Economics",
+    "electronics": "Electronics", "math": "Math", "human": "Human",
+}  # fmt: skip
+MMMU_TASKS = ("bmk", "biology", "cs", "economics", "electronics", "math")
 BLANKS_500 = {"English": 805, "Chinese": 1002}
 
 # Other names of the same models in the README, which has the dates.
@@ -364,12 +373,35 @@ def write(lines: Iterable[Mapping[str, str]], file: Path) -> Path:
     return file
 
 
+def quote_benchmarks(folder: Path, target: Path) -> None:
+    """Write the tables that analyses take as examples."""
+    with (folder / "gold_table9_models.csv").open(encoding="utf-8", newline="") as handle:
+        models = list(csv.DictReader(handle))
+    out = io.StringIO()
+    table = csv.writer(out, lineterminator="\n")
+    table.writerow(("model", "task", "score", "items"))
+    for line in models:
+        model = line["model"] if line["size"] == "-" else f"{line['model']} {line['size']}"
+        for name, task in GOLD_TASKS.items():
+            if name in line:
+                table.writerow((model, task, line[name], "30" if name in MMMU_TASKS else ""))
+    write_text(target / "gold-models.csv", out.getvalue())
+    for copied, written in (("gold_reconstructed_corr", "gold-correlations"), ("vcr_fig6_correlation", "vcr-map")):
+        text = (folder / f"{copied}.csv").read_text("utf-8")
+        head, _, rest = text.partition("\n")
+        names = [GOLD_TASKS.get(name, name) for name in head.split(",") if name != "benchmark"]
+        values = [line.split(",")[-len(names) :] for line in rest.splitlines()]
+        write_text(target / f"{written}.csv", "".join(",".join(line) + "\n" for line in (names, *values)))
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write the tables; 2 if that is not possible."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, metavar="FOLDER", help="where the copied tables are")
     try:
-        quote(parser.parse_args(arguments).folder, TARGET)
+        folder = parser.parse_args(arguments).folder
+        quote(folder, TARGET)
+        quote_benchmarks(folder, BENCHMARKS)
     except VcrgenError as error:
         print(f"Error: {error}", file=sys.stderr)
         return 2

@@ -334,6 +334,34 @@ class ShortenOptions(ItemOptions):
         return tuple(sorted(set(map(int, parts))))
 
 
+class MapOptions(AnalysisOptions):
+    """How a benchmark is mapped."""
+
+    lower_is_better: tuple[str, ...] = option((), "A task of which a lower score is better; repeatable.")
+    method: Literal["pearson", "spearman", "kendall"] = option("pearson", "pearson, spearman or kendall.")
+    basis: Literal["r", "abs"] = option(
+        "r", "r, or abs: tasks that rank models the other way round are near.", names="--on"
+    )
+    clusters: int | None = option(None, "Number of clusters.", shown="that with the best silhouette", ge=2)
+
+
+class FactorOptions(AnalysisOptions):
+    """How a factor model is fitted; its specification is a file."""
+
+    lower_is_better: tuple[str, ...] = option((), "A task of which a lower score is better; repeatable.")
+    anchor: str | None = option(None, "Task with an outside score of the models, in place of the specification's.")
+
+
+class PruneOptions(FactorOptions):
+    """How a benchmark is pruned; limits that are given take the place of the specification's."""
+
+    resamples: int = option(200, "Resamples of the models that are pruned as well.", ge=20, le=20_000)
+    vif_max: float | None = option(None, "A task with a higher VIF is redundant.", ge=1)
+    loading_min: float | None = option(None, "A task with a lower loading is weak.", ge=0, le=1)
+    floor: int | None = option(None, "Tasks that every ability keeps.", ge=1)
+    batch: bool = option(False, "Drop all such tasks of a fit at once, as the GOLD paper says.", names="--batch")
+
+
 def parse_splits(text: str) -> dict[str, int | float | None]:
     """Read ``train=...,validation=5000,test=0.1``.
 

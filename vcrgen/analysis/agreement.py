@@ -1,8 +1,8 @@
 """How far weighted scores agree with people, and how much of that is only because the weights were fitted to them.
 
-Example: 50 models, eleven tasks, and a human score that is nothing but noise. Weights that are fitted to it "agree" with
-it at r = .24 on average, because they follow the noise. Fitted on half of the models and compared on the other half, the
-same weights agree at .01 on average. So the figure to report is the cross-fitted one.
+Example: 50 models, eleven tasks, and a human score that is nothing but noise. Weights that are fitted to it "agree"
+with it at r = .24 on average, because they follow the noise. Fitted on half of the models and compared on the other
+half, the same weights agree at .01 on average. So the figure to report is the cross-fitted one.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from vcrgen.analysis.correlations import pearson, standardised
+from vcrgen.analysis.correlations import correlation_matrix, pearson, standardised
 from vcrgen.analysis.factors import FactorFit, fit_correlations
 from vcrgen.analysis.spec import BoundSpec
 from vcrgen.rng import rng_for
@@ -62,7 +62,7 @@ def agreement(scores: Floats, bound: BoundSpec, *, seed: int, groups: Ints | Non
         seed: Of the halves and of the permutations.
         groups: Of each model the number of its family, which stays in one half.
     """
-    correlations = np.corrcoef(scores.T)
+    correlations = correlation_matrix(scores)
     in_sample = float(_agreements(correlations[None], bound)[0])
     halves = [_one_half(scores, bound, half) for half in split_halves(len(scores), seed=seed, groups=groups)]
     permuted = _agreements(_permuted(scores, correlations, seed), bound)
@@ -94,7 +94,7 @@ def _one_half(scores: Floats, bound: BoundSpec, half: Bits) -> float:
     fitted, judged = scores[~half], scores[half]
     if len(fitted) < 3 or len(judged) < 3 or (np.ptp(fitted, axis=0) == 0).any():
         return float("nan")
-    weights = overall_weights(fit_correlations(np.corrcoef(fitted.T)[None], bound), bound)[0]
+    weights = overall_weights(fit_correlations(correlation_matrix(fitted)[None], bound), bound)[0]
     return pearson(standardised(judged, fitted)[:, :-1] @ weights, judged[:, -1])
 
 

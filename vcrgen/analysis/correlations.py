@@ -1,7 +1,7 @@
 """Correlations of tasks over models: with how many models, how sure, and for many resamples at once.
 
-Example: 38 models have scores on 23 tasks, some on fewer. Each pair of tasks has a correlation over the models that have
-both; ``n`` says how many these are. Missing scores are never filled in.
+Example: 38 models have scores on 23 tasks, some on fewer. Each pair of tasks has a correlation over the models that
+have both; ``n`` says how many these are. Missing scores are never filled in.
 """
 
 from __future__ import annotations
@@ -115,6 +115,12 @@ def _adjusted(p: Floats) -> Floats:
     adjusted[order] = np.minimum(1, np.minimum.accumulate(scaled))
     found = np.full_like(p, np.nan)
     found[rows, columns] = found[columns, rows] = adjusted
+    return found
+
+
+def correlation_matrix(scores: Floats) -> Floats:
+    """Pearson's r of all pairs of tasks; scores are models x tasks, none missing."""
+    found: Floats = np.asarray(np.corrcoef(scores, rowvar=False))
     return found
 
 

@@ -25,7 +25,7 @@ SCHEMA = "vcrgen-analysis-1"
 FORMATS = ("text", "md", "csv", "latex", "json", "html")
 SUFFIXES = {".md": "md", ".csv": "csv", ".tex": "latex", ".json": "json", ".html": "html"}
 NOT_SHOWN = "What this does not show"
-PRIVATE = "Private: this is made of the single items of a hidden set. Do not publish it."
+PRIVATE = "Private: this is made of a hidden set. Do not publish it."
 LEFT_OUT = "Long tables are left out here; the formats html, md, csv and json have them."
 CSV_COLUMNS = ("table", "row", "column", "value", "low", "high", "text")
 
@@ -127,9 +127,10 @@ def _csv_rows(document: Document) -> Iterator[tuple[TableCell, ...]]:
     for text in document.marks:
         yield ("Warning", "", "", None, None, None, text)
     for table in _tables(document):
+        labels = table.labels if table.labels < len(table.heads) else 1  # of a table of texts, the first names the row
         for row in table.rows:
-            name = " / ".join(show(cell) for cell in row[: table.labels])
-            for head, cell in zip(table.heads[table.labels :], row[table.labels :], strict=True):
+            name = " / ".join(show(cell) for cell in row[:labels])
+            for head, cell in zip(table.heads[labels:], row[labels:], strict=True):
                 if cell is not None:
                     yield (table.title, name, head, *_csv_cell(cell))
     for text in document.not_shown:

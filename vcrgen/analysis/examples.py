@@ -2,11 +2,28 @@
 
 from __future__ import annotations
 
+import csv
+import functools
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from vcrgen.errors import AnalysisError
+
+if TYPE_CHECKING:
+    from vcrgen.analysis.redundancy import CorrelationTable
+    from vcrgen.analysis.spec import FactorSpec
+    from vcrgen.analysis.tables import ScoreTable
+    from vcrgen.stats.arrays import Floats
+
+GOLD_ABILITIES: Mapping[str, tuple[str, ...]] = {
+    "Perception": ("Color", "Count", "OCR"),
+    "Memory": ("Artwork", "Landmark", "Basic Medical Science"),
+    "Reasoning": ("Biology", "Computer Science", "Economics", "Electronics", "Math"),
+}
+GOLD_MODELS = 165  # of the paper's comparison; its scores are unpublished
+VCR_MODELS = 38
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,6 +33,7 @@ class Example:
     about: str  # one sentence, which names the source and what is known to be wrong in it
     commands: Collection[str]
     load: Callable[[], Any]
+<<<<<<< HEAD
 
 
 def _items() -> Any:
@@ -31,6 +49,10 @@ EXAMPLES: Mapping[str, Example] = {
         load=_items,
     ),
 }
+=======
+    spec: Callable[[], FactorSpec] | None = None  # for the commands that need one
+    errata: str = ""  # the file of benchmarks/ that lists what is printed wrongly
+>>>>>>> analysis
 
 
 def example(name: str, command: str) -> Example:
@@ -44,3 +66,96 @@ def example(name: str, command: str) -> Example:
         known = f"has no example {name!r}" if name not in EXAMPLES else f"does not take the example {name!r}"
         raise AnalysisError(f"vcrgen analyze {command} {known}; it has {', '.join(fitting) or 'none'}.")
     return EXAMPLES[name]
+
+
+def published_rows(name: str) -> list[list[str]]:
+    """The lines of a CSV of ``vcrgen/published/benchmarks/``."""
+    import vcrgen.published
+
+    file = Path(vcrgen.published.__file__).parent / "benchmarks" / f"{name}.csv"
+    with file.open(encoding="utf-8", newline="") as handle:
+        return list(csv.reader(handle))
+
+
+def gold_correlations() -> tuple[tuple[str, ...], Floats]:
+    """A correlation matrix, made by us, that gives what the GOLD paper prints; one of many that do."""
+    import numpy as np
+
+    heads, *lines = published_rows("gold-correlations")
+    return tuple(heads), np.array(lines, float)
+
+
+def _gold() -> ScoreTable:
+    from vcrgen.analysis.tables import table_of
+
+    return table_of(iter(published_rows("gold-models")), "GOLD, Table IX")
+
+
+def _gold_made() -> ScoreTable:
+    """Scores with exactly the correlations of :func:`gold_correlations`."""
+    import numpy as np
+
+    from vcrgen.analysis.tables import ScoreTable
+
+    tasks, r = gold_correlations()
+    drawn = np.random.default_rng(0).standard_normal((GOLD_MODELS, len(tasks)))
+    orthogonal, _ = np.linalg.qr(drawn - drawn.mean(axis=0))
+    scores = 60 + 12 * orthogonal * np.sqrt(GOLD_MODELS) @ np.linalg.cholesky(r).T
+    models = tuple(f"made {number}" for number in range(1, GOLD_MODELS + 1))
+    return ScoreTable(source="made scores", models=models, tasks=tasks, scores=scores)
+
+
+def _gold_spec(anchor: str | None = None) -> FactorSpec:
+    from vcrgen.analysis.spec import FactorSpec
+
+    return FactorSpec(abilities=dict(GOLD_ABILITIES), anchor=anchor)
+
+
+def _vcr() -> ScoreTable:
+    """Exact match of the published VCR-WIKI tables, a task for each language, mode and view."""
+    from vcrgen.analysis.tables import table_of
+    from vcrgen.published.facts import show_size
+    from vcrgen.published.quoted import published, read_quoted
+
+    (file,) = [file for file in published() if file.stem == "vcr-wiki"]
+    rows: list[list[Any]] = [["model", "task", "score"]]
+    for row in read_quoted(file):
+        if row.exact is not None:
+            model = f"{row.model} {show_size(row.size)}".strip()
+            rows.append([model, f"{row.language} {row.mode} {row.view.value}", 100 * row.exact])
+    return table_of(iter(rows), "VCR, Table 2")
+
+
+def _vcr_map() -> CorrelationTable:
+    import numpy as np
+
+    from vcrgen.analysis.redundancy import CorrelationTable
+
+    heads, *lines = published_rows("vcr-map")
+    return CorrelationTable(
+        source="VCR, heatmap of benchmarks", tasks=tuple(heads), r=np.array(lines, float), models=VCR_MODELS
+    )
+
+
+EXAMPLES: Mapping[str, Example] = {
+    "gold": Example(
+        about="Table IX of the GOLD paper: 20 models on its eleven tasks; their human scores are unpublished.",
+        commands=("map", "factors", "prune"), load=_gold, spec=_gold_spec, errata="gold-errata",
+    ),
+    "gold-made": Example(
+        about="Made scores of 165 models with correlations that give Figure 7 and Table VIII of the GOLD paper; the "
+        "paper's own scores are unpublished.",
+        commands=("map", "factors", "prune"), load=_gold_made, spec=functools.partial(_gold_spec, "Human"),
+        errata="gold-errata",
+    ),
+    "vcr": Example(
+        about="Exact match of Table 2 of the VCR paper (arXiv 2406.06462); closed models on the first 500 images, open "
+        "ones on 5,000.",
+        commands=("map",), load=_vcr,
+    ),
+    "vcr-map": Example(
+        about="Correlations of 23 benchmarks over 38 models, read from the heatmap of the VCR paper (PDF of August "
+        "2024, Figure 3); its scores are unpublished, and its clusters are those of abs(r).",
+        commands=("map",), load=_vcr_map,
+    ),
+}  # fmt: skip

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from vcrgen.analysis.correlations import percentile_interval, require_varied, resampled, resamples
+from vcrgen.analysis.correlations import correlation_matrix, percentile_interval, require_varied, resampled, resamples
 from vcrgen.analysis.pls import PlsFit, Quality, Structure, fit_pls, quality
 from vcrgen.analysis.spec import BoundSpec, FactorSpec, bind
 from vcrgen.analysis.tables import ScoreTable
@@ -124,7 +124,7 @@ def fit_factors(table: ScoreTable, spec: FactorSpec, *, seed: int = 0, draws: in
     bound = bind(spec, table.tasks)
     used = table.only_tasks(bound.tasks).complete()
     require_fit(used, bound)
-    correlations = np.corrcoef(used.scores.T)
+    correlations = correlation_matrix(used.scores)
     found = fit_correlations(correlations[None], bound)
     if not found.fit.converged[0]:
         raise AnalysisError(
@@ -134,7 +134,13 @@ def fit_factors(table: ScoreTable, spec: FactorSpec, *, seed: int = 0, draws: in
     weights = resamples(len(used.models), seed=seed, draws=draws, groups=used.groups)
     parts = [fit_correlations(part, bound) for part in resampled(used.scores, weights)]
     return FactorResult(
-        table=used, bound=bound, correlations=correlations, found=found, drawn=_joined(parts), weights=weights, seed=seed
+        table=used,
+        bound=bound,
+        correlations=correlations,
+        found=found,
+        drawn=_joined(parts),
+        weights=weights,
+        seed=seed,
     )
 
 
@@ -143,7 +149,8 @@ def require_fit(table: ScoreTable, bound: BoundSpec) -> None:
     models = len(table.models)
     if models < FEWEST_MODELS:
         raise AnalysisError(
-            f"{table.source}: {models} models have a score on every task; a factor model needs {FEWEST_MODELS} at least."
+            f"{table.source}: {models} models have a score on every task; a factor model needs {FEWEST_MODELS} at "
+            "least."
         )
     require_varied(table.scores, table.tasks)
     for ability, tasks in bound.abilities.items():
@@ -159,21 +166,21 @@ def _require_independent(table: ScoreTable, ability: str) -> None:
     """Refuse an ability of which a task is an exact sum of others; names the pair if it is one."""
     if len(table.tasks) == 1:
         return
-    r = np.corrcoef(table.scores.T)
+    r = correlation_matrix(table.scores)
     rows, columns = np.triu_indices(len(r), 1)
     nearest = int(np.abs(r[rows, columns]).argmax())
     if abs(r[rows[nearest], columns[nearest]]) > 1 - _SAME:
         pair = table.tasks[rows[nearest]], table.tasks[columns[nearest]]
         raise AnalysisError(
-            f"The tasks {pair[0]!r} and {pair[1]!r} of the ability {ability!r} rank all models alike: each is the other in "
-            "another unit; take one out."
+            f"The tasks {pair[0]!r} and {pair[1]!r} of the ability {ability!r} rank all models alike: each is the "
+            "other in another unit; take one out."
         )
     values, vectors = np.linalg.eigh(r)
     if values[0] < _SAME:
         involved = [table.tasks[number] for number in np.flatnonzero(np.abs(vectors[:, 0]) > 0.1)]
         raise AnalysisError(
-            f"The tasks {', '.join(map(repr, involved[:5]))} of the ability {ability!r} are exactly collinear: one is a "
-            "sum of the others, such as their mean; take it out."
+            f"The tasks {', '.join(map(repr, involved[:5]))} of the ability {ability!r} are exactly collinear: one "
+            "is a sum of the others, such as their mean; take it out."
         )
 
 
@@ -183,7 +190,9 @@ def _joined(parts: Sequence[FactorFit]) -> FactorFit:
         fit=_stacked([part.fit for part in parts]),
         quality=_stacked([part.quality for part in parts]),
         top=_stacked([part.top for part in parts if part.top]) if parts[0].top else None,
-        top_quality=_stacked([part.top_quality for part in parts if part.top_quality]) if parts[0].top_quality else None,
+        top_quality=_stacked([part.top_quality for part in parts if part.top_quality])
+        if parts[0].top_quality
+        else None,
     )
 
 

@@ -113,7 +113,7 @@ def fit_pls(correlations: Floats, structure: Structure, scheme: Scheme = "path")
                 rows = list(block)
                 outer[:, rows, number] = np.einsum("mij,mj->mi", whitening[number][active], outer[:, rows, number])
         after = _scaled(r, outer, members)
-        solved &= np.isfinite(after).all(axis=(1, 2))
+        solved &= np.logical_and.reduce(np.isfinite(after), axis=(1, 2))
         weights[active] = after
         iterations[active] = turn
         usable[active[~solved]] = False
@@ -126,7 +126,7 @@ def fit_pls(correlations: Floats, structure: Structure, scheme: Scheme = "path")
 
 def _usable(correlations: Floats, structure: Structure) -> Bits:
     """Which matrices are finite, and have no tasks of one block that say the same."""
-    usable: Bits = np.isfinite(correlations).all(axis=(1, 2))
+    usable: Bits = np.logical_and.reduce(np.isfinite(correlations), axis=(1, 2))
     for block in structure.blocks:
         if len(block) > 1:
             rows = list(block)
@@ -161,7 +161,7 @@ def _scaled(correlations: Floats, weights: Floats, members: Floats) -> Floats:
 def _inner(constructs: Floats, structure: Structure, scheme: Scheme) -> tuple[Floats, Bits]:
     """How much each construct (row) counts for each of its neighbours (column), and where that could be told."""
     inner = np.zeros_like(constructs)
-    solved = np.isfinite(constructs).all(axis=(1, 2))
+    solved = np.logical_and.reduce(np.isfinite(constructs), axis=(1, 2))
     for number, causes in enumerate(structure.causes):
         for cause in causes:
             for one, other in ((cause, number), (number, cause)):
@@ -177,7 +177,7 @@ def _regression(constructs: Floats, causes: tuple[int, ...], number: int) -> tup
     """The coefficients of a construct on its causes, 0 where the causes say the same, and where they do not."""
     rows = list(causes)
     inside = constructs[:, rows][:, :, rows]
-    fine: Bits = np.isfinite(constructs).all(axis=(1, 2))
+    fine: Bits = np.logical_and.reduce(np.isfinite(constructs), axis=(1, 2))
     fine &= np.linalg.eigvalsh(np.where(fine[:, None, None], inside, np.eye(len(rows))))[:, 0] > SINGULAR
     solvable = np.where(fine[:, None, None], inside, np.eye(len(rows)))
     found = np.linalg.solve(solvable, np.where(fine[:, None], constructs[:, rows, number], 0.0)[:, :, None])

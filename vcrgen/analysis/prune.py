@@ -99,9 +99,7 @@ def prune(correlations: Floats, bound: BoundSpec, *, batch: bool = False, logged
     rows = sorted(row for k in bound.structure.abilities for row in kept[k])
     limits = bound.spec.limits
     beyond = [(bound.tasks[row], "VIF", found.vif[row]) for row in rows if found.vif[row] > limits.vif]
-    beyond += [
-        (bound.tasks[row], "loading", found.loading[row]) for row in rows if found.loading[row] < limits.loading
-    ]
+    beyond += [(bound.tasks[row], "loading", found.loading[row]) for row in rows if found.loading[row] < limits.loading]
     return Pruning(kept=tuple(bound.tasks[row] for row in rows), log=tuple(log), beyond=tuple(beyond))
 
 
@@ -122,7 +120,9 @@ def _fit(correlations: Floats, bound: BoundSpec, kept: Sequence[Sequence[int]], 
     if not with_figures:
         return _Round(vif, loading, *[float("nan")] * 4)
     figures = quality(part, fit, structure)
-    return _Round(vif, loading, *(float(each[0]) for each in (figures.tc, figures.d_div, figures.d_valid, figures.srmr)))
+    return _Round(
+        vif, loading, *(float(each[0]) for each in (figures.tc, figures.d_div, figures.d_valid, figures.srmr))
+    )
 
 
 def _worst(bound: BoundSpec, kept: Sequence[Sequence[int]], found: _Round) -> list[tuple[int, str]]:

@@ -1,7 +1,7 @@
 """How much of a ranking fewer tasks keep, and how much as many tasks at random would keep.
 
-Example: 11 of 24 tasks put 20 models in nearly the same order as all 24 do. That says little by itself, because 11 tasks
-at random do nearly as well: so the same figures are taken of a thousand random choices.
+Example: 11 of 24 tasks put 20 models in nearly the same order as all 24 do. That says little by itself, because 11
+tasks at random do nearly as well: so the same figures are taken of a thousand random choices.
 """
 
 from __future__ import annotations

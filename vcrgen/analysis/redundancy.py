@@ -17,6 +17,7 @@ from vcrgen.analysis.correlations import (
     FEWEST,
     Method,
     PairwiseCorrelations,
+    correlation_matrix,
     pairwise,
     require_varied,
     resampled,
@@ -146,7 +147,7 @@ def make_map(
     return MapResult(
         table=table, basis=basis, correlations=found, complete=len(whole.models), tree=tree, order=order,
         clusters=grouped,
-        components=_components(np.corrcoef(whole.scores.T), len(whole.models), seed) if enough else None,
+        components=_components(correlation_matrix(whole.scores), len(whole.models), seed) if enough else None,
         predicted=predicted_shares(whole.scores) if enough else None,
         reliable=reliable_shares(table),
     )  # fmt: skip
@@ -241,8 +242,8 @@ def _components(r: Floats, models: int, seed: int) -> Components:
 def predicted_shares(scores: Floats) -> Floats:
     """Of each task the share of its variance that the other tasks predict of models that were left out.
 
-    A ridge regression is fitted to all models but one and predicts that one; how much it is shrunk is chosen by how well
-    it predicts the other ones. Below 0 the mean of the other models predicts better.
+    A ridge regression is fitted to all models but one and predicts that one; how much it is shrunk is chosen by how
+    well it predicts the other ones. Below 0 the mean of the other models predicts better.
 
     Args:
         scores: Models x tasks, none missing.
@@ -267,8 +268,8 @@ def predicted_shares(scores: Floats) -> Floats:
 def reliable_shares(table: ScoreTable) -> Floats | None:
     """Of each task the share of the variance between models that is not sampling noise; None without errors.
 
-    It is 1 less the mean squared standard error over the variance of the scores, and 0 at least; NaN for a task of which
-    some error is not known.
+    It is 1 less the mean squared standard error over the variance of the scores, and 0 at least; NaN for a task of
+    which some error is not known.
     """
     if table.errors is None:
         return None

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vcrgen.analysis.agreement import overall_weights, split_halves
-from vcrgen.analysis.correlations import pearson, resampled, resamples, standardised
+from vcrgen.analysis.correlations import correlation_matrix, pearson, resampled, resamples, standardised
 from vcrgen.analysis.factors import FactorFit, fit_correlations, require_fit
 from vcrgen.analysis.prune import Pruning, prune
 from vcrgen.analysis.rankings import Preserved, preserved
@@ -94,11 +94,15 @@ def refine(
     used = table.only_tasks(bound.tasks).complete()
     require_fit(used, bound)
     if len(used.models) > MOST_MODELS:
-        raise AnalysisError(f"{table.source}: {len(used.models):,} models; at most {MOST_MODELS:,} are compared in pairs.")
-    correlations = np.corrcoef(used.scores.T)
+        raise AnalysisError(
+            f"{table.source}: {len(used.models):,} models; at most {MOST_MODELS:,} are compared in pairs."
+        )
+    correlations = correlation_matrix(used.scores)
     pruning = prune(correlations, bound, batch=batch)
     if pruning is None:
-        raise AnalysisError(f"No solution was found for {used.source}: two abilities may say the same; join their tasks.")
+        raise AnalysisError(
+            f"No solution was found for {used.source}: two abilities may say the same; join their tasks."
+        )
     tasks = [task for task in bound.tasks if task != spec.anchor]
     unit = standardised(used.only_tasks(tasks).scores)
     kept = bound.keep(pruning.kept)
@@ -189,7 +193,7 @@ def _judged(table: ScoreTable, bound: BoundSpec, choosing: Bits, judging: Bits, 
     chosen_by, judged = table.scores[choosing], table.scores[judging]
     if min(len(chosen_by), len(judged)) < 3 or (np.ptp(chosen_by, axis=0) == 0).any():
         return None
-    correlations = np.corrcoef(chosen_by.T)
+    correlations = correlation_matrix(chosen_by)
     pruning = prune(correlations, bound, batch=batch, logged=False)
     if pruning is None:
         return None

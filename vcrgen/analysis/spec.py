@@ -20,7 +20,7 @@ from pydantic import Field, field_validator, model_validator
 
 from vcrgen.analysis.pls import Mode, Scheme, Structure
 from vcrgen.analysis.tables import MAX_TASKS
-from vcrgen.config import Options, checked, read_yaml
+from vcrgen.config import FactorOptions, Options, PruneOptions, checked, given, read_yaml
 from vcrgen.errors import AnalysisError
 from vcrgen.published.facts import MAX_NAME, check_name
 
@@ -30,12 +30,12 @@ MAX_ABILITIES = 50
 class Limits(Options):
     """Beyond which a figure is said to be bad; those of the GOLD paper, and the usual ones where it has none."""
 
-    loading: float = Field(0.75, ge=0, le=1)  # at least
-    vif: float = Field(5.0, ge=1)  # at most
-    alpha: float = Field(0.70, ge=0, le=1)  # at least, and so rho_A and CR
-    ave: float = Field(0.50, ge=0, le=1)  # at least
-    htmt: float = Field(0.90, ge=0)  # at most
-    srmr: float = Field(0.08, ge=0)  # at most
+    loading: float = Field(default=0.75, ge=0, le=1)  # at least
+    vif: float = Field(default=5.0, ge=1)  # at most
+    alpha: float = Field(default=0.70, ge=0, le=1)  # at least, and so rho_A and CR
+    ave: float = Field(default=0.50, ge=0, le=1)  # at least
+    htmt: float = Field(default=0.90, ge=0)  # at most
+    srmr: float = Field(default=0.08, ge=0)  # at most
 
 
 class FactorSpec(Options):
@@ -47,14 +47,16 @@ class FactorSpec(Options):
     mode: Mode = "A"
     scheme: Scheme = "path"
     limits: Limits = Limits()
-    floor: int = Field(2, ge=1, le=MAX_TASKS)  # tasks of an ability that pruning leaves at least
+    floor: int = Field(default=2, ge=1, le=MAX_TASKS)  # tasks of an ability that pruning leaves at least
 
     @field_validator("abilities", mode="before")
     @classmethod
     def _sizes_fit(cls, value: Any) -> Any:
         """Before anything is copied: a small file can name a long list many times over."""
         if not isinstance(value, dict) or not 1 <= len(value) <= MAX_ABILITIES:
-            raise ValueError(f"they are 1 to {MAX_ABILITIES} names, each with its tasks, as in `Reasoning: [Math, Logic]`")
+            raise ValueError(
+                f"they are 1 to {MAX_ABILITIES} names, each with its tasks, as in `Reasoning: [Math, Logic]`"
+            )
         for name, tasks in value.items():
             if not isinstance(tasks, list | tuple) or not 1 <= len(tasks) <= MAX_TASKS:
                 raise ValueError(f"{str(name)[:MAX_NAME]!r} has a list of 1 to {MAX_TASKS} tasks")
@@ -68,7 +70,9 @@ class FactorSpec(Options):
         if self.anchor is None and self.layout in ("anchor", "two-stage"):
             raise ValueError(f"the layout {self.layout!r} needs an anchor: a task with an outside score of the models")
         if self.anchor is None and len(self.abilities) == 1:
-            raise ValueError("one ability without an anchor has nothing that it could go with; add another, or an anchor")
+            raise ValueError(
+                "one ability without an anchor has nothing that it could go with; add another, or an anchor"
+            )
         if self.anchor is not None and self.layout == "chain":
             raise ValueError("the layout 'chain' is for abilities without an anchor; take out one of them")
         if self.anchor is not None and self.anchor in self.abilities:
@@ -113,6 +117,18 @@ def read_spec(file: Path, *, anchor: str | None = None) -> FactorSpec:
     """
     values: dict[str, Any] = read_yaml(file)
     return checked(FactorSpec, values if anchor is None else values | {"anchor": anchor}, f"{file}: ")
+
+
+def changed(spec: FactorSpec, options: FactorOptions) -> FactorSpec:
+    """The specification with the anchor, the limits and the floor of options where they are given."""
+    values = spec.model_dump(exclude_defaults=True)
+    if options.anchor is not None:
+        values["anchor"] = options.anchor
+    if isinstance(options, PruneOptions):
+        limits = {"vif": options.vif_max, "loading": options.loading_min}
+        values["limits"] = {**values.get("limits", {}), **given(limits)}
+        values |= given({"floor": options.floor})
+    return checked(FactorSpec, values)
 
 
 def bind(spec: FactorSpec, tasks: Sequence[str]) -> BoundSpec:

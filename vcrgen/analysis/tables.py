@@ -76,7 +76,7 @@ class ScoreTable:
 
     def complete(self) -> ScoreTable:
         """The table of the models that have a score on every task; a note says how many were left out."""
-        kept = np.isfinite(self.scores).all(axis=1)
+        kept: Bits = np.logical_and.reduce(np.isfinite(self.scores), axis=1)
         if kept.all():
             return self
         left = f"{int((~kept).sum())} of {len(kept)} models lack a score of some task and are left out."
@@ -306,15 +306,17 @@ def _from_long(rows: Iterator[_Score], source: str) -> ScoreTable:
     for row in rows:
         if earlier := found.get((row.model, row.task)):
             raise AnalysisError(
-                f"{row.place}: {row.model!r} has a score on {row.task!r} in {earlier.place.rpartition(', ')[2]} already; "
-                "keep one of them."
+                f"{row.place}: {row.model!r} has a score on {row.task!r} in {earlier.place.rpartition(', ')[2]} "
+                "already; keep one of them."
             )
         if models.setdefault(row.model, row.family) != row.family:
             raise AnalysisError(f"{row.place}: {row.model!r} is of the family {models[row.model]!r} above.")
         found[row.model, row.task] = row
         tasks[row.task] = None
         if len(models) > MAX_MODELS or len(tasks) > MAX_TASKS or len(models) * len(tasks) > MAX_CELLS:
-            raise AnalysisError(f"{source} has more than {MAX_MODELS:,} models, {MAX_TASKS:,} tasks or a cell too many.")
+            raise AnalysisError(
+                f"{source} has more than {MAX_MODELS:,} models, {MAX_TASKS:,} tasks or a cell too many."
+            )
     scores = np.full((len(models), len(tasks)), np.nan)
     errors = np.full_like(scores, np.nan)
     columns = {task: number for number, task in enumerate(tasks)}

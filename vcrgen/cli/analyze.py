@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
+from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 
 from vcrgen.cli import console
+from vcrgen.cli.options import examples, options_of
 from vcrgen.cli.root import app
+from vcrgen.config import AnalysisOptions, FactorOptions, MapOptions, PruneOptions, checked, given
 from vcrgen.errors import AnalysisError
 from vcrgen.files import output_errors, write_text
 
 if TYPE_CHECKING:
     from vcrgen.analysis.document import Document
+    from vcrgen.analysis.examples import Example
+    from vcrgen.analysis.refinement import Refinement
+    from vcrgen.analysis.spec import FactorSpec
+    from vcrgen.analysis.tables import ScoreTable
 
+MARK = ".vcrgen-analysis"  # a folder with it was made here, and may be replaced
 TEXT_WIDTH = 120  # characters of a report that is written to a file
 
 Form = Annotated[
@@ -30,6 +38,14 @@ Out = Annotated[Path | None, typer.Option("--out", "-o", help="Write the report 
 ExampleName = Annotated[
     str | None, typer.Option("--example", help="Take data that ships with vcrgen in place of files.")
 ]
+Scores = Annotated[
+    list[Path] | None,
+    typer.Argument(
+        help="A table of scores (CSV, TSV, xlsx, Parquet; models x tasks, or model,task,score), a board's export, or "
+        "files of saved scores (*.scores.json)."
+    ),
+]
+Spec = Annotated[Path | None, typer.Option("--spec", help="YAML: abilities with their tasks, and limits.")]
 
 analyze = typer.Typer(
     no_args_is_help=True,
@@ -37,6 +53,177 @@ analyze = typer.Typer(
     r'that? Needs the extra `analysis`: pip install "vcrgen\[analysis]".',
 )
 app.add_typer(analyze, name="analyze")
+
+
+@analyze.command(
+    "map",
+    epilog=examples(
+        "vcrgen analyze map scores.csv --out map.html",
+        "vcrgen analyze map --example vcr-map --on abs --clusters 5 --out map.html",
+        "vcrgen analyze map *.scores.json --method spearman",
+    ),
+)
+@options_of(MapOptions)
+def map_tasks(
+    scores: Scores = None,
+    example: ExampleName = None,
+    form: Form = None,
+    out: Out = None,
+    **options: Any,
+) -> None:
+    """Show which tasks tell the same story: correlations, a tree, clusters, components."""
+    from vcrgen.analysis.map_document import map_document
+    from vcrgen.analysis.redundancy import make_map
+    from vcrgen.analysis.tables import read_scores
+
+    chosen = checked(MapOptions, given(options))
+    shown = report_form(form, out, scores or [])
+    shipped = _example(example, "map", scores)
+    table = shipped.load() if shipped else read_scores(scores or [], lower_is_better=chosen.lower_is_better)
+    result = make_map(
+        table, method=chosen.method, basis=chosen.basis, clusters=chosen.clusters, seed=chosen.seed,
+        draws=chosen.resamples,
+    )  # fmt: skip
+    about = shipped.about if shipped else ""
+    write_report(
+        map_document(result, settings=settings("map", chosen), about=about, private=chosen.private), shown, out
+    )
+
+
+@analyze.command(
+    epilog=examples(
+        "vcrgen analyze factors scores.csv --spec gold.yaml --anchor arena --out sem.html",
+        "vcrgen analyze factors --example gold-made",
+    )
+)
+@options_of(FactorOptions)
+def factors(
+    scores: Scores = None,
+    spec: Spec = None,
+    example: ExampleName = None,
+    form: Form = None,
+    out: Out = None,
+    **options: Any,
+) -> None:
+    """Ask whether the tasks of an ability belong together, and apart from the others (partial least squares)."""
+    from vcrgen.analysis.factors import fit_factors
+    from vcrgen.analysis.factors_document import factors_document
+
+    chosen = checked(FactorOptions, given(options))
+    shown = report_form(form, out, [*(scores or []), *([spec] if spec else [])])
+    shipped = _example(example, "factors", scores, spec)
+    table, wanted = _table_and_spec(scores, spec, shipped, chosen)
+    result = fit_factors(table, wanted, seed=chosen.seed, draws=chosen.resamples)
+    write_report(
+        factors_document(
+            result, settings=settings("factors", chosen), private=chosen.private, **_published(shipped)
+        ),
+        shown, out,
+    )  # fmt: skip
+
+
+@analyze.command(
+    epilog=examples(
+        "vcrgen analyze prune scores.csv --spec gold.yaml --anchor arena --out pruned",
+        "vcrgen analyze prune --example gold --loading-min 0.8",
+    )
+)
+@options_of(PruneOptions)
+def prune(
+    scores: Scores = None,
+    spec: Spec = None,
+    example: ExampleName = None,
+    form: Form = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Write the kept tasks, the log and the report to this folder.")
+    ] = None,
+    **options: Any,
+) -> None:
+    """Drop redundant and weak tasks one by one, and say what that is worth beside random choices."""
+    from vcrgen.analysis.document import form_of
+    from vcrgen.analysis.prune_document import prune_document
+    from vcrgen.analysis.refinement import refine
+
+    chosen = checked(PruneOptions, given(options))
+    shown = form_of(form or ("html" if out else "text"), "")
+    if shown == "html" and out is None:
+        raise AnalysisError("The HTML report is a file: name a folder for it with --out pruned.")
+    shipped = _example(example, "prune", scores, spec)
+    table, wanted = _table_and_spec(scores, spec, shipped, chosen)
+    result = refine(table, wanted, batch=chosen.batch, seed=chosen.seed, repeats=chosen.resamples)
+    document = prune_document(result, settings=settings("prune", chosen), private=chosen.private, **_published(shipped))
+    if out is None:
+        write_report(document, shown, None)
+    else:
+        _write_pruning(result, document, shown, out)
+
+
+def _write_pruning(result: Refinement, document: Document, form: str, out: Path) -> None:
+    """A folder with the kept tasks as a specification, the log, and the report."""
+    from vcrgen.analysis.document import SUFFIXES
+    from vcrgen.analysis.prune_document import kept_spec, log_csv
+    from vcrgen.work.folder import new_folder
+
+    suffix = next((suffix for suffix, each in SUFFIXES.items() if each == form), ".txt")
+    with new_folder(out, mark=MARK) as folder:
+        files = {MARK: "", "kept.yaml": kept_spec(result), "log.csv": log_csv(result)}
+        files[f"report{suffix}"] = _as_text(document, form)
+        for name, text in files.items():
+            write_text(folder / name, text)
+    console.out.print(
+        f"Written: {out} (kept.yaml, log.csv, report{suffix})", markup=False, highlight=False, soft_wrap=True
+    )
+
+
+def _example(name: str | None, command: str, scores: Sequence[Path] | None, spec: Path | None = None) -> Example | None:
+    from vcrgen.analysis.examples import example
+
+    if name is None:
+        return None
+    if scores or spec:
+        raise AnalysisError("--example takes the place of files; give one of them.")
+    return example(name, command)
+
+
+def _table_and_spec(
+    scores: Sequence[Path] | None, spec: Path | None, shipped: Example | None, chosen: FactorOptions
+) -> tuple[ScoreTable, FactorSpec]:
+    """The scores, and the specification with what the options change of it."""
+    from vcrgen.analysis.spec import changed, read_spec
+    from vcrgen.analysis.tables import read_scores
+
+    if shipped is not None and shipped.spec is not None:
+        table, wanted = shipped.load(), shipped.spec()
+    else:
+        table = read_scores(scores or [], lower_is_better=chosen.lower_is_better)
+        if spec is None:
+            raise AnalysisError("Name the abilities and their tasks in a YAML file: --spec abilities.yaml.")
+        wanted = read_spec(spec, anchor=chosen.anchor)
+    return table, changed(wanted, chosen)
+
+
+def _published(shipped: Example | None) -> dict[str, Any]:
+    """What a document says of an example: where it comes from, and what is printed wrongly."""
+    from vcrgen.analysis.examples import published_rows
+
+    if shipped is None:
+        return {}
+    return {"about": shipped.about, "errata": published_rows(shipped.errata) if shipped.errata else ()}
+
+
+def settings(command: str, chosen: AnalysisOptions) -> str:
+    """One line that says with which options a report was made: the same line gives the same report."""
+    values = chosen.model_dump(mode="json", exclude_defaults=True, exclude={"seed", "resamples", "private"})
+    named = [f"{name.replace('_', '-')}: {value}" for name, value in values.items()]
+    return " | ".join(
+        [
+            f"vcrgen {version('vcrgen')}",
+            f"analyze {command}",
+            f"seed: {chosen.seed}",
+            f"resamples: {chosen.resamples}",
+            *named,
+        ]
+    )
 
 
 def report_form(form: str | None, out: Path | None, inputs: Sequence[Path]) -> str:
@@ -57,24 +244,25 @@ def report_form(form: str | None, out: Path | None, inputs: Sequence[Path]) -> s
 
 def write_report(document: Document, form: str, out: Path | None) -> None:
     """Print a document, or write it to ``out``."""
-    from vcrgen.analysis.document import render
-    from vcrgen.cli.terminal import print_parts
-
-    if form == "text" and out is None:
-        _print(console.out, document)
-        return
-    if form == "text":
-        page = io.StringIO()
-        _print(Console(file=page, width=TEXT_WIDTH), document)
-        text = page.getvalue()
-    else:
-        text = render(document, form)
     if out is None:
-        console.out.file.write(text)
+        if form == "text":
+            _print(console.out, document)
+        else:
+            console.out.file.write(_as_text(document, form))
         return
     with output_errors(out):
-        write_text(out, text)
-    print_parts(console.out, [f"Written: {out}\n"])
+        write_text(out, _as_text(document, form))
+    console.out.print(f"Written: {out}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _as_text(document: Document, form: str) -> str:
+    from vcrgen.analysis.document import render
+
+    if form != "text":
+        return render(document, form)
+    page = io.StringIO()
+    _print(Console(file=page, width=TEXT_WIDTH), document)
+    return page.getvalue()
 
 
 def _print(to: Console, document: Document) -> None:
@@ -85,7 +273,8 @@ def _print(to: Console, document: Document) -> None:
     print_parts(to, [plain(f"Warning: {text}", "bold red") for text in document.marks])
     for section in document.sections:
         print_parts(to, [plain(f"\n{section.title}", "bold"), *map(plain, section.text)])
-        print_parts(to, [draw(table, set()) for table in section.tables])
+        parts = [part for table in section.tables for part in table.broken()]
+        print_parts(to, [draw(part, set(), wrapped=True) for part in parts])
     if any(section.details for section in document.sections):
         print_parts(to, [plain(f"\n{LEFT_OUT}", "dim")])
     print_parts(to, [plain(f"\n{NOT_SHOWN}", "bold"), *(plain(f"- {text}") for text in document.not_shown)])

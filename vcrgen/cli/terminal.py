@@ -109,8 +109,8 @@ def plain(text: str, style: str = "") -> Text:
     return Text(escape_terminal(text), style=style)
 
 
-def draw(table: Table, left_out: set[str]) -> RenderableType:
-    """A table that fits 80 columns, without the columns of some heads."""
+def draw(table: Table, left_out: set[str], *, wrapped: bool = False) -> RenderableType:
+    """A table that fits 80 columns, without the columns of some heads; with ``wrapped`` long labels take more lines."""
     drawn = RichTable(
         title=f"\n{_SHORT.get(table.title, table.title)}",
         title_justify="left",
@@ -122,7 +122,8 @@ def draw(table: Table, left_out: set[str]) -> RenderableType:
     kept = [number for number, head in enumerate(table.heads) if head not in left_out]
     for number in kept:
         head = _SHORT.get(table.heads[number], table.heads[number])
-        drawn.add_column(head, justify="left" if number < table.labels else "right", no_wrap=True)
+        label = number < table.labels
+        drawn.add_column(head, justify="left" if label else "right", no_wrap=not (label and wrapped), overflow="fold")
     for row in table.rows:
         drawn.add_row(*(plain(_short(row[number])) for number in kept))
     return drawn

@@ -1,0 +1,318 @@
+"""A factor model as a document."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+
+from vcrgen.analysis.agreement import Agreement, agreement, overall_weights
+from vcrgen.analysis.correlations import percentile_interval, standardised
+from vcrgen.analysis.document import Document, Drawing, Section
+from vcrgen.analysis.drawings import path_diagram
+from vcrgen.analysis.factors import FactorFit, FactorResult
+from vcrgen.analysis.rankings import ranks
+from vcrgen.analysis.tables import ScoreTable
+from vcrgen.analysis.wording import CELL, between, errata_table, few_models, figure, number, resampling_note
+from vcrgen.report.table import Between, Number, Table, TableCell
+from vcrgen.rng import rng_for
+from vcrgen.stats.arrays import Floats
+
+CANNOT_TELL = (
+    "A limit is said to be passed or failed only where the whole interval is on one side of it; else it cannot be told."
+)
+
+
+def factors_document(
+    result: FactorResult, *, settings: str, about: str = "", errata: Sequence[Sequence[str]] = (), private: bool = False
+) -> Document:
+    """A factor model with its tables and its path diagram.
+
+    Args:
+        result: The model.
+        settings: With which options it was made.
+        about: Where the data come from, if they ship with the package.
+        errata: What the publication prints wrongly, the first row its heads.
+        private: Whether it is made of the items of a hidden set.
+    """
+    bound, table = result.bound, result.table
+    tasks = len(bound.tasks) - (bound.structure.anchor is not None)
+    largest = max(map(len, bound.abilities.values()))
+    towards = f"anchor {bound.spec.anchor}" if bound.spec.anchor else "no anchor"
+    lead = (
+        f"{len(table.models)} models, {tasks} tasks of {len(bound.abilities)} abilities, {towards}; "
+        f"scheme {bound.spec.scheme}, mode {bound.spec.mode}."
+    )
+    sections = [_model(result), _loadings(result), _reliability(result), _validity(result), _benchmark(result)]
+    if result.found.top is not None:
+        sections.append(_top(result))
+    if bound.spec.anchor is not None:
+        sections.append(_people(result))
+    sections.append(_scores(result))
+    if errata:
+        sections.append(Section(title="Errata", text=[about], tables=[errata_table(errata)]))
+    return Document(
+        title=f"Factor model of {table.source}", lead=f"{lead} {about}".rstrip(), settings=settings, private=private,
+        sections=sections, warnings=[*few_models(len(table.models), largest), *table.notes],
+        not_shown=list(_not_shown(result)),
+    )  # fmt: skip
+
+
+def _not_shown(result: FactorResult) -> Iterator[str]:
+    yield "That the abilities exist: a model with other abilities can fit these correlations as well."
+    yield (
+        "What causes what. The arrows are regressions; that an ability explains the human score says that both go "
+        "together."
+    )
+    if result.bound.spec.anchor is not None:
+        yield (
+            "How good the tasks are by themselves: in this layout a task weighs as much as it goes with the anchor, so "
+            "the loadings depend on that score. With another anchor they would be others."
+        )
+    yield (
+        "Whether a benchmark is valid: D_div, TC and D_valid pull against each other, and D_valid falls with every "
+        "task, so only benchmarks of the same size can be compared by it."
+    )
+    yield (
+        "How the figures would be for models of another time: intervals are for models like these, and models of one "
+        "family are no independent witnesses."
+    )
+
+
+def _model(result: FactorResult) -> Section:
+    bound, structure = result.bound, result.bound.structure
+    pairs = [(cause, effect) for effect, causes in enumerate(structure.causes) for cause in causes]
+    found = result.estimates(lambda of: np.stack([of.fit.paths[:, j, k] for j, k in pairs], axis=1))
+    effects = [k for k, causes in enumerate(structure.causes) if causes]
+    explained = result.estimates(lambda of: of.fit.r2[:, effects])
+    rows: list[list[TableCell]] = [
+        [bound.constructs[cause], bound.constructs[effect], *figure(each)]
+        for (cause, effect), each in zip(pairs, found, strict=True)
+    ]
+    paths = Table(title="Paths", heads=["From", "To", "Effect", "95 % interval"], labels=2, rows=rows)
+    r2 = Table(
+        title="Explained", heads=["Construct", "R2", "95 % interval"], labels=1,
+        rows=[[bound.constructs[k], *figure(each)] for k, each in zip(effects, explained, strict=True)],
+    )  # fmt: skip
+    loadings = result.found.fit.loadings[0].tolist()
+    drawing = Drawing(
+        title="Tasks with their loadings, abilities, and the effects between them",
+        svg=path_diagram(
+            bound, loadings, [(cause, effect, each) for (cause, effect), each in zip(pairs, found, strict=True)]
+        ),
+    )
+    draws = len(result.weights)
+    return Section(
+        title="Model",
+        text=[resampling_note(draws, result.failed, result.table)],
+        drawings=[drawing],
+        tables=[paths, r2],
+    )
+
+
+def _loadings(result: FactorResult) -> Section:
+    bound, limits = result.bound, result.bound.spec.limits
+    loadings = result.estimates(lambda of: of.fit.loadings)
+    vif = result.estimates(lambda of: of.quality.vif)
+    rows: list[list[TableCell]] = []
+    for k in bound.structure.abilities:
+        for i in bound.structure.blocks[k]:
+            rows.append(
+                [
+                    bound.constructs[k], bound.tasks[i], *figure(loadings[i]),
+                    loadings[i].verdict(least=limits.loading), *figure(vif[i], 2), vif[i].verdict(most=limits.vif),
+                ]
+            )  # fmt: skip
+    least, most = f"At least {limits.loading:g}", f"At most {limits.vif:g}"
+    heads = ["Ability", "Task", "Loading", "95 % interval", least, "VIF", "95 % interval", most]
+    table = Table(title="Loadings and redundancy of tasks", heads=heads, labels=2, rows=rows, breaks=(5,))
+    cross = Table(
+        title="Cross-loadings", heads=["Task", *bound.constructs], labels=1,
+        rows=[
+            [task, *(Number(float(value), CELL) for value in result.found.fit.cross[0, i])]
+            for i, task in enumerate(bound.tasks)
+        ],
+    )  # fmt: skip
+    text = [
+        "A loading is the correlation of a task with its ability. VIF is how redundant a task is within its ability: "
+        "1 / (1 - R2) of the task on the other tasks of the ability.",
+        CANNOT_TELL,
+    ]
+    return Section(title="Tasks", text=text, tables=[table], details=[cross])
+
+
+def _reliability(result: FactorResult) -> Section:
+    bound, limits = result.bound, result.bound.spec.limits
+    rows: list[list[TableCell]] = []
+    figures = (
+        ("alpha", result.estimates(lambda of: of.quality.alpha), limits.alpha),
+        ("rho_A", result.estimates(lambda of: of.quality.rho_a), limits.alpha),
+        ("CR", result.estimates(lambda of: of.quality.cr), limits.alpha),
+        ("AVE", result.estimates(lambda of: of.quality.ave), limits.ave),
+    )
+    for k in bound.structure.abilities:
+        if len(bound.structure.blocks[k]) == 1:
+            rows.append([bound.constructs[k], "one task: nothing to compare", None, None, None])
+            continue
+        for name, found, limit in figures:
+            rows.append(
+                [bound.constructs[k], name, *figure(found[k]), f"{found[k].verdict(least=limit)} (at least {limit:g})"]
+            )
+    table = Table(
+        title="Reliability and convergence", heads=["Ability", "Figure", "Value", "95 % interval", "Limit"], labels=2,
+        rows=rows,
+    )  # fmt: skip
+    text = ["Do the tasks of an ability belong together? alpha is the standardised one; in mode B rho_A is set to 1."]
+    return Section(title="Abilities", text=text, tables=[table])
+
+
+def _validity(result: FactorResult) -> Section:
+    bound, limit = result.bound, result.bound.spec.limits.htmt
+    size = len(bound.constructs)
+    pairs = [(a, b) for a in range(size) for b in range(a + 1, size)]
+    rows: list[list[TableCell]] = []
+    for name, field in (("HTMT", "htmt"), ("HTMT2", "htmt2")):
+        chosen = _of_pairs(field, pairs)
+        for (a, b), each, bound_above in zip(pairs, result.estimates(chosen), result.upper(chosen), strict=True):
+            rows.append(
+                [
+                    bound.constructs[a], bound.constructs[b], name, *figure(each), number(bound_above),
+                    each.verdict(most=limit),
+                ]
+            )  # fmt: skip
+    heads = [
+        "Construct",
+        "Other construct",
+        "Figure",
+        "Value",
+        "95 % interval",
+        "Upper bound",
+        f"At most {limit:g}",
+    ]
+    table = Table(title="HTMT", heads=heads, labels=3, rows=rows)
+    text = [
+        "Are the abilities apart from each other? HTMT is the mean correlation between the tasks of two abilities "
+        "over that within them; near 1 they measure the same. HTMT2 takes geometric means."
+    ]
+    return Section(title="Discrimination", text=text, tables=[table])
+
+
+def _of_pairs(field: str, pairs: Sequence[tuple[int, int]]) -> Callable[[FactorFit], Floats]:
+    """What takes a figure of pairs of constructs from a fit: matrices x pairs."""
+    rows, columns = (list(each) for each in zip(*pairs, strict=True))
+    return lambda of: getattr(of.quality, field)[:, rows, columns]
+
+
+def _benchmark(result: FactorResult) -> Section:
+    limit = result.bound.spec.limits.srmr
+    rows: list[list[TableCell]] = []
+    for name, field in (("SRMR", "srmr"), ("D_div", "d_div"), ("TC", "tc"), ("D_valid", "d_valid")):
+        (found,) = result.estimates(_of_benchmark(field))
+        said = f"{found.verdict(most=limit)} (at most {limit:g})" if name == "SRMR" else None
+        rows.append([name, *figure(found), said])
+    table = Table(
+        title="The benchmark as a whole", heads=["Figure", "Value", "95 % interval", "Limit"], labels=1, rows=rows
+    )
+    text = [
+        "SRMR is what the model leaves of the correlations. D_div (diversity), TC (mean loading) and D_valid (mean "
+        "redundancy) are those of the GOLD paper."
+    ]
+    return Section(title="Benchmark", text=text, tables=[table])
+
+
+def _of_benchmark(field: str) -> Callable[[FactorFit], Floats]:
+    return lambda of: getattr(of.quality, field)[:, None]
+
+
+def _top(result: FactorResult) -> Section:
+    """The construct above the abilities, of the layout two-stage."""
+    bound = result.bound
+    names = list(bound.abilities)
+
+    def figures(of: FactorFit) -> Floats:
+        assert of.top is not None and of.top_quality is not None
+        tail = (of.top.paths[:, 0, 1], of.top.r2[:, 1], of.top_quality.cr[:, 0], of.top_quality.ave[:, 0])
+        return np.concatenate([of.top.loadings[:, :-1], np.stack(tail, axis=1)], axis=1)
+
+    labels = [*(f"Loading of {name}" for name in names), "Effect on the anchor", "R2 of the anchor", "CR", "AVE"]
+    rows = [[label, *figure(each)] for label, each in zip(labels, result.estimates(figures), strict=True)]
+    table = Table(
+        title="The construct above the abilities", heads=["Figure", "Value", "95 % interval"], labels=1, rows=rows
+    )
+    text = ["Second stage: the scores of the abilities are the indicators of one construct, which explains the anchor."]
+    return Section(title="Above the abilities", text=text, tables=[table])
+
+
+def _people(result: FactorResult) -> Section:
+    found: Agreement = agreement(result.table.scores, result.bound, seed=result.seed, groups=result.table.groups)
+    rows: list[list[TableCell]] = [
+        ["Weighted overall, cross-fitted", number(found.cross_fitted)],
+        ["Plain mean of standardised scores", number(found.plain)],
+        ["Weighted overall, in sample", number(found.in_sample)],
+        ["p of the agreement in sample (permuted)", Number(found.p, CELL)],
+    ]
+    table = Table(title="Agreement with the anchor", heads=["Score", "r"], labels=1, rows=rows)
+    text = [
+        "Weights that are fitted to the anchor agree with it even if it is noise, so read the cross-fitted r: "
+        f"weights from half of the models, judged on the other half (mean of {found.halves} halves). p is the share "
+        "of 1,000 anchors whose values were given to other models that agree as well."
+    ]
+    if found.failed:
+        text.append(f"{found.failed} halves or permuted anchors had no solution and are left out.")
+    return Section(title="Agreement with people", text=text, tables=[table])
+
+
+def _scores(result: FactorResult) -> Section:
+    """The models by the weighted overall and by the plain mean, with intervals of scores and ranks."""
+    bound, table = result.bound, result.table
+    tasks = [task for task in bound.tasks if task != bound.spec.anchor]
+    used = table.only_tasks(tasks)
+    unit = standardised(used.scores)
+    weights = overall_weights(result.found, bound)[0]
+    drawn = overall_weights(result.drawn, bound)
+    per_draw = _unit(drawn @ unit.T + _noise(used, drawn, result.seed))
+    overall = _unit(unit @ weights)
+    low, high = percentile_interval(per_draw)
+    finite = np.isfinite(per_draw).all(axis=1)
+    places = ranks(per_draw[finite]) if finite.any() else np.empty((0, len(overall)))
+    rank, plain = ranks(overall), ranks(unit.mean(axis=1))
+    rows: list[list[TableCell]] = []
+    for i in np.lexsort((np.arange(len(rank)), rank)).tolist():
+        reach = np.percentile(places[:, i], [2.5, 97.5]) if finite.mean() >= 0.95 else None
+        rows.append(
+            [
+                table.models[i], int(rank[i]),
+                Between(float(reach[0]), float(reach[1]), 0) if reach is not None else None,
+                Number(float(overall[i]), 2), between(float(low[i]), float(high[i]), 2), int(plain[i]),
+                Number(float(used.scores[i].mean()), 2), Number(float(used.scores[i] @ weights), 1),
+            ]
+        )  # fmt: skip
+    heads = [
+        "Model", "Rank", "Ranks, 95 %", "Weighted overall", "95 % interval", "Rank by mean", "Mean",
+        "Weighted sum",
+    ]  # fmt: skip
+    told = "and of the scores, where their standard errors are known" if used.errors is not None else "alone"
+    text = [
+        "The weighted overall is the sum of loading times effect times standardised score, in standard deviations of "
+        f"these models. Its interval and that of the rank are of the uncertainty of the weights {told}. The weighted "
+        "sum takes the scores as they are, as the GOLD paper does; it means something only if all tasks have one unit."
+    ]
+    return Section(title="Models", text=text, tables=[Table(title="Models", heads=heads, labels=1, rows=rows, breaks=(5,))])
+
+
+def _unit(values: Floats) -> Floats:
+    """Scores of models, which are the last axis, with mean 0 and variance 1."""
+    spread = values.std(axis=-1, keepdims=True)
+    found: Floats = (values - values.mean(axis=-1, keepdims=True)) / np.where(spread > 0, spread, 1)
+    return found
+
+
+def _noise(table: ScoreTable, weights: Floats, seed: int) -> Floats:
+    """Resamples x models: sampling noise of the weighted sum of standardised scores, as far as it is known."""
+    if table.errors is None:
+        return np.zeros((len(weights), len(table.models)))
+    spread = table.scores.std(axis=0)
+    scale = np.where(np.isfinite(table.errors), table.errors, 0) / np.where(spread > 0, spread, 1)
+    rng = np.random.default_rng(rng_for(seed, "sampling noise", "scores").getrandbits(128))
+    found: Floats = rng.standard_normal((len(weights), len(scale))) * np.sqrt(weights**2 @ (scale**2).T)
+    return found

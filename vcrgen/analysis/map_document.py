@@ -1,0 +1,224 @@
+"""The map of a benchmark as a document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from vcrgen.analysis.document import Document, Drawing, Section
+from vcrgen.analysis.drawings import MOST_TASKS, dendrogram, heatmap, places
+from vcrgen.analysis.redundancy import CorrelationTable, MapResult, cluster_members, nearest
+from vcrgen.analysis.wording import CELL, between, few_models, number, p_value
+from vcrgen.report.table import Number, Percent, Table, TableCell
+
+_NAMES = {"pearson": "Pearson's r", "spearman": "Spearman's rho", "kendall": "Kendall's tau-b"}
+
+
+def map_document(result: MapResult, *, settings: str, about: str = "", private: bool = False) -> Document:
+    """A map with its tables and drawings; arguments as in ``factors_document``."""
+    table = result.table
+    models = table.models if isinstance(table, CorrelationTable) else len(table.models)
+    shown = "abs(r)" if result.basis == "abs" else "r"
+    lead = f"{models} models on {len(table.tasks)} tasks, {_NAMES[result.correlations.method]}, grouped by {shown}."
+    sections = [_tasks(result), _heatmap(result, shown), _tree(result, shown), _clusters(result, shown)]
+    if result.components is not None:
+        sections.append(_components(result))
+    return Document(
+        title=f"Map of {table.source}", lead=f"{lead} {about}".rstrip(), settings=settings,
+        private=private, sections=sections,
+        warnings=[*few_models(models), *table.notes],
+        not_shown=list(_not_shown(result)),
+    )  # fmt: skip
+
+
+def _not_shown(result: MapResult) -> Iterator[str]:
+    yield (
+        "Why tasks go together. Two tasks can rank models alike because they ask for the same, because large models "
+        "are good at everything, or because the same models were trained on both."
+    )
+    yield "Whether a task is good: one that goes with nothing may be new, or noisy."
+    yield "How the tasks go together for other models than these; models of one family are no independent witnesses."
+    yield "How many groups there are: K-Means gives as many as it is asked for, and a tree always has branches."
+    if isinstance(result.table, CorrelationTable):
+        yield (
+            "Intervals, predictions and the stability of clusters: these need the scores, and here are only "
+            "correlations."
+        )
+    elif result.reliable is None:
+        yield "How much of each task is sampling noise, since neither standard errors nor numbers of items are given."
+
+
+def _tasks(result: MapResult) -> Section:
+    r = result.correlations.r
+    rows: list[list[TableCell]] = []
+    for task, name in enumerate(result.table.tasks):
+        near = nearest(r, task, result.basis)
+        others = np.delete(np.abs(r[task]), task)
+        row: list[TableCell] = [
+            name, result.table.tasks[near], Number(float(r[task, near]), CELL), Number(float(others.mean()), CELL),
+            result.clusters.labels[task],
+        ]  # fmt: skip
+        row.append(number(float(result.predicted[task]), 2) if result.predicted is not None else None)
+        row.append(_share(float(result.reliable[task])) if result.reliable is not None else None)
+        rows.append(row)
+    heads = ["Task", "Nearest", "r with it", "Mean |r|", "Cluster", "Predicted R2", "Not noise, %"]
+    kept = [0, 1, 2, 3, 4] + [5] * (result.predicted is not None) + [6] * (result.reliable is not None)
+    text = ["Nearest is the task that ranks models most alike."]
+    if result.predicted is not None:
+        text.append(
+            "Predicted R2 is how much of a task the others predict of a model that was left out (ridge regression, one "
+            f"model at a time, {result.complete} models with all scores): near 1 the task adds nothing, at 0 or "
+            "below it tells what no other does, or is noise."
+        )
+    elif not isinstance(result.table, CorrelationTable):
+        text.append(f"{result.complete} models have a score on every task: too few to predict one from the others.")
+    if result.reliable is not None:
+        text.append(
+            "Not noise is the share of the variance between models that is more than sampling error of the score."
+        )
+    table = Table(
+        title="Each task", heads=[heads[i] for i in kept], labels=2, rows=[[row[i] for i in kept] for row in rows]
+    )
+    return Section(title="Tasks", text=text, tables=[table])
+
+
+def _share(value: float) -> Percent | None:
+    return Percent(value, 0) if np.isfinite(value) else None
+
+
+def _heatmap(result: MapResult, shown: str) -> Section:
+    found, tasks = result.correlations, result.table.tasks
+    drawings = []
+    if len(tasks) <= MOST_TASKS:
+        values = np.abs(found.r) if result.basis == "abs" else found.r
+        drawings = [
+            Drawing(
+                title=f"{shown} of all pairs of tasks, in the order of the tree",
+                svg=heatmap(tasks, values, result.order),
+                note="Blue is above 0, brown below; the deeper, the further from 0. The numbers are below.",
+            )
+        ]
+    rows: list[list[TableCell]] = []
+    corrected = result.corrected
+    for i in range(len(tasks)):
+        for j in range(i + 1, len(tasks)):
+            row: list[TableCell] = [
+                tasks[i], tasks[j], Number(float(found.r[i, j]), CELL), int(found.n[i, j]),
+                between(float(found.low[i, j]), float(found.high[i, j])), p_value(float(found.p[i, j])),
+                p_value(float(found.adjusted[i, j])),
+            ]  # fmt: skip
+            rows.append([*row, number(float(corrected[i, j])) if corrected is not None else None])
+    heads = ["Task", "Other task", "r", "Models", "95 % interval", "p", "p (BH)", "r without noise"]
+    width = 4 if isinstance(result.table, CorrelationTable) else 7 if corrected is None else 8
+    pairs = Table(title="All pairs", heads=heads[:width], labels=2, rows=[row[:width] for row in rows])
+    text = []
+    if width > 4:
+        text.append(
+            "Each r is over the models that have both scores (their number stands beside it). p (BH) is adjusted for "
+            "the number of pairs by Benjamini and Hochberg."
+        )
+    if width == 8:
+        text.append(
+            "r without noise is r divided by the root of both shares that are not noise: what it would be if every "
+            "score were exact. It can be above 1 where these shares are estimated too low."
+        )
+    return Section(title="Correlations", text=text, drawings=drawings, details=[pairs])
+
+
+def _tree(result: MapResult, shown: str) -> Section:
+    names = list(result.table.tasks)
+    groups: list[list[str]] = [[name] for name in names]
+    rows: list[list[TableCell]] = []
+    for number_of, (one, other, distance, size) in enumerate(result.tree.tolist(), 1):
+        first, second = groups[int(one)], groups[int(other)]
+        groups.append(first + second)
+        rows.append([str(number_of), _group(first), _group(second), Number(distance, CELL), int(size)])
+    merges = Table(title="Merges", heads=["Step", "Group", "With", f"1 - {shown}", "Tasks"], labels=3, rows=rows)
+    drawing = Drawing(
+        title=f"Tree of tasks by 1 - {shown} (average linkage)",
+        svg=dendrogram(names, result.tree, result.order),
+        note="The further right two branches meet, the more alike their tasks rank models.",
+    )
+    return Section(title="Tree", drawings=[drawing] if len(names) <= MOST_TASKS else [], details=[merges])
+
+
+def _group(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
+
+
+def _clusters(result: MapResult, shown: str) -> Section:
+    found, names = result.clusters, result.table.tasks
+    rows: list[list[TableCell]] = []
+    for label, members in cluster_members(found.labels).items():
+        pairs = [(i, j) for i in members for j in members if i < j]
+        row: list[TableCell] = [str(label), ", ".join(names[i] for i in members), len(members)]
+        if found.together is not None:
+            stay = [float(found.together[i, j]) for i, j in pairs]
+            row += [Percent(min(stay), 0), Percent(float(np.mean(stay)), 0)] if stay else [None, None]
+        rows.append(row)
+    heads = ["Cluster", "Tasks", "Number", "Together, %", "Mean, %"][: 3 + 2 * (found.together is not None)]
+    count = len(set(found.labels))
+    why = "as asked for" if found.chosen else "the number with the highest silhouette"
+    text = [
+        f"K-Means on the rows of {shown}: {count} clusters, {why}; inertia {found.inertia:.4f}, the least of 200 "
+        "starts."
+    ]
+    details = []
+    if found.together is not None:
+        text.append(
+            "Together is the share of resamples of the models in which two tasks of a cluster are in one cluster "
+            "again: the least and the mean of its pairs."
+        )
+        details.append(
+            Table(
+                title="How often two tasks are in one cluster", heads=["Task", "Other task", "Resamples, %"], labels=2,
+                rows=[
+                    [names[i], names[j], Percent(float(found.together[i, j]), 1)]
+                    for i in range(len(names)) for j in range(i + 1, len(names))
+                ],
+            )
+        )  # fmt: skip
+    elif not isinstance(result.table, CorrelationTable):
+        text.append("More than 5 % of the resamples have no correlations, so nothing is said of how stable this is.")
+    clusters = Table(title="Clusters", heads=heads, labels=2, rows=rows)
+    silhouettes = Table(
+        title="Silhouettes", heads=["Clusters", "Silhouette"], labels=1,
+        rows=[[str(size), Number(value, CELL)] for size, value in found.silhouettes.items()],
+    )  # fmt: skip
+    return Section(title="Clusters", text=text, tables=[clusters, silhouettes], details=details)
+
+
+def _components(result: MapResult) -> Section:
+    found = result.components
+    assert found is not None
+    names = result.table.tasks
+    shares = found.values / found.values.sum()
+    shown = min(len(names), max(found.kept + 3, 5))
+    eigenvalues = Table(
+        title="Components", heads=["Component", "Eigenvalue", "Noise stays below", "Share, %"], labels=1,
+        rows=[
+            [str(i + 1), Number(float(found.values[i])), Number(float(found.by_chance[i])), Percent(float(shares[i]),
+            1)] for i in range(shown)
+        ],
+    )  # fmt: skip
+    loadings = Table(
+        title="Places of the tasks", heads=["Task", "Cluster", "First", "Second"], labels=1,
+        rows=[
+            [name, result.clusters.labels[i], *(Number(float(value), CELL) for value in found.places[i])]
+            for i, name in enumerate(names)
+        ],
+    )  # fmt: skip
+    text = [
+        f"Principal components of r over {found.models} models. Parallel analysis keeps {found.kept}: that many in a "
+        "row are larger than 95 % of those of noise with as many models and tasks."
+    ]
+    drawing = Drawing(
+        title="Loadings of the tasks on the first two components of r, from -1 to 1",
+        svg=places(names, found.places, result.clusters.labels),
+        note="The digit is the cluster. First component from left to right, second from below to above.",
+    )
+    return Section(
+        title="Components", text=text, drawings=[drawing] if len(names) <= MOST_TASKS else [], tables=[eigenvalues],
+        details=[loadings],
+    )  # fmt: skip

@@ -1,0 +1,231 @@
+"""A pruning as a document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from vcrgen.analysis.document import Document, Section
+from vcrgen.analysis.factors import FactorFit
+from vcrgen.analysis.rankings import TOP
+from vcrgen.analysis.refinement import RANDOM_SETS, Refinement
+from vcrgen.analysis.wording import CELL, errata_table, few_models, number
+from vcrgen.report.table import Number, Percent, Table, TableCell
+from vcrgen.stats.arrays import Floats
+
+_FIGURES = (("TC", "tc"), ("D_div", "d_div"), ("D_valid", "d_valid"), ("SRMR", "srmr"))
+
+
+def prune_document(
+    result: Refinement, *, settings: str, about: str = "", errata: Sequence[Sequence[str]] = (), private: bool = False
+) -> Document:
+    """A pruning with its log and what it is worth; arguments as in ``factors_document``."""
+    limits = result.bound.spec.limits
+    before = sum(map(len, result.bound.abilities.values()))
+    lead = (
+        f"{len(result.table.models)} models; {len(result.pruning.kept)} of {before} tasks are kept: VIF at most "
+        f"{limits.vif:g}, loading at least {limits.loading:g}, at least {result.bound.spec.floor} tasks an ability."
+    )
+    largest = max(map(len, result.bound.abilities.values()))
+    sections = [_log(result), _kept(result), _ranking(result), _figures(result)]
+    if result.people is not None:
+        sections.append(_people(result))
+    sections.append(_sweep(result))
+    if errata:
+        sections.append(Section(title="Errata", text=[about], tables=[errata_table(errata)]))
+    return Document(
+        title=f"Fewer tasks for {result.table.source}", lead=f"{lead} {about}".rstrip(), settings=settings,
+        private=private, sections=sections,
+        warnings=[*few_models(len(result.table.models), largest), *result.table.notes],
+        not_shown=list(_not_shown(result)),
+    )  # fmt: skip
+
+
+def _not_shown(result: Refinement) -> Iterator[str]:
+    yield (
+        "That the kept tasks are the right ones: other models would keep others, as often as the table of kept tasks "
+        "says."
+    )
+    yield (
+        "That a ranking is preserved because of the choice: most sets of as many tasks preserve it. Only what is "
+        "better than the random sets is owed to the choice."
+    )
+    yield "What is lost: a task that goes with no other may be the only one that asks for something."
+    yield (
+        "Whether the benchmark got better. Dropping redundant tasks raises D_valid and dropping weak ones raises TC by "
+        "construction; neither is evidence for people's judgement."
+    )
+    if result.people is None:
+        yield "Agreement with people, since no anchor is given."
+
+
+def _log(result: Refinement) -> Section:
+    rows: list[list[TableCell]] = [
+        [
+            str(step.round), step.task, step.ability, step.reason, Number(step.vif, 2), Number(step.loading, CELL),
+            number(step.tc), number(step.d_div), number(step.d_valid), number(step.srmr),
+        ]
+        for step in result.pruning.log
+    ]  # fmt: skip
+    heads = ["Round", "Task", "Ability", "Reason", "VIF", "Loading", "TC", "D_div", "D_valid", "SRMR"]
+    text = ["The figures are of the model before the task was dropped, with all tasks that were left then."]
+    text += [
+        f"{task} is beyond the limit of {reason} ({value:.3f}), but its ability has no more tasks than the floor."
+        for task, reason, value in result.pruning.beyond
+    ]
+    if not rows:
+        text = ["No task is beyond a limit, so nothing was dropped.", *text[1:]]
+    table = Table(title="Dropped tasks in their order", heads=heads, labels=4, rows=rows, breaks=(6,))
+    return Section(title="Log", text=text, tables=[table] if rows else [])
+
+
+def _kept(result: Refinement) -> Section:
+    kept = set(result.pruning.kept)
+    rows: list[list[TableCell]] = [
+        [ability, task, "kept" if task in kept else "dropped", _percent(result.frequency[task])]
+        for ability, tasks in result.bound.abilities.items()
+        for task in tasks
+    ]
+    unsure = sum(0.1 <= share <= 0.9 for share in result.frequency.values())
+    text = [
+        f"The same pruning of {result.resamples:,} resamples of the models: how often each task is kept. {unsure} of "
+        f"{len(result.frequency)} tasks are kept in 10 to 90 % of them; the median overlap (Jaccard) of their kept "
+        f"sets with this one is {result.jaccard:.2f}."
+    ]
+    if result.failed:
+        text.append(f"{result.failed} resamples had no solution and are left out.")
+    table = Table(title="Tasks", heads=["Ability", "Task", "Here", "Resamples that keep it, %"], labels=3, rows=rows)
+    return Section(title="Kept tasks", text=text, tables=[table])
+
+
+def _percent(share: float) -> Percent | None:
+    return Percent(share, 0) if np.isfinite(share) else None
+
+
+def _ranking(result: Refinement) -> Section:
+    own, others = result.ranking, result.random
+    count = min(TOP, max(1, len(result.table.models) // 2))
+    rows: list[list[TableCell]] = []
+    better_high = (
+        ("Spearman", "spearman", CELL, True), ("Kendall tau-b", "kendall", CELL, True),
+        ("Pairs of models in the same order", "pairs", CELL, True),
+        (f"Of {own.apart:,} pairs told apart by all tasks: turned around", "flips", 0, False),
+        ("Largest change of a rank", "largest", 0, False),
+        (f"Share of the {count} best that stay among them", "top", 2, True),
+    )  # fmt: skip
+    for label, field, decimals, high in better_high:
+        value = float(getattr(own, field)[0])
+        drawn = np.asarray(getattr(others, field), float)
+        ends = np.nanpercentile(drawn, [5, 95])
+        as_good = float((drawn >= value).mean() if high else (drawn <= value).mean())
+        rows.append(
+            [label, _cell(value, decimals), *(_cell(float(end), decimals) for end in ends), Percent(as_good, 0)]
+        )
+    flips = int(own.flips[0])
+    claim = (
+        "None of the pairs of models that all tasks tell apart is turned around."
+        if flips == 0
+        else f"{flips} pairs of models that all tasks tell apart are turned around."
+    )
+    heads = ["Figure", "Kept tasks", "Random, 5 %", "Random, 95 %", "Random sets as good, %"]
+    table = Table(title="The ranking before and after", heads=heads, labels=1, rows=rows)
+    text = [
+        f"Models are ranked by the mean of their standardised scores. {claim} Beside it {RANDOM_SETS:,} random sets "
+        "of as many tasks of each ability: if most of them are as good, the ranking is preserved by any choice.",
+        "Two models are told apart by all tasks if the mean difference over the tasks is beyond Student's t at 95 %.",
+    ]
+    return Section(title="Ranking", text=text, tables=[table])
+
+
+def _cell(value: float, decimals: int) -> TableCell:
+    return number(value, decimals)
+
+
+def _figures(result: Refinement) -> Section:
+    rows: list[list[TableCell]] = []
+    for label, field in _FIGURES:
+        drawn = _of(result.random_fits, field)
+        known = drawn[np.isfinite(drawn)]
+        ends = np.percentile(known, [5, 95]) if len(known) else (np.nan, np.nan)
+        rows.append(
+            [
+                label, number(float(_of(result.before, field)[0])), number(float(_of(result.after, field)[0])),
+                *(number(float(end)) for end in ends),
+            ]
+        )  # fmt: skip
+    if result.bound.structure.anchor is not None:
+        r2 = [of.fit.r2[:, -1] for of in (result.before, result.after, result.random_fits)]
+        ends = np.nanpercentile(r2[2], [5, 95])
+        rows.append(
+            ["R2 of the anchor", *(number(float(each[0])) for each in r2[:2]), *(number(float(e)) for e in ends)]
+        )
+    table = Table(
+        title="Figures of the benchmark", heads=["Figure", "All tasks", "Kept tasks", "Random, 5 %", "Random, 95 %"],
+        labels=1, rows=rows,
+    )  # fmt: skip
+    text = ["D_valid falls with every task, so compare the kept tasks with the random sets, which have as many."]
+    return Section(title="Benchmark", text=text, tables=[table])
+
+
+def _of(found: FactorFit, field: str) -> Floats:
+    values: Floats = getattr(found.quality, field)
+    return values
+
+
+def _people(result: Refinement) -> Section:
+    people = result.people
+    assert people is not None
+    rows: list[list[TableCell]] = [
+        [name, number(full), number(chosen), Number(chosen - full, CELL, sign=True), number(inside)]
+        for name, full, chosen, inside in zip(
+            people.names, people.all_tasks, people.chosen, people.in_sample, strict=True
+        )
+        if np.isfinite(full) and np.isfinite(chosen)
+    ]
+    heads = ["Score", "All tasks", "Kept tasks", "Gain", "Kept tasks, in sample"]
+    table = Table(title="Agreement with the anchor (Pearson)", heads=heads, labels=1, rows=rows)
+    text = [
+        f"Cross-fitted: the tasks are chosen and weighted by half of the models and judged on the other half (mean of "
+        f"{people.halves} halves). The last column is what choosing and judging on the same models would say."
+    ]
+    if people.failed:
+        text.append(f"{people.failed} halves had no solution and are left out.")
+    return Section(title="Agreement with people", text=text, tables=[table] if rows else [])
+
+
+def _sweep(result: Refinement) -> Section:
+    rows: list[list[TableCell]] = []
+    for swept in result.sweep:
+        head: list[TableCell] = [f"{swept.vif:g}", f"{swept.loading:g}"]
+        if swept.kept is None or swept.figures is None:
+            rows.append([*head, None, None, None, None, None])
+            continue
+        figures = [number(float(_of(swept.figures, field)[0])) for field in ("tc", "d_div", "d_valid")]
+        rows.append([*head, len(swept.kept), *figures, number(swept.spearman)])
+    heads = ["VIF at most", "Loading at least", "Tasks", "TC", "D_div", "D_valid", "Spearman"]
+    table = Table(title="Other limits", heads=heads, labels=2, rows=rows)
+    text = ["What other limits would have kept, and the Spearman correlation of the ranking with that of all tasks."]
+    return Section(title="Limits", text=text, tables=[table])
+
+
+def log_csv(result: Refinement) -> str:
+    """The log as CSV, a line for each dropped task."""
+    from vcrgen.report.forms import as_csv
+
+    heads = ["round", "task", "ability", "reason", "vif", "loading", "tc", "d_div", "d_valid", "srmr"]
+    rows = [
+        [
+            step.round, step.task, step.ability, step.reason,
+            *(Number(value) if np.isfinite(value) else None for value in (step.vif, step.loading, step.tc, step.d_div)),
+            *(Number(value) if np.isfinite(value) else None for value in (step.d_valid, step.srmr)),
+        ]
+        for step in result.pruning.log
+    ]  # fmt: skip
+    return as_csv(Table(title="", heads=heads, labels=0, rows=rows))
+
+
+def kept_spec(result: Refinement) -> str:
+    """The specification with the kept tasks, as YAML."""
+    kept = result.bound.spec.model_copy(update={"abilities": dict(result.kept.abilities)})
+    return kept.as_yaml()

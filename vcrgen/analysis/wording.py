@@ -1,0 +1,73 @@
+"""Sentences and cells that the documents of several analyses share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from vcrgen.analysis.factors import FEW_A_TASK, FEW_MODELS, Estimate
+from vcrgen.report.table import Between, Number, Table, TableCell
+
+if TYPE_CHECKING:
+    from vcrgen.analysis.tables import ScoreTable
+
+CELL = 3  # decimals of correlations, loadings and the like
+SMALLEST_P = 0.001
+
+
+def few_models(models: int, largest: int = 0) -> Iterator[str]:
+    """Warnings that there are too few models, for so many tasks of the largest ability."""
+    if models < FEW_MODELS:
+        yield (
+            f"Only {models} models: with fewer than {FEW_MODELS}, most figures here would be others for other "
+            "models. Read the intervals, not the figures."
+        )
+    if models < FEW_A_TASK * largest:
+        yield (
+            f"Only {models} models for an ability of {largest} tasks: with fewer than {FEW_A_TASK} models a task, "
+            "weights follow the sample."
+        )
+
+
+def between(low: float, high: float, decimals: int = CELL) -> Between | None:
+    """An interval as a cell; None where there is none."""
+    return Between(low, high, decimals) if math.isfinite(low) and math.isfinite(high) else None
+
+
+def number(value: float, decimals: int = CELL) -> Number | None:
+    """A number as a cell; None where it is not known."""
+    return Number(value, decimals) if math.isfinite(value) else None
+
+
+def figure(of: Estimate, decimals: int = CELL) -> tuple[TableCell, TableCell]:
+    """A figure and its interval as cells."""
+    return number(of.value, decimals), between(of.low, of.high, decimals)
+
+
+def p_value(p: float) -> str | None:
+    """A p-value as people read it."""
+    if not math.isfinite(p):
+        return None
+    return f"{p:.3f}" if p >= SMALLEST_P else f"<{SMALLEST_P}"
+
+
+def resampling_note(draws: int, failed: int, table: ScoreTable) -> str:
+    """How the intervals were made, and how many resamples failed."""
+    units = f"{len(set(table.families))} families of models" if table.families else "models"
+    lost = f" {failed:,} of them had no solution and are left out" if failed else " All of them had a solution"
+    none = "; that is more than 5 %, so no interval is given" if failed > 0.05 * draws else ""
+    return f"Intervals are 95 % percentile intervals of {draws:,} resamples of {units}.{lost}{none}."
+
+
+def errata_table(rows: Sequence[Sequence[str]]) -> Table:
+    """What a publication prints wrongly."""
+    heads, *lines = rows
+    return Table(
+        title="Printed wrongly in the publication", heads=[head.capitalize() for head in heads], labels=len(heads), rows=lines
+    )
+
+
+def listed(names: Sequence[str], most: int = 6) -> str:
+    """Names by commas, the last ones cut off."""
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
