@@ -33,26 +33,8 @@ class Example:
     about: str  # one sentence, which names the source and what is known to be wrong in it
     commands: Collection[str]
     load: Callable[[], Any]
-<<<<<<< HEAD
-
-
-def _items() -> Any:
-    from vcrgen.analysis.items.example import example_items
-
-    return example_items()
-
-
-EXAMPLES: Mapping[str, Example] = {
-    "items": Example(
-        about="60 models on 300 items, made from a seed: with a wrong key, a copy, and missing cells.",
-        commands=("items", "shorten"),
-        load=_items,
-    ),
-}
-=======
     spec: Callable[[], FactorSpec] | None = None  # for the commands that need one
     errata: str = ""  # the file of benchmarks/ that lists what is printed wrongly
->>>>>>> analysis
 
 
 def example(name: str, command: str) -> Example:
@@ -137,6 +119,12 @@ def _vcr_map() -> CorrelationTable:
     )
 
 
+def _items() -> Any:
+    from vcrgen.analysis.items.example import example_items
+
+    return example_items()
+
+
 EXAMPLES: Mapping[str, Example] = {
     "gold": Example(
         about="Table IX of the GOLD paper: 20 models on its eleven tasks; their human scores are unpublished.",
@@ -157,5 +145,9 @@ EXAMPLES: Mapping[str, Example] = {
         about="Correlations of 23 benchmarks over 38 models, read from the heatmap of the VCR paper (PDF of August "
         "2024, Figure 3); its scores are unpublished, and its clusters are those of abs(r).",
         commands=("map",), load=_vcr_map,
+    ),
+    "items": Example(
+        about="60 models on 300 items of 150 images, made from a seed: with a wrong key, a copy, and missing cells.",
+        commands=("items", "shorten"), load=_items,
     ),
 }  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -21,7 +21,6 @@ from vcrgen.files import output_errors, write_text
 if TYPE_CHECKING:
     from vcrgen.analysis.document import Document
     from vcrgen.analysis.examples import Example
-    from vcrgen.analysis.refinement import Refinement
     from vcrgen.analysis.spec import FactorSpec
     from vcrgen.analysis.tables import ScoreTable
 
@@ -78,7 +77,7 @@ def map_tasks(
 
     chosen = checked(MapOptions, given(options))
     shown = report_form(form, out, scores or [])
-    shipped = _example(example, "map", scores)
+    shipped = shipped_example(example, "map", scores or [])
     table = shipped.load() if shipped else read_scores(scores or [], lower_is_better=chosen.lower_is_better)
     result = make_map(
         table, method=chosen.method, basis=chosen.basis, clusters=chosen.clusters, seed=chosen.seed,
@@ -111,7 +110,7 @@ def factors(
 
     chosen = checked(FactorOptions, given(options))
     shown = report_form(form, out, [*(scores or []), *([spec] if spec else [])])
-    shipped = _example(example, "factors", scores, spec)
+    shipped = shipped_example(example, "factors", [*(scores or []), spec])
     table, wanted = _table_and_spec(scores, spec, shipped, chosen)
     result = fit_factors(table, wanted, seed=chosen.seed, draws=chosen.resamples)
     write_report(
@@ -141,46 +140,34 @@ def prune(
 ) -> None:
     """Drop redundant and weak tasks one by one, and say what that is worth beside random choices."""
     from vcrgen.analysis.document import form_of
-    from vcrgen.analysis.prune_document import prune_document
+    from vcrgen.analysis.prune_document import kept_spec, log_csv, prune_document
     from vcrgen.analysis.refinement import refine
 
     chosen = checked(PruneOptions, given(options))
     shown = form_of(form or ("html" if out else "text"), "")
     if shown == "html" and out is None:
         raise AnalysisError("The HTML report is a file: name a folder for it with --out pruned.")
-    shipped = _example(example, "prune", scores, spec)
+    shipped = shipped_example(example, "prune", [*(scores or []), spec])
     table, wanted = _table_and_spec(scores, spec, shipped, chosen)
     result = refine(table, wanted, batch=chosen.batch, seed=chosen.seed, repeats=chosen.resamples)
     document = prune_document(result, settings=settings("prune", chosen), private=chosen.private, **_published(shipped))
     if out is None:
         write_report(document, shown, None)
     else:
-        _write_pruning(result, document, shown, out)
+        write_folder(document, shown, out, {"kept.yaml": kept_spec(result), "log.csv": log_csv(result)})
 
 
-def _write_pruning(result: Refinement, document: Document, form: str, out: Path) -> None:
-    """A folder with the kept tasks as a specification, the log, and the report."""
-    from vcrgen.analysis.document import SUFFIXES
-    from vcrgen.analysis.prune_document import kept_spec, log_csv
-    from vcrgen.work.folder import new_folder
+def shipped_example(name: str | None, command: str, files: Sequence[Path | None]) -> Example | None:
+    """The example that is asked for in place of files; None if none is.
 
-    suffix = next((suffix for suffix, each in SUFFIXES.items() if each == form), ".txt")
-    with new_folder(out, mark=MARK) as folder:
-        files = {MARK: "", "kept.yaml": kept_spec(result), "log.csv": log_csv(result)}
-        files[f"report{suffix}"] = _as_text(document, form)
-        for name, text in files.items():
-            write_text(folder / name, text)
-    console.out.print(
-        f"Written: {out} (kept.yaml, log.csv, report{suffix})", markup=False, highlight=False, soft_wrap=True
-    )
-
-
-def _example(name: str | None, command: str, scores: Sequence[Path] | None, spec: Path | None = None) -> Example | None:
+    Raises:
+        AnalysisError: The command does not take it, or there are files as well.
+    """
     from vcrgen.analysis.examples import example
 
     if name is None:
         return None
-    if scores or spec:
+    if any(files):
         raise AnalysisError("--example takes the place of files; give one of them.")
     return example(name, command)
 
@@ -253,6 +240,19 @@ def write_report(document: Document, form: str, out: Path | None) -> None:
     with output_errors(out):
         write_text(out, _as_text(document, form))
     console.out.print(f"Written: {out}", markup=False, highlight=False, soft_wrap=True)
+
+
+def write_folder(document: Document, form: str, out: Path, files: Mapping[str, str]) -> None:
+    """Write a folder with a document and the files that go with it; an earlier folder of ours is replaced."""
+    from vcrgen.analysis.document import SUFFIXES
+    from vcrgen.work.folder import new_folder
+
+    suffix = next((suffix for suffix, each in SUFFIXES.items() if each == form), ".txt")
+    texts = {**files, f"report{suffix}": _as_text(document, form)}
+    with new_folder(out, mark=MARK) as folder:
+        for name, text in {MARK: "", **texts}.items():
+            write_text(folder / name, text)
+    console.out.print(f"Written: {out} ({', '.join(texts)})", markup=False, highlight=False, soft_wrap=True)
 
 
 def _as_text(document: Document, form: str) -> str:

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from vcrgen.cli import console
-from vcrgen.cli.analyze import ExampleName, Form, Out, analyze, report_form, write_report
+from vcrgen.cli.analyze import (
+    ExampleName,
+    Form,
+    Out,
+    analyze,
+    report_form,
+    settings,
+    shipped_example,
+    write_folder,
+    write_report,
+)
 from vcrgen.cli.options import examples, options_of
 from vcrgen.config import ItemOptions, ShortenOptions, checked, given
 from vcrgen.errors import AnalysisError
-from vcrgen.files import write_text
 
 if TYPE_CHECKING:
     from vcrgen.analysis.items.table import ItemTable
@@ -24,7 +32,6 @@ Files = Annotated[
         help="Evidence of vcrgen score --spans (.parquet, .jsonl), or long tables model,item,score[,image]."
     ),
 ]
-REPORT = "shorten.html"  # also the mark of a folder that may be replaced
 
 
 @analyze.command(
@@ -53,11 +60,10 @@ def items(
     from vcrgen.analysis.items.report import analyse_items, items_document
 
     chosen = checked(ItemOptions, given(options))
-    inputs = [*(files or ()), *([data] if data else [])]
-    report = report_form(form, out, inputs)
+    shown = report_form(form, out, [*(files or []), *([data] if data else [])])
     table = _table(files or [], example, chosen, "items")
     result = analyse_items(table, data=data, seed=chosen.seed, resamples=chosen.resamples)
-    write_report(items_document(result, seed=chosen.seed, resamples=chosen.resamples), report, out)
+    write_report(items_document(result, settings=settings("items", chosen)), shown, out)
 
 
 @analyze.command(
@@ -76,7 +82,8 @@ def shorten(
     example: ExampleName = None,
     form: Form = None,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Write a folder: shorten.html, and ids-N.txt for score --subset.")
+        Path | None,
+        typer.Option("--out", "-o", help="Write the report and files ids-N.txt, for score --subset, to this folder."),
     ] = None,
     **options: Any,
 ) -> None:
@@ -85,43 +92,30 @@ def shorten(
     Of random, stratified, information-based and clustered subsets of each size it tells the error of scores, the
     agreement of rankings and how often two models keep their order.
     """
-    from vcrgen.analysis.document import render
+    from vcrgen.analysis.document import form_of
     from vcrgen.analysis.items.short_report import shorten_document, shorten_items, subset_files
     from vcrgen.scorer.subset import subset_text
 
     chosen = checked(ShortenOptions, given(options))
-    if out is not None and form is not None:
-        raise AnalysisError("--out is a folder with an HTML report and files of ids; leave out --format, or --out.")
-    report = report_form(form, None, files or [])
+    shown = form_of(form or ("html" if out else "text"), "")
+    if shown == "html" and out is None:
+        raise AnalysisError("The HTML report is a file: name a folder for it with --out short.")
     table = _table(files or [], example, chosen, "shorten")
     result = shorten_items(table, chosen)
-    document = shorten_document(table, result, chosen)
+    document = shorten_document(table, result, chosen, settings=settings("shorten", chosen))
     if out is None:
-        write_report(document, report, None)
-        return
-    texts = {name: subset_text(ids) for name, ids in subset_files(result, chosen.method).items()}
-    _write_folder(out, {REPORT: render(document, "html"), **texts})
+        write_report(document, shown, None)
+    else:
+        texts = {name: subset_text(ids) for name, ids in subset_files(result, chosen.method).items()}
+        write_folder(document, shown, out, texts)
 
 
 def _table(files: Sequence[Path], example: str | None, options: ItemOptions, command: str) -> ItemTable:
     """The items of files, or of an example."""
-    from vcrgen.analysis.examples import example as example_of
     from vcrgen.analysis.items.read import EvidenceChoice, read_items
 
-    if example is None:
-        choice = EvidenceChoice(metric=options.metric, mode=options.mode, view=options.view)
-        return read_items(files, choice, private=options.private)
-    if files:
-        raise AnalysisError("Give files or --example, not both.")
-    table: ItemTable = example_of(example, command).load()
-    return table
-
-
-def _write_folder(out: Path, texts: Mapping[str, str]) -> None:
-    from vcrgen.cli.terminal import print_parts
-    from vcrgen.work.folder import new_folder
-
-    with new_folder(out, mark=REPORT) as folder:
-        for name, text in texts.items():
-            write_text(folder / name, text)
-    print_parts(console.out, [f"Written: {', '.join(str(out / name) for name in texts)}\n"])
+    if shipped := shipped_example(example, command, files):
+        made: ItemTable = shipped.load()
+        return made
+    choice = EvidenceChoice(metric=options.metric, mode=options.mode, view=options.view)
+    return read_items(files, choice, private=options.private)

@@ -95,8 +95,8 @@ def analyse_items(table: ItemTable, *, data: Path | None = None, seed: int = 0, 
     )  # fmt: skip
 
 
-def items_document(result: ItemResult, *, seed: int, resamples: int) -> Document:
-    """The report on an analysis of items."""
+def items_document(result: ItemResult, *, settings: str) -> Document:
+    """The report on an analysis of items; ``settings`` is a line that says how it was made."""
     table = result.table
     sections = [_models(result), _reliability(result), _all_items(result), _suspects(result)]
     if result.model is not None:
@@ -109,7 +109,7 @@ def items_document(result: ItemResult, *, seed: int, resamples: int) -> Document
         sections=sections,
         not_shown=_NOT_SHOWN + ((_NOT_CAUSES,) if result.hardness is not None else ()),
         warnings=[*few_models(table), *result.notes],
-        settings=f"seed {seed}, {resamples} resamples of models",
+        settings=settings,
         private=table.hidden,
     )
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from vcrgen.analysis.document import Document, Drawing, Section
 from vcrgen.analysis.items.classical import Range
 from vcrgen.analysis.items.report import between, described, few_models, number, share
-from vcrgen.analysis.items.shorten import ABOUT, METHODS, Shortened, SubsetResult, default_sizes, shorten
+from vcrgen.analysis.items.shorten import METHODS, Shortened, SubsetResult, about_methods, default_sizes, shorten
 from vcrgen.analysis.items.table import ItemTable, check_size
 from vcrgen.config import ShortenOptions
 from vcrgen.report.charts import curve
@@ -41,8 +41,8 @@ def subset_files(result: Shortened, method: str) -> Mapping[str, tuple[str, ...]
     return {f"ids-{size}.txt": ids for (name, size), ids in result.chosen.items() if name == method}
 
 
-def shorten_document(table: ItemTable, result: Shortened, options: ShortenOptions) -> Document:
-    """The report on shorter sets."""
+def shorten_document(table: ItemTable, result: Shortened, options: ShortenOptions, *, settings: str) -> Document:
+    """The report on shorter sets; ``settings`` is a line that says how it was made."""
     unit = "images" if table.grouped else "items"
     limits = options.error is not None or options.agreement is not None
     return Document(
@@ -55,7 +55,7 @@ def shorten_document(table: ItemTable, result: Shortened, options: ShortenOption
         ],
         not_shown=_NOT_SHOWN,
         warnings=few_models(table),
-        settings=f"seed {options.seed}, {options.repeats} repeats, method {options.method}, item model {result.kind}",
+        settings=settings,
         private=table.hidden,
     )
 
@@ -107,7 +107,10 @@ def _how_near(result: Shortened, unit: str) -> Section:
             f"{result.units} {unit}. The rank correlation is Spearman's, among the held-out models. A decision is "
             "right if two held-out models, which all items tell apart beyond chance, stand in the same order. Ranges "
             "hold 95 % of the repeats.",
-            *(f"{method.capitalize()}: {about}.".replace("units", unit) for method, about in ABOUT.items()),
+            *(
+                f"{method.capitalize()}: {about}."
+                for method, about in about_methods(unit, "Rasch model" if result.kind == "Rasch" else "2PL").items()
+            ),
         ],
         drawings=[
             Drawing(

@@ -101,12 +101,16 @@ METHODS: Mapping[str, Order] = {
     "information": _informative,
     "clustered": _clustered,
 }
-ABOUT = {
-    "random": "any units",
-    "stratified": "in order of difficulty, one of each of as many equal parts as are kept",
-    "information": "the same parts, and of each the unit that tells most by the Rasch model or 2PL",
-    "clustered": "one of each equal part of an order by clusters of units that the same models do well on",
-}
+
+
+def about_methods(unit: str, model: str) -> dict[str, str]:
+    """What each way to choose does, for people."""
+    return {
+        "random": f"any {unit}",
+        "stratified": f"the {unit} in order of difficulty, cut into as many equal parts as are kept, one of each",
+        "information": f"the same parts, and of each the one that tells most of the models by the {model}",
+        "clustered": f"one of each equal part of an order by clusters of {unit} that the same models do well on",
+    }
 
 
 class SubsetFit(NamedTuple):
