@@ -314,7 +314,7 @@ class ShortenOptions(ItemOptions):
     agreement: float | None = option(
         None, "Find the smallest size whose ranking correlates so with that of all.", gt=0, le=1
     )
-    repeats: int = option(40, "How often models are held out of the choice.", ge=10, le=1000)
+    resamples: int = option(40, "How often models are held out of the choice.", ge=10, le=1000)
 
     @model_validator(mode="after")
     def _sizes_are_numbers(self) -> Self:

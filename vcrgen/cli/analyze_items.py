@@ -73,10 +73,7 @@ def items(
         "vcrgen score preds.jsonl --data data/my-vcr --subset short/ids-200.txt",
     )
 )
-@options_of(
-    ShortenOptions,
-    only=("keep", "method", "error", "agreement", "repeats", "metric", "mode", "view", "seed", "private"),
-)
+@options_of(ShortenOptions)
 def shorten(
     files: Files = None,
     example: ExampleName = None,

@@ -75,12 +75,20 @@ def histogram(counts: Sequence[int], ticks: Iterable[tuple[float, str]]) -> Mark
 
 
 def curve(
-    points: Sequence[tuple[float, float]], ticks: Iterable[tuple[float, str]], marks: Iterable[float] = ()
+    points: Sequence[tuple[float, float]],
+    ticks: Iterable[tuple[float, str]],
+    *,
+    other: Sequence[tuple[float, float]] = (),
+    marks: Iterable[float] = (),
 ) -> Markup:
-    """A line through points of a place and a height from 0 to 1; ``marks`` are places with a stroke at the bottom."""
+    """A line through points of a place and a height from 0 to 1, and another, broken one to compare it with.
+
+    ``marks`` are places with a stroke at the bottom; ticks as in :func:`scatter`.
+    """
     drawn = [
-        f'<line class="curve" x1="{_at(a):.2f}%" y1="{_height(b)}" x2="{_at(c):.2f}%" y2="{_height(d)}"/>'
-        for (a, b), (c, d) in pairwise(points)
+        f'<line class="{kind}" x1="{_at(a):.2f}%" y1="{_height(b)}" x2="{_at(c):.2f}%" y2="{_height(d)}"/>'
+        for kind, line in (("other", other), ("curve", points))
+        for (a, b), (c, d) in pairwise(line)
     ]
     strokes = (f'<line class="mean" x1="{_at(x):.2f}%" x2="{_at(x):.2f}%" y1="182" y2="190"/>' for x in marks)
     return _svg("sc", _base_line() + "".join(strokes) + "".join(drawn) + _ticks(ticks))

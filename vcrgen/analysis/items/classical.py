@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from vcrgen.analysis.items.table import ItemTable, model_scores
 from vcrgen.rng import rng_for
 from vcrgen.stats.bootstrap import weights_of
@@ -22,8 +24,6 @@ from vcrgen.stats.intervals import mean_interval
 from vcrgen.stats.paired import benjamini_hochberg
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from vcrgen.stats.arrays import Bits, Floats, Ints
 
 SPLITS = 200  # random halves
@@ -57,22 +57,16 @@ class ItemFigures:
     @property
     def never(self) -> Ints:
         """Items that no model solves at all."""
-        import numpy as np
-
         return np.flatnonzero(self.p == 0)
 
     @property
     def always(self) -> Ints:
         """Items that every model solves."""
-        import numpy as np
-
         return np.flatnonzero(self.p == 1)
 
     @property
     def negative(self) -> Ints:
         """Items that better models solve less, beyond chance: perhaps their key is wrong. The worst comes first."""
-        import numpy as np
-
         found = np.flatnonzero((self.rest < 0) & (self.adjusted < RARE))
         return found[np.argsort(self.rest[found], kind="stable")]
 
@@ -114,8 +108,6 @@ class Copies(NamedTuple):
 
 def item_figures(table: ItemTable) -> ItemFigures:
     """The classical figures of each item."""
-    import numpy as np
-
     there, count = table.present, table.present.sum(axis=1)
     totals = np.nansum(table.scores, axis=1)
     models = there.sum(axis=0)
@@ -138,8 +130,6 @@ def item_figures(table: ItemTable) -> ItemFigures:
 
 def reliability(table: ItemTable, *, seed: int, resamples: int) -> Reliability | None:
     """How reliable the models' scores are; None with fewer than three models that have every item."""
-    import numpy as np
-
     rows = table.whole
     if len(rows) < 3:
         return None
@@ -162,8 +152,6 @@ def score_intervals(table: ItemTable) -> tuple[Floats, Floats, Floats, Floats]:
 
     As in ``vcrgen score``: images are the pieces of evidence, and the interval is Wilson's for as many answers as vary.
     """
-    import numpy as np
-
     sums, counts = table.sums()
     means, total, groups = model_scores(table), counts.sum(axis=1), (counts > 0).sum(axis=1)
     sd = np.sqrt(((sums - means[:, None] * counts) ** 2).sum(axis=1)) / total
@@ -210,8 +198,6 @@ def _blocks(items: int) -> Iterator[slice]:
 
 def _correlations(x: Floats, y: Floats, inside: Bits) -> Floats:
     """The correlation of each column of ``x`` with that of ``y``, over the rows that are inside; else both hold 0."""
-    import numpy as np
-
     n = inside.sum(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
         dx = np.where(inside, x - x.sum(axis=0) / n, 0.0)
@@ -231,8 +217,6 @@ def _alpha(scores: Floats) -> float:
 
 def _alpha_dropped(scores: Floats) -> Floats:
     """Alpha of the items without each of them."""
-    import numpy as np
-
     models, items = scores.shape
     if models < 3 or items < 3:
         return np.full(items, np.nan)
@@ -248,8 +232,6 @@ def _alpha_dropped(scores: Floats) -> Floats:
 
 def _resampled_alphas(scores: Floats, *, seed: int, resamples: int) -> Floats:
     """Alpha of resamples of models; NaN where all models drawn have the same score."""
-    import numpy as np
-
     models, items = scores.shape
     total, squares = scores.sum(axis=1), scores**2
     alphas: list[Floats] = []
@@ -265,8 +247,6 @@ def _resampled_alphas(scores: Floats, *, seed: int, resamples: int) -> Floats:
 
 def _halves(table: ItemTable, seed: int) -> Range:
     """The split-half reliability over random halves of the groups, by Spearman and Brown to full length."""
-    import numpy as np
-
     groups = len(table.group_names)
     if groups < 2:
         return Range(math.nan, math.nan, math.nan)
@@ -289,8 +269,6 @@ def _components(table: ItemTable) -> tuple[float, float, float, float]:
     model, one-way data with images as groups of unequal size, whose mean squares are set equal to what is expected of
     them. A part that comes out negative counts as 0.
     """
-    import numpy as np
-
     models, items = table.scores.shape
     centred = table.scores - table.scores.mean(axis=0)
     sizes = np.bincount(table.groups).astype(np.float64)
@@ -313,8 +291,6 @@ def _components(table: ItemTable) -> tuple[float, float, float, float]:
 
 def _alike(scores: Floats, there: Bits) -> Iterator[tuple[int, int, float]]:
     """Pairs of columns, the first before the second, whose correlation over rows that have both is a copy's."""
-    import numpy as np
-
     complete = bool(there.all())
     filled = np.where(there, scores - np.nanmean(scores, axis=0), 0.0)
     scale = np.sqrt((filled**2).sum(axis=0))
@@ -353,6 +329,4 @@ def _hypergeometric(models: int, first: int, second: int, both: int) -> float:
 
 def generator(seed: int, stage: str) -> np.random.Generator:
     """A generator of numbers for a stage of the analysis of items."""
-    import numpy as np
-
     return np.random.default_rng(rng_for(seed, "items", stage).getrandbits(128))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from vcrgen.analysis.items.classical import generator
 from vcrgen.analysis.items.table import ItemTable
 
@@ -25,8 +27,6 @@ class MadeItems:
 
     def ask(self, models: int, *, sample: int = 0, images: int | None = None) -> tuple[ItemTable, Floats]:
         """The answers of some models, and the models' abilities; another ``sample`` has other models."""
-        import numpy as np
-
         rng = generator(self.seed, f"models {sample}")
         items = len(self.slope)
         groups = np.sort(np.arange(items) % images) if images else np.arange(items)
@@ -39,8 +39,6 @@ class MadeItems:
 
 def made_items(items: int, *, seed: int, image: float = 0.0) -> MadeItems:
     """Items with slopes about 1 and difficulties from easy to hard."""
-    import numpy as np
-
     rng = generator(seed, "items")
     slope = np.exp(rng.normal(0, 0.35, items))
     return MadeItems(slope=slope, intercept=-slope * rng.normal(0, 1.2, items), image=image, seed=seed)
@@ -48,8 +46,6 @@ def made_items(items: int, *, seed: int, image: float = 0.0) -> MadeItems:
 
 def named(scores: Floats, groups: Ints | None = None, *, source: str) -> ItemTable:
     """A table of scores with made names, in their order."""
-    import numpy as np
-
     models, items = scores.shape
     of = np.arange(items) if groups is None else groups
     count = int(of.max()) + 1
@@ -68,8 +64,6 @@ def example_items() -> ItemTable:
 
     A wrong key, a copy, an item that everybody solves, one that nobody does, and missing cells.
     """
-    import numpy as np
-
     table, ability = made_items(300, seed=14, image=0.6).ask(60, images=150)
     scores = table.scores.copy()
     rng = generator(14, "faults")

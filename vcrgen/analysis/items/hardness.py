@@ -18,7 +18,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from vcrgen.analysis.items.classical import two_sided
 from vcrgen.analysis.items.table import ItemTable
@@ -73,8 +75,6 @@ def what_makes_hard(table: ItemTable, traits: Sequence[Trait]) -> Hardness:
     Raises:
         AnalysisError: No trait differs between items, or the estimates do not settle.
     """
-    import numpy as np
-
     usable, left_out = _usable(traits)
     if not usable:
         raise AnalysisError(f"{table.source}: no trait differs between the items, so nothing can tell what is hard.")
@@ -94,8 +94,6 @@ def what_makes_hard(table: ItemTable, traits: Sequence[Trait]) -> Hardness:
 
 def _usable(traits: Sequence[Trait]) -> tuple[list[Trait], list[tuple[str, str]]]:
     """The traits that differ between items and are no sum of those before them, and why others are left out."""
-    import numpy as np
-
     usable: list[Trait] = []
     left_out = []
     basis: list[Floats] = []
@@ -120,8 +118,6 @@ class _Mixed:
     """The fit; the first of the fixed effects is the intercept."""
 
     def __init__(self, table: ItemTable, columns: Floats) -> None:
-        import numpy as np
-
         self.scores, self.there = np.nan_to_num(table.scores), table.present.astype(np.float64)
         self.groups, self.source = table.groups, table.source
         models, items = self.scores.shape
@@ -138,8 +134,6 @@ class _Mixed:
 
     def run(self) -> int:
         """Weighted least squares and new widths in turn, until nothing changes."""
-        import numpy as np
-
         for rounds in range(1, _MOST_ROUNDS + 1):
             before = np.concatenate([self.fixed, np.sqrt(self.variances)])
             self._round()
@@ -152,8 +146,6 @@ class _Mixed:
 
     def _round(self) -> None:
         """One step of least squares for the effects, and one for the variances."""
-        import numpy as np
-
         models, fixed, groups = len(self.of_models), len(self.fixed), self.groups
         logits = self.of_models[:, None] + (self.design @ self.fixed + self.images[groups] + self.of_items)
         # The mean of a logistic function of what is normally distributed, and its slope (MacKay, 1992).
@@ -167,7 +159,7 @@ class _Mixed:
         of_item = weight.sum(axis=0)
         crossed = np.vstack([(self.design * of_item[:, None]).T, weight])  # (fixed + models) x items
         right = np.concatenate([self.design.T @ working.sum(axis=0), working.sum(axis=1)])
-        left: Floats = np.zeros((fixed + models, fixed + models))
+        left: Any = np.zeros((fixed + models, fixed + models))
         left[:fixed, :fixed] = self.design.T @ crossed[:fixed].T
         left[fixed:, :fixed] = weight @ self.design
         left[:fixed, fixed:] = left[fixed:, :fixed].T
@@ -175,13 +167,13 @@ class _Mixed:
 
         of_items = of_item + 1 / by_item  # the diagonal of the items' part
         item_right = working.sum(axis=0)
-        left = left - (crossed / of_items) @ crossed.T
+        left -= (crossed / of_items) @ crossed.T
         right -= crossed @ (item_right / of_items)
         kept = 1 - of_item / of_items
         image_crossed = _by_group(crossed * kept, groups, len(self.images))  # (fixed + models) x images
         image_diagonal = _by_group((of_item * kept)[None], groups, len(self.images))[0] + 1 / by_image
         image_right = _by_group((item_right * kept)[None], groups, len(self.images))[0]
-        left = left - (image_crossed / image_diagonal) @ image_crossed.T
+        left -= (image_crossed / image_diagonal) @ image_crossed.T
         right -= image_crossed @ (image_right / image_diagonal)
 
         inverse: Floats = np.linalg.inv(left)
@@ -218,8 +210,6 @@ class _Mixed:
 
 def _by_group(values: Floats, groups: Ints, count: int) -> Floats:
     """The sums of columns that have the same group; groups are sorted by their items or not."""
-    import numpy as np
-
     order = np.argsort(groups, kind="stable")
     starts = np.searchsorted(groups[order], np.arange(count))
     sums: Floats = np.add.reduceat(values[:, order], starts, axis=1)

@@ -17,6 +17,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from vcrgen.analysis.items.table import ItemTable
 from vcrgen.errors import AnalysisError
 
@@ -95,8 +97,6 @@ class _Fit:
     """The EM algorithm on one table; arrays are items x nodes unless said otherwise."""
 
     def __init__(self, table: ItemTable, *, rasch: bool) -> None:
-        import numpy as np
-
         self.items = table.varied
         if not len(self.items):
             raise AnalysisError(f"{table.source}: no item is solved by some models and not by others.")
@@ -114,8 +114,6 @@ class _Fit:
 
     def run(self) -> ItemModel:
         """Expectation and maximisation until nothing changes."""
-        import numpy as np
-
         for rounds in range(1, _MOST_ROUNDS + 1):
             before = np.concatenate([self.slope, self.intercept])
             weights = self._weights()
@@ -130,15 +128,11 @@ class _Fit:
         )
 
     def _logits(self) -> Floats:
-        import numpy as np
-
         logits: Floats = np.outer(self.slope, self.nodes) + self.intercept[:, None]
         return logits
 
     def _weights(self) -> Floats:
         """Models x nodes: how likely each ability is, given a model's scores."""
-        import numpy as np
-
         logits = self._logits()
         fails = -np.logaddexp(0.0, logits)
         log = self.scores @ logits + (fails.sum(axis=0) if self.there is None else self.there @ fails) + self.log_prior
@@ -148,15 +142,11 @@ class _Fit:
 
     def _counts(self, weights: Floats) -> tuple[Floats, Floats]:
         """How many models are expected at each node that have an item, and the score they are expected to have."""
-        import numpy as np
-
         shape = (len(self.items), _NODES)
         count = np.broadcast_to(weights.sum(axis=0), shape) if self.there is None else self.there.T @ weights
         return count, self.scores.T @ weights
 
     def _maximise(self, weights: Floats) -> None:
-        import numpy as np
-
         count, solved = self._counts(weights)
         for _ in range(_STEPS):
             p = _logistic(self._logits())
@@ -187,8 +177,6 @@ class _Fit:
         Left to themselves the rounds do so, too, but slowly where many items say precisely what a model can do
         (parameter expansion: Liu, Rubin and Wu, 1998).
         """
-        import numpy as np
-
         share = weights.mean(axis=0)
         mean = float(share @ self.nodes)
         deviation = float(np.sqrt(share @ self.nodes**2 - mean**2))
@@ -196,8 +184,6 @@ class _Fit:
         self.slope = self.slope * deviation
 
     def _made(self, weights: Floats, rounds: int) -> ItemModel:
-        import numpy as np
-
         ability, ability_error = self._abilities(weights)
         aa, ac, cc = self._observed(weights)
         cc = cc + 1 / self.deviation**2
@@ -244,8 +230,6 @@ class _Fit:
 
     def _abilities(self, weights: Floats) -> tuple[Floats, Floats]:
         """The likeliest ability of each model, from the grid's on by Newton's steps, and its standard error."""
-        import numpy as np
-
         ability = weights @ self.nodes
         there = np.ones_like(self.scores) if self.there is None else self.there
         for _ in range(5):
@@ -256,7 +240,5 @@ class _Fit:
 
 
 def _logistic(logits: Floats) -> Floats:
-    import numpy as np
-
     values: Floats = 0.5 * (1 + np.tanh(logits / 2))
     return values

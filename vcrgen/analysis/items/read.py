@@ -17,6 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from vcrgen.analysis.items.table import MOST_CELLS, HiddenText, ItemTable
 from vcrgen.dataset.key import HIDDEN_MODE
 from vcrgen.errors import AnalysisError
@@ -221,7 +223,6 @@ class _Gathered:
 
     def add(self, file: Path, columns: Columns) -> None:
         """Take a chunk."""
-        import numpy as np
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -245,8 +246,6 @@ class _Gathered:
 
     def _take_evidence(self, file: Path, columns: Columns, scores: Any) -> Bits:
         """Which rows are of the mode and view; the scores of those without an answer become NaN."""
-        import numpy as np
-
         for text in columns["signature"].unique().to_pylist():
             self._check_signature(file, text or "")
         outcomes = np.array(columns["outcome"].to_pylist(), object)
@@ -281,8 +280,6 @@ class _Gathered:
 
     def _spans(self, file: Path, columns: Columns) -> Ints:
         """Codes of spans; their image is the group."""
-        import numpy as np
-
         questions = _codes(file, "question_id", columns["question_id"], self.groups)
         numbers = columns["span"].to_numpy(zero_copy_only=False)
         if not ((numbers >= 0) & (numbers < MOST_SPANS) & (numbers == np.floor(numbers))).all():
@@ -308,8 +305,6 @@ class _Gathered:
 
     def table(self, source: str, private: bool) -> ItemTable:
         """The table of all that was taken, in the order of names."""
-        import numpy as np
-
         hidden = any(mode == HIDDEN_MODE for mode, _ in self.cells)
         if hidden and not private:
             raise AnalysisError(
@@ -357,8 +352,6 @@ class _Gathered:
 
     def _matrix(self, source: str, models: Sequence[str], shown: Sequence[str]) -> Any:
         """Models in order x items as they came."""
-        import numpy as np
-
         place = np.empty(len(models), np.int64)
         place[[self.models[name] for name in models]] = np.arange(len(models))
         scores = np.full((len(models), len(self.items)), np.nan)
@@ -384,8 +377,6 @@ def _is(cell: tuple[str, str], choice: EvidenceChoice) -> bool:
 
 def _codes(file: Path, name: str, column: pa.Array, known: dict[str, int]) -> Ints:
     """The numbers that stand for texts; a new text gets the next number."""
-    import numpy as np
-
     encoded = column.dictionary_encode()
     if encoded.indices.null_count:
         raise AnalysisError(f"{file} has a row without {name!r}.")

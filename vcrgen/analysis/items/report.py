@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from vcrgen.analysis.document import Document, Drawing, Section
 from vcrgen.analysis.items.classical import (
     COPY,
@@ -235,8 +237,6 @@ def _estimate(value: Range) -> tuple[TableCell, TableCell]:
 
 
 def _all_items(result: ItemResult) -> Section:
-    import numpy as np
-
     table, figures, model = result.table, result.figures, result.model
     solved = np.histogram(figures.p, 10, (0, 1))[0].tolist()
     known = figures.rest[~np.isnan(figures.rest)]
@@ -328,8 +328,6 @@ def _suspects(result: ItemResult) -> Section:
 
 
 def _item_model(result: ItemResult, model: ItemModel) -> Section:
-    import numpy as np
-
     grid = np.linspace(-_REACH, _REACH, _POINTS)
     told = model.information(grid).sum(axis=1)
     places = ((model.ability + _REACH) / (2 * _REACH)).tolist()
@@ -358,7 +356,7 @@ def _item_model(result: ItemResult, model: ItemModel) -> Section:
         drawings=[
             Drawing(
                 title="Information of all items by ability",
-                svg=curve(points, _ABILITIES, places),
+                svg=curve(points, _ABILITIES, marks=places),
                 note="Where the line is high, models are told apart best. A stroke at the bottom is a model.",
             )
         ],
@@ -373,8 +371,6 @@ def _item_model(result: ItemResult, model: ItemModel) -> Section:
 
 def _top(result: ItemResult, model: ItemModel) -> Section:
     """Which items tell the best models apart: a fifth of them, at least three."""
-    import numpy as np
-
     table = result.table
     count = max(3, math.ceil(len(table.models) / 5))
     best = np.argsort(-model.ability, kind="stable")[:count]

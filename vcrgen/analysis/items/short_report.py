@@ -33,7 +33,7 @@ def shorten_items(table: ItemTable, options: ShortenOptions) -> Shortened:
     """
     check_size(table)
     sizes = options.sizes or default_sizes(len(table.group_names))
-    return shorten(table, sizes, seed=options.seed, repeats=options.repeats)
+    return shorten(table, sizes, seed=options.seed, repeats=options.resamples)
 
 
 def subset_files(result: Shortened, method: str) -> Mapping[str, tuple[str, ...]]:
@@ -50,7 +50,7 @@ def shorten_document(table: ItemTable, result: Shortened, options: ShortenOption
         lead=f"{described(table)}, from {table.source}. {result.held_out} models are held out, {result.repeats} times.",
         sections=[
             *([_smallest(result, options, unit)] if limits else []),
-            _how_near(result, unit),
+            _how_near(result, options.method, unit),
             _against_random(result, unit),
         ],
         not_shown=_NOT_SHOWN,
@@ -79,8 +79,9 @@ def _smallest(result: Shortened, options: ShortenOptions, unit: str) -> Section:
     return Section(
         title="Which size is enough",
         text=[
-            f"Wanted: {' and '.join(wanted)}. With the method {options.method}, {enough} meets that in 95 % of the "
-            "repeats. Of smaller sizes whose range holds the limit it cannot be told."
+            f"Wanted: {' and '.join(wanted)}. With the method {options.method}, {enough} surely meets that: the range "
+            "of 95 % of the repeats lies within the limits. Of smaller sizes whose range holds a limit it cannot be "
+            "told."
         ],
         tables=[
             Table(
@@ -91,15 +92,11 @@ def _smallest(result: Shortened, options: ShortenOptions, unit: str) -> Section:
     )  # fmt: skip
 
 
-def _how_near(result: Shortened, unit: str) -> Section:
+def _how_near(result: Shortened, method: str, unit: str) -> Section:
     rows: list[Sequence[TableCell]] = [
         (each.method, str(each.size), *_points(each.error), *_plain(each.agreement), *_shares(each.decisions))
         for each in result.results
     ]
-    sizes = sorted({each.size for each in result.results})
-    most = max(each.error.value for each in result.results)
-    places = {size: _place(size, sizes) for size in sizes}
-    ticks = [(places[size], str(size)) for size in _spaced(sizes, places)]
     return Section(
         title="How near shorter sets come",
         text=[
@@ -112,18 +109,7 @@ def _how_near(result: Shortened, unit: str) -> Section:
                 for method, about in about_methods(unit, "Rasch model" if result.kind == "Rasch" else "2PL").items()
             ),
         ],
-        drawings=[
-            Drawing(
-                title=f"Mean error of the method {method} by number of {unit}",
-                svg=curve(
-                    [(places[each.size], each.error.value / most if most else 0.0) for each in _of(result, method)],
-                    ticks,
-                ),
-                note=f"The top is {100 * most:.2f} points.",
-            )
-            for method in METHODS
-            if len(sizes) > 1
-        ],
+        drawings=[_drawing(result, method, unit)],
         tables=[
             Table(
                 title="On models that were held out of the choice",
@@ -131,10 +117,25 @@ def _how_near(result: Shortened, unit: str) -> Section:
                     "Method", unit.capitalize(), "Error, points", "95 % of repeats", "Rank correlation",
                     "95 % of repeats", "Decisions right, %", "95 % of repeats",
                 ),
-                labels=2, rows=rows,
+                labels=2, rows=rows, breaks=(4, 6),
             )
         ],
     )  # fmt: skip
+
+
+def _drawing(result: Shortened, method: str, unit: str) -> Drawing:
+    """The error of one way to choose by size, beside that of a random choice."""
+    sizes = sorted({each.size for each in result.results})
+    places = {size: _place(size, sizes) for size in sizes}
+    most = max(each.error.value for each in result.results) or 1.0
+    ours, random = (
+        [(places[each.size], each.error.value / most) for each in _of(result, name)] for name in (method, "random")
+    )
+    return Drawing(
+        title=f"Mean error by number of {unit}",
+        svg=curve(ours, [(places[size], str(size)) for size in _spaced(sizes, places)], other=random),
+        note=f"Full line: {method}; broken line: random. The top is {100 * most:.2f} points, the bottom 0.",
+    )
 
 
 def _against_random(result: Shortened, unit: str) -> Section:
@@ -148,15 +149,18 @@ def _against_random(result: Shortened, unit: str) -> Section:
             )
     return Section(
         title="Against a random choice",
-        text=["Both choices are measured on the same held-out models; above 0 the method is better than random."],
+        text=[
+            "Both choices are measured on the same held-out models; above 0 the method is better than random. The "
+            "interval is that of the mean gain, and allows for repeats that share models (Nadeau and Bengio, 2003)."
+        ],
         tables=[
             Table(
                 title="Gain over a random choice",
                 heads=(
-                    "Method", unit.capitalize(), "Less error, points", "95 % of repeats", "Error is",
-                    "More decisions right, %", "95 % of repeats",
+                    "Method", unit.capitalize(), "Less error, points", "95 % interval", "Error is",
+                    "More decisions right, %", "95 % interval",
                 ),
-                labels=2, rows=rows,
+                labels=2, rows=rows, breaks=(5,),
             )
         ],
     )  # fmt: skip

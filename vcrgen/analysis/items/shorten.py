@@ -13,14 +13,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from vcrgen.analysis.items.classical import Range, generator
 from vcrgen.analysis.items.irt import fit_items
 from vcrgen.analysis.items.table import ItemTable
 from vcrgen.errors import AnalysisError
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from vcrgen.stats.arrays import Bits, Floats, Ints
 
 FEWEST_MODELS = 10
@@ -49,15 +49,11 @@ def _random(choice: Chooser) -> tuple[Ints, Floats | None]:
 
 
 def _stratified(choice: Chooser) -> tuple[Ints, Floats | None]:
-    import numpy as np
-
     return np.lexsort((choice.rng.random(len(choice.difficulty)), choice.difficulty)), None
 
 
 def _informative(choice: Chooser) -> tuple[Ints, Floats | None]:
     """By difficulty; of each part the unit that tells most of the models' abilities is taken."""
-    import numpy as np
-
     fitted = fit_items(choice.table)
     known = np.zeros(len(choice.difficulty))
     told = fitted.information(fitted.ability).mean(axis=0)
@@ -67,8 +63,6 @@ def _informative(choice: Chooser) -> tuple[Ints, Floats | None]:
 
 def _clustered(choice: Chooser) -> tuple[Ints, Floats | None]:
     """Units that the same models do better on than they should stand together; within a cluster, by difficulty."""
-    import numpy as np
-
     sums, counts = choice.table.sums()
     scores = np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
     expected = np.nanmean(scores, axis=1)[:, None] + choice.difficulty - np.nanmean(scores)
@@ -81,8 +75,6 @@ def _clustered(choice: Chooser) -> tuple[Ints, Floats | None]:
 
 def _clusters(places: Floats, count: int) -> Ints:
     """Lloyd's k-means from centres spread along the first component; own, so that no thread changes the result."""
-    import numpy as np
-
     along = np.argsort(places[:, 0], kind="stable")
     centres = places[along[(np.arange(count) * len(along) + len(along) // 2) // count]]
     found: Ints = np.zeros(len(places), np.int64)
@@ -130,8 +122,8 @@ class SubsetResult:
     error: Range  # mean, and the range of 95 % of the repeats
     agreement: Range
     decisions: Range
-    less_error: Range  # than a random choice on the same models: above 0 it is better
-    more_decisions: Range  # right than a random choice
+    less_error: Range  # than a random choice on the same models, with the interval of the mean: above 0 it is better
+    more_decisions: Range  # right than a random choice, likewise
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,8 +180,6 @@ def shorten(table: ItemTable, sizes: Sequence[int], *, seed: int, repeats: int) 
     Raises:
         AnalysisError: There are fewer than 10 models, or a size is none.
     """
-    import numpy as np
-
     models, units = len(table.models), len(table.group_names)
     if models < FEWEST_MODELS:
         raise AnalysisError(
@@ -213,7 +203,9 @@ def shorten(table: ItemTable, sizes: Sequence[int], *, seed: int, repeats: int) 
     chosen = _choose_all(table, sizes, seed, "final")
     return Shortened(
         results=tuple(
-            _result(method, size, fits[method, size], fits["random", size]) for size in sizes for method in METHODS
+            _result(method, size, fits[method, size], fits["random", size], held / (models - held))
+            for size in sizes
+            for method in METHODS
         ),
         units=units, held_out=held, repeats=repeats, kind=fit_items(table).kind,
         chosen={name: tuple(table.group_names[unit] for unit in of) for name, of in chosen.items()},
@@ -222,8 +214,6 @@ def shorten(table: ItemTable, sizes: Sequence[int], *, seed: int, repeats: int) 
 
 def _choose_all(table: ItemTable, sizes: Sequence[int], seed: int, name: str) -> dict[tuple[str, int], Ints]:
     """The units that each way keeps at each size, by the models of the table."""
-    import numpy as np
-
     sums, counts = table.sums()
     with np.errstate(invalid="ignore", divide="ignore"):
         difficulty = sums.sum(axis=0) / counts.sum(axis=0)
@@ -244,8 +234,6 @@ class _Full:
     """The scores of all models on the whole set, with which subsets are compared."""
 
     def __init__(self, table: ItemTable) -> None:
-        import numpy as np
-
         self.sums, self.counts = table.sums()
         totals = self.counts.sum(axis=1)
         self.means = self.sums.sum(axis=1) / totals
@@ -258,8 +246,6 @@ class _Full:
 
     def fit(self, rows: Ints, units: Ints) -> SubsetFit:
         """How near a subset comes for some models; one that has no item of it is left out."""
-        import numpy as np
-
         counts = self.counts[np.ix_(rows, units)].sum(axis=1)
         rows, counts = rows[counts > 0], counts[counts > 0]
         part, full = self.sums[np.ix_(rows, units)].sum(axis=1) / counts, self.means[rows]
@@ -272,7 +258,6 @@ class _Full:
 
 def spearman(x: Floats, y: Floats) -> float:
     """The correlation of ranks, ties sharing theirs; NaN where one of both has no order."""
-    import numpy as np
     from scipy.stats import rankdata
 
     a, b = rankdata(x), rankdata(y)
@@ -281,21 +266,34 @@ def spearman(x: Floats, y: Floats) -> float:
     return float(np.clip(a @ b / scale, -1, 1)) if scale > 0 else math.nan
 
 
-def _result(method: str, size: int, fits: Sequence[SubsetFit], random: Sequence[SubsetFit]) -> SubsetResult:
-    import numpy as np
-
+def _result(
+    method: str, size: int, fits: Sequence[SubsetFit], random: Sequence[SubsetFit], tested: float
+) -> SubsetResult:
     ours, theirs = np.array(fits), np.array(random)
     error, agreement, decisions = (_range(column) for column in ours.T)
     return SubsetResult(
         method=method, size=size, error=error, agreement=agreement, decisions=decisions,
-        less_error=_range(theirs[:, 0] - ours[:, 0]), more_decisions=_range(ours[:, 2] - theirs[:, 2]),
+        less_error=_mean(theirs[:, 0] - ours[:, 0], tested), more_decisions=_mean(ours[:, 2] - theirs[:, 2], tested),
     )  # fmt: skip
+
+
+def _mean(values: Floats, tested: float) -> Range:
+    """The mean over repeats with its 95 % interval; NaN where fewer than two repeats have a value.
+
+    Repeats share models, so their mean varies more than that of independent ones: by the variance of a repeat times
+    1 / number + ``tested``, which is the number of held-out models over that of the others (Nadeau and Bengio, 2003).
+    """
+    from scipy.stats import t
+
+    known = values[~np.isnan(values)]
+    if len(known) < 2:
+        return Range(math.nan, math.nan, math.nan)
+    half = t.ppf(0.975, len(known) - 1) * float(known.std(ddof=1)) * math.sqrt(1 / len(known) + tested)
+    return Range(float(known.mean()), float(known.mean()) - half, float(known.mean()) + half)
 
 
 def _range(values: Floats) -> Range:
     """The mean over repeats and the range of 95 % of them; NaN where no repeat has a value."""
-    import numpy as np
-
     known = values[~np.isnan(values)]
     if not len(known):
         return Range(math.nan, math.nan, math.nan)

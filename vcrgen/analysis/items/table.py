@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from vcrgen.errors import AnalysisError
 
 if TYPE_CHECKING:
@@ -47,16 +49,12 @@ class ItemTable:
     @property
     def present(self) -> Bits:
         """Models x items: whether there is a score."""
-        import numpy as np
-
         there: Bits = ~np.isnan(self.scores)
         return there
 
     @property
     def varied(self) -> Ints:
         """The numbers of the items that not all models have the same score on."""
-        import numpy as np
-
         there = self.present
         low, high = (np.where(there, self.scores, end) for end in (np.inf, -np.inf))
         return np.flatnonzero(low.min(axis=0) < high.max(axis=0))
@@ -64,8 +62,6 @@ class ItemTable:
     @property
     def whole(self) -> Ints:
         """The numbers of the models that have a score on every item."""
-        import numpy as np
-
         return np.flatnonzero(self.present.all(axis=1))
 
     @property
@@ -75,15 +71,11 @@ class ItemTable:
 
     def of_models(self, rows: Sequence[int] | Ints) -> ItemTable:
         """The table with only some of the models."""
-        import numpy as np
-
         chosen = np.asarray(rows, np.int64)
         return replace(self, models=tuple(self.models[row] for row in chosen), scores=self.scores[chosen])
 
     def sums(self) -> tuple[Floats, Floats]:
         """Models x groups: the sum of the scores of a group's items, and how many of them there are."""
-        import numpy as np
-
         order = np.argsort(self.groups, kind="stable")
         starts = np.searchsorted(self.groups[order], np.arange(len(self.group_names)))
         filled, there = np.nan_to_num(self.scores)[:, order], self.present[:, order].astype(np.float64)
@@ -109,7 +101,5 @@ def check_size(table: ItemTable, *, models: int = FEWEST_MODELS, what: str = "st
 
 def model_scores(table: ItemTable) -> Floats:
     """The mean score of each model over the items that it has."""
-    import numpy as np
-
     means: Floats = np.nanmean(table.scores, axis=1)
     return means

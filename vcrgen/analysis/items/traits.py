@@ -13,6 +13,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from vcrgen.analysis.items.hardness import Trait
 from vcrgen.analysis.items.table import ItemTable
 from vcrgen.dataset.reader import open_dataset
@@ -64,8 +66,6 @@ _TRAITS: Mapping[str, tuple[str, str]] = {
 
 
 def _column(rows: Sequence[Mapping[str, float]], key: str) -> Floats:
-    import numpy as np
-
     return np.array([row[key] for row in rows], np.float64)
 
 
