@@ -297,7 +297,9 @@ def _scores(result: FactorResult) -> Section:
         f"these models. Its interval and that of the rank are of the uncertainty of the weights {told}. The weighted "
         "sum takes the scores as they are, as the GOLD paper does; it means something only if all tasks have one unit."
     ]
-    return Section(title="Models", text=text, tables=[Table(title="Models", heads=heads, labels=1, rows=rows, breaks=(5,))])
+    return Section(
+        title="Models", text=text, tables=[Table(title="Models", heads=heads, labels=1, rows=rows, breaks=(5,))]
+    )
 
 
 def _unit(values: Floats) -> Floats:

@@ -64,7 +64,10 @@ def errata_table(rows: Sequence[Sequence[str]]) -> Table:
     """What a publication prints wrongly."""
     heads, *lines = rows
     return Table(
-        title="Printed wrongly in the publication", heads=[head.capitalize() for head in heads], labels=len(heads), rows=lines
+        title="Printed wrongly in the publication",
+        heads=[head.capitalize() for head in heads],
+        labels=len(heads),
+        rows=lines,
     )
 
 

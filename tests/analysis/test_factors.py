@@ -1,0 +1,121 @@
+"""Factor models with intervals: verdicts, what is refused, resamples that fail, two stages, the same for a seed."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from vcrgen.analysis.factors import Estimate, FactorResult, fit_correlations, fit_factors
+from vcrgen.analysis.spec import FactorSpec, bind
+from vcrgen.analysis.tables import ScoreTable
+from vcrgen.errors import AnalysisError
+
+
+@pytest.fixture(scope="module")
+def fitted(gold: ScoreTable, gold_spec: FactorSpec) -> FactorResult:
+    return fit_factors(gold, gold_spec, draws=400)
+
+
+def table_of(scores: np.ndarray) -> ScoreTable:
+    models, tasks = (tuple(f"{name}{i}" for i in range(size)) for name, size in zip("mt", scores.shape, strict=True))
+    return ScoreTable(source="t", models=models, tasks=tasks, scores=scores)
+
+
+@pytest.mark.parametrize(
+    ("ends", "limits", "verdict"),
+    [
+        ((0.6, 0.7), {"least": 0.5}, "passed"), ((0.6, 0.7), {"least": 0.8}, "failed"),
+        ((0.6, 0.7), {"least": 0.65}, "cannot be told"), ((0.6, 0.7), {"most": 0.8}, "passed"),
+        ((0.6, 0.7), {"most": 0.5}, "failed"), ((0.6, 0.7), {"most": 0.6}, "cannot be told"),
+        ((np.nan, np.nan), {"most": 0.5}, "no interval"),
+    ],
+)  # fmt: skip
+def test_a_limit_inside_the_interval_cannot_be_told(
+    ends: tuple[float, float], limits: dict[str, float], verdict: str
+) -> None:
+    assert Estimate(0.65, *ends).verdict(**limits) == verdict
+
+
+def test_the_intervals_of_the_golden_model(fitted: FactorResult) -> None:
+    """With 165 models four of eleven loadings cannot be told from .75."""
+    loadings = fitted.estimates(lambda of: of.fit.loadings)[:11]
+    unsure = [task for task, each in zip(fitted.bound.tasks, loadings, strict=False) if each.low <= 0.75 <= each.high]
+    assert unsure == ["OCR", "Artwork", "Landmark", "Basic Medical Science"] and fitted.failed == 0
+    (r2,) = fitted.estimates(lambda of: of.fit.r2[:, 3:])
+    assert r2.low == pytest.approx(0.46, abs=0.03) and r2.high == pytest.approx(0.66, abs=0.03)
+    upper = fitted.upper(lambda of: of.quality.htmt[:, 0, 1:2])[0]
+    assert upper < fitted.estimates(lambda of: of.quality.htmt[:, 0, 1:2])[0].high
+
+
+def test_a_seed_gives_the_same_numbers(gold: ScoreTable, gold_spec: FactorSpec, fitted: FactorResult) -> None:
+    same = fit_factors(gold, gold_spec, draws=400)
+    assert same.drawn.fit.loadings.tobytes() == fitted.drawn.fit.loadings.tobytes()
+    other = fit_factors(gold, gold_spec, draws=400, seed=1)
+    assert other.drawn.fit.loadings.tobytes() != fitted.drawn.fit.loadings.tobytes()
+
+
+def test_resamples_are_fits_to_the_drawn_models(gold: ScoreTable, gold_spec: FactorSpec, fitted: FactorResult) -> None:
+    drawn = np.repeat(np.arange(165), fitted.weights[7].astype(int))
+    alone = fit_correlations(np.corrcoef(gold.scores[drawn].T)[None], bind(gold_spec, gold.tasks))
+    np.testing.assert_allclose(fitted.drawn.fit.loadings[7], alone.fit.loadings[0], atol=1e-9)
+    np.testing.assert_allclose(fitted.drawn.quality.srmr[7], alone.quality.srmr[0], atol=1e-9)
+
+
+def test_families_are_drawn_together(gold: ScoreTable, gold_spec: FactorSpec) -> None:
+    families = tuple(f"f{number % 33}" for number in range(165))
+    found = fit_factors(replace(gold, families=families), gold_spec, draws=100)
+    assert (found.weights[:, 0] == found.weights[:, 33]).all()
+
+
+def test_two_stages(gold: ScoreTable, gold_spec: FactorSpec) -> None:
+    """The second stage is a fit to the correlations of the scores of the first."""
+    found = fit_factors(gold, FactorSpec(abilities=gold_spec.abilities, anchor="Human", layout="two-stage"), draws=100)
+    assert found.found.top is not None and found.found.top_quality is not None
+    scores = found.found.fit.constructs[0]
+    towards = scores[:3, 3]
+    weights = towards / np.sqrt(towards @ scores[:3, :3] @ towards)
+    np.testing.assert_allclose(found.found.top.loadings[0, :3], scores[:3, :3] @ weights, atol=1e-9)
+    np.testing.assert_allclose(found.found.top.paths[0, 0, 1], weights @ towards, atol=1e-9)
+    assert found.drawn.top is not None and found.drawn.top.loadings.shape == (100, 4)
+
+
+def spec_of(first: int, second: int) -> FactorSpec:
+    abilities = {"A": tuple(f"t{i}" for i in range(first)), "B": tuple(f"t{first + i}" for i in range(second))}
+    return FactorSpec(abilities=abilities)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (lambda x: x[:9], r"t: 9 models have a score on every task; a factor model needs 10 at least"),
+        (lambda x: np.where(np.arange(30)[:, None] < 9, x, np.nan), r"t: 9 models have a score on every task"),
+        (lambda x: np.column_stack([x[:, 0], 3 * x[:, 0] + 1, x[:, 2:]]), r"'t0' and 't1' of the ability 'A' rank all"),
+        (
+            lambda x: np.column_stack([x[:, :2], x[:, 0] + x[:, 1], x[:, 3:]]),
+            r"'t0', 't1', 't2' of the ability 'A' are",
+        ),
+        (lambda x: np.column_stack([np.ones(30), x[:, 1:]]), r"'t0' has the same score for all models"),
+    ],
+)
+def test_what_cannot_be_fitted(change: object, sentence: str) -> None:
+    scores = change(np.random.default_rng(0).standard_normal((30, 6)))  # type: ignore[operator]
+    with pytest.raises(AnalysisError, match=sentence):
+        fit_factors(table_of(scores), spec_of(3, 3), draws=100)
+
+
+def test_as_many_tasks_as_models_less_one() -> None:
+    scores = np.random.default_rng(0).standard_normal((12, 13))
+    with pytest.raises(AnalysisError, match=r"'A' has 11 tasks, and there are 12 models"):
+        fit_factors(table_of(scores), spec_of(11, 2), draws=100)
+
+
+def test_resamples_that_fail_are_counted_and_leave_no_interval() -> None:
+    """Of 12 models many resamples draw fewer different ones than the ability has tasks."""
+    rng = np.random.default_rng(0)
+    found = fit_factors(
+        table_of(rng.standard_normal((12, 1)) + rng.standard_normal((12, 11))), spec_of(9, 2), draws=200
+    )
+    assert found.failed > 10
+    estimates = found.estimates(lambda of: of.fit.loadings)
+    assert np.isfinite(estimates[0].value) and estimates[0].verdict(least=0.75) == "no interval"
+    assert np.isnan(found.upper(lambda of: of.quality.alpha)[0])

@@ -1,0 +1,136 @@
+"""Pruning: the loop against a plain one, the floor, all at once, known copies, and what the choice is worth."""
+
+import numpy as np
+import pytest
+
+from vcrgen.analysis.pls import Structure, fit_pls
+from vcrgen.analysis.prune import prune
+from vcrgen.analysis.refinement import refine
+from vcrgen.analysis.spec import BoundSpec, FactorSpec, Limits, bind
+from vcrgen.analysis.tables import ScoreTable
+from vcrgen.errors import AnalysisError
+
+
+def correlations(table: ScoreTable, bound: BoundSpec) -> np.ndarray:
+    return np.corrcoef(table.only_tasks(bound.tasks).scores.T)
+
+
+def plain_loop(r: np.ndarray, bound: BoundSpec) -> list[tuple[str, str]]:
+    """The loop as the facts of the field write it, with a regression for every VIF."""
+    kept, limits, log = list(bound.tasks[:-1]), bound.spec.limits, []
+    owner = {task: name for name, tasks in bound.abilities.items() for task in tasks}
+    while True:
+        blocks, rows = [], []
+        for name in bound.abilities:
+            block = [bound.tasks.index(task) for task in kept if owner[task] == name]
+            blocks.append(tuple(range(len(rows), len(rows) + len(block))))
+            rows += block
+        rows.append(len(bound.tasks) - 1)
+        part = r[np.ix_(rows, rows)]
+        last = len(blocks)
+        structure = Structure(
+            (*blocks, (len(rows) - 1,)), (*(() for _ in blocks), tuple(range(last))), ("A",) * (last + 1), last
+        )
+        loadings = np.abs(fit_pls(part[None], structure).loadings[0])
+        vif = {}
+        for block in blocks:
+            for i in block:
+                others = [j for j in block if j != i]
+                explained = (
+                    part[i, others] @ np.linalg.solve(part[np.ix_(others, others)], part[others, i]) if others else 0
+                )
+                vif[bound.tasks[rows[i]]] = 1 / (1 - explained)
+        loading = {bound.tasks[row]: loadings[i] for i, row in enumerate(rows[:-1])}
+        sizes = {name: sum(owner[task] == name for task in kept) for name in bound.abilities}
+        free = [task for task in kept if sizes[owner[task]] > bound.spec.floor]
+        if bad := [task for task in free if vif[task] > limits.vif]:
+            highest = max(vif[task] for task in bad)
+            tied = [task for task in bad if vif[task] >= 0.95 * highest]
+            out, why = min(tied, key=lambda task: (loading[task], -vif[task], task)), "VIF"
+        elif weak := [task for task in free if loading[task] < limits.loading]:
+            out, why = min(weak, key=lambda task: (loading[task], task)), "loading"
+        else:
+            return log
+        kept.remove(out)
+        log.append((out, why))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_it_is_the_plain_loop(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    abilities = 0.7 * rng.standard_normal((80, 1)) + rng.standard_normal((80, 3))
+    scores = abilities.repeat(8, axis=1) * rng.uniform(0.2, 2.5, 24) + rng.standard_normal((80, 24))
+    human = abilities.sum(axis=1) + rng.standard_normal(80)
+    tasks = tuple(f"t{number:02}" for number in range(24))
+    spec = FactorSpec(
+        abilities={f"A{k}": tasks[8 * k : 8 * k + 8] for k in range(3)}, anchor="human", limits=Limits(vif=4), floor=3
+    )
+    bound = bind(spec, (*tasks, "human"))
+    r = np.corrcoef(np.column_stack([scores, human]).T)
+    found = prune(r, bound)
+    assert found is not None
+    expected = plain_loop(r, bound)
+    assert [(step.task, step.reason) for step in found.log] == expected and len(expected) > 3
+    assert set(found.kept) == set(tasks) - {task for task, _ in expected}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_copies_and_weak_tasks_go_and_good_ones_stay(with_abilities, seed: int) -> None:  # type: ignore[no-untyped-def]
+    """`scripts/measure_analysis.py prune` does this for 100 seeds."""
+    table, spec = with_abilities(seed)
+    bound = bind(spec, table.tasks)
+    found = prune(correlations(table, bound), bound)
+    assert found is not None and found.beyond == ()
+    dropped = {step.task: step.reason for step in found.log}
+    for k in range(3):
+        assert len({f"A{k} g0", f"A{k} copy"} & set(dropped)) == 1 and dropped[f"A{k} weak"] == "loading"
+    assert len(dropped) == 6 and [step.round for step in found.log] == list(range(1, 7))
+
+
+def test_the_floor_keeps_what_is_nearest_to_the_limits(with_abilities) -> None:  # type: ignore[no-untyped-def]
+    table, spec = with_abilities(0)
+    strict = spec.model_copy(update={"limits": Limits(loading=0.99), "floor": 3})
+    for batch in (False, True):
+        bound = bind(strict, table.tasks)
+        found = prune(correlations(table, bound), bound, batch=batch)
+        assert found is not None and len(found.kept) == 9
+        assert {(task, reason) for task, reason, _ in found.beyond} >= {(task, "loading") for task in found.kept}
+        assert not any("weak" in task for task in found.kept)
+
+
+def test_all_at_once_drops_both_of_a_pair(with_abilities) -> None:  # type: ignore[no-untyped-def]
+    """Algorithm 1 of the paper: a task and its copy are both beyond the limit in one fit, so both go."""
+    table, spec = with_abilities(1)
+    bound = bind(spec, table.tasks)
+    found = prune(correlations(table, bound), bound, batch=True)
+    assert found is not None
+    assert {"A0 g0", "A0 copy", "A0 weak"} <= {step.task for step in found.log if step.round == 1}
+
+
+def test_what_a_pruning_is_worth(with_abilities) -> None:  # type: ignore[no-untyped-def]
+    table, spec = with_abilities(2, 60)
+    found = refine(table, spec, repeats=20)
+    assert len(found.frequency) == 24 and found.resamples == 20 and found.failed == 0
+    # 60 models tell weak tasks from good ones in any resample; which of two copies stays is open.
+    assert max(found.frequency[f"A{k} weak"] for k in range(3)) < 0.2
+    kept = found.pruning.kept
+    assert len(found.random.spearman) == 1000 and found.ranking.spearman[0] > 0.95
+    for k in range(3):
+        assert sum(task.startswith(f"A{k}") for task in kept) == len(found.kept.abilities[f"A{k}"])
+    assert found.after.quality.d_valid[0] > found.before.quality.d_valid[0]
+    own = {(swept.vif, swept.loading): swept for swept in found.sweep}
+    assert len(own) == 9 and own[5.0, 0.75].kept == kept
+    assert found.people is not None and found.people.halves == 20
+    for full, chosen, inside in zip(found.people.all_tasks, found.people.chosen, found.people.in_sample, strict=True):
+        assert abs(full - chosen) < 0.1 and 0 < inside < 1
+    again = refine(table, spec, repeats=20)
+    assert (again.frequency, again.people, again.jaccard) == (found.frequency, found.people, found.jaccard)
+
+
+def test_too_many_models_to_compare_in_pairs() -> None:
+    scores = np.random.default_rng(0).standard_normal((1001, 4))
+    table = ScoreTable(
+        source="t", models=tuple(map(str, range(1001))), tasks=("a", "b", "c", "d"), scores=scores
+    )  # fmt: skip
+    with pytest.raises(AnalysisError, match=r"1,001 models; at most 1,000 are compared in pairs"):
+        refine(table, FactorSpec(abilities={"A": ("a", "b"), "B": ("c", "d")}))
