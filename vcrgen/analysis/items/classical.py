@@ -51,7 +51,7 @@ class ItemFigures:
     rest: Floats  # item-rest correlation
     low: Floats  # ends of its 95 % interval
     high: Floats
-    adjusted: Floats  # its two-sided p-value, adjusted by Benjamini and Hochberg
+    adjusted: Floats  # the p-value of its being below 0 (one-sided), adjusted by Benjamini and Hochberg
     alpha_dropped: Floats  # alpha of the other items
 
     @property
@@ -67,7 +67,7 @@ class ItemFigures:
     @property
     def negative(self) -> Ints:
         """Items that better models solve less, beyond chance: perhaps their key is wrong. The worst comes first."""
-        found = np.flatnonzero((self.rest < 0) & (self.adjusted < RARE))
+        found = np.flatnonzero(self.adjusted < RARE)
         return found[np.argsort(self.rest[found], kind="stable")]
 
 
@@ -108,6 +108,8 @@ class Copies(NamedTuple):
 
 def item_figures(table: ItemTable) -> ItemFigures:
     """The classical figures of each item."""
+    from scipy.special import ndtr
+
     there, count = table.present, table.present.sum(axis=1)
     totals = np.nansum(table.scores, axis=1)
     models = there.sum(axis=0)
@@ -121,10 +123,10 @@ def item_figures(table: ItemTable) -> ItemFigures:
     usable = models - 3
     with np.errstate(invalid="ignore", divide="ignore"):
         z, width = np.arctanh(rest), _Z / np.sqrt(np.where(usable > 0, usable, np.nan))
-        values = np.abs(z) * _Z / width
+        below = ndtr(z * _Z / width)
     return ItemFigures(
         models=models, p=p, rest=rest, low=np.tanh(z - width), high=np.tanh(z + width),
-        adjusted=benjamini_hochberg(two_sided(values)), alpha_dropped=_alpha_dropped(table.scores[table.whole]),
+        adjusted=benjamini_hochberg(below), alpha_dropped=_alpha_dropped(table.scores[table.whole]),
     )  # fmt: skip
 
 
@@ -182,14 +184,6 @@ def near_copies(table: ItemTable) -> Copies:
             break
     found.sort(key=lambda pair: (-pair[2], pair[0], pair[1]))
     return Copies(found[:MOST_PAIRS], len(found), told)
-
-
-def two_sided(z: Floats) -> Floats:
-    """The two-sided p-values of normal deviates."""
-    from scipy.special import erfc
-
-    values: Floats = erfc(abs(z) / math.sqrt(2))
-    return values
 
 
 def _blocks(items: int) -> Iterator[slice]:

@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from vcrgen.analysis.items.classical import two_sided
 from vcrgen.analysis.items.table import ItemTable
 from vcrgen.errors import AnalysisError
 
@@ -75,6 +74,8 @@ def what_makes_hard(table: ItemTable, traits: Sequence[Trait]) -> Hardness:
     Raises:
         AnalysisError: No trait differs between items, or the estimates do not settle.
     """
+    from scipy.special import erfc
+
     usable, left_out = _usable(traits)
     if not usable:
         raise AnalysisError(f"{table.source}: no trait differs between the items, so nothing can tell what is hard.")
@@ -82,7 +83,7 @@ def what_makes_hard(table: ItemTable, traits: Sequence[Trait]) -> Hardness:
     fit = _Mixed(table, columns)
     rounds = fit.run()
     errors = np.sqrt(np.diag(fit.covariance)[1 : len(usable) + 1])
-    p = two_sided(fit.fixed[1:] / errors)
+    p = erfc(np.abs(fit.fixed[1:] / errors) / math.sqrt(2))
     found = zip(usable, fit.fixed[1:].tolist(), errors.tolist(), p.tolist(), strict=True)
     of_models, of_images, of_items = np.sqrt(fit.variances).tolist()
     return Hardness(

@@ -22,7 +22,8 @@ import numpy as np
 from vcrgen.analysis.items.table import MOST_CELLS, HiddenText, ItemTable
 from vcrgen.dataset.key import HIDDEN_MODE
 from vcrgen.errors import AnalysisError
-from vcrgen.reading import MAX_LINE_BYTES, SURROGATE, iter_json_lines
+from vcrgen.reading import MAX_LINE_BYTES, encodable, iter_json_lines
+from vcrgen.scorer.predictions.xlsx import sheet_rows
 from vcrgen.scorer.records import METRICS, Outcome
 from vcrgen.signature import Signature
 
@@ -35,7 +36,7 @@ EVIDENCE = ("run", "model", "question_id", "mode", "view", "span", "outcome", "s
 LONG = ("model", "item", "score")
 ABSENT = (Outcome.MISSING, Outcome.NULL, Outcome.FAILED)
 MOST_ROWS = 1 << 28  # of a Parquet file
-MOST_BYTES = 8 << 30  # of a file
+MOST_BYTES, MOST_GROUP = 8 << 30, 2 << 30  # of a file, and of a row group when it is unpacked
 MOST_COLUMNS = 1000
 MOST_SPANS = 1 << 16
 LONGEST_NAME = 5000
@@ -57,8 +58,8 @@ def read_items(files: Sequence[Path], choice: EvidenceChoice = EvidenceChoice(),
     """The items of some files, which may hold a model each or many.
 
     Args:
-        files: Parquet or JSON Lines that ``vcrgen score --spans`` wrote, or long tables as CSV, TSV, JSON Lines or
-            Parquet: columns ``model``, ``item``, ``score`` (0 to 1, or empty), and ``image`` if items share images.
+        files: Parquet or JSON Lines that ``vcrgen score --spans`` wrote, or long tables as CSV, TSV, xlsx, JSON Lines
+            or Parquet: columns ``model``, ``item``, ``score`` (0 to 1, or empty), and ``image`` if items share images.
         choice: Of evidence, the score, and the mode and the view if there are several.
         private: Take the items of a hidden set.
 
@@ -96,14 +97,15 @@ def _chunks(file: Path, metric: str) -> Iterator[Columns]:
     elif suffix == ".jsonl":
         rows = ((f"line {number}", row) for number, row in iter_json_lines(file, AnalysisError))
         yield from _from_rows(file, rows, metric)
+    elif suffix == ".xlsx":
+        yield from _from_rows(file, _sheet(file), metric)
     else:
-        raise AnalysisError(f"{file} is of no known form; items are read from .parquet, .jsonl, .csv and .tsv.")
+        raise AnalysisError(f"{file} is of no known form; items are read from .parquet, .jsonl, .csv, .tsv and .xlsx.")
 
 
 def _wanted(file: Path, names: Sequence[str], metric: str) -> list[str]:
     """The columns to read of evidence or of a long table, whichever it is."""
-    if len(names) > MOST_COLUMNS:
-        raise AnalysisError(f"{file} has more than {MOST_COLUMNS} columns, so it is no table of items.")
+    _check_names(file, names)
     if {"question_id", "span", "outcome"} <= set(names):
         lacking = [name for name in (*EVIDENCE, metric) if name not in names]
         if lacking:
@@ -118,14 +120,26 @@ def _wanted(file: Path, names: Sequence[str], metric: str) -> list[str]:
     return [*LONG, "image"] if "image" in names else list(LONG)
 
 
+def _check_names(file: Path, names: Sequence[str]) -> None:
+    if len(names) > MOST_COLUMNS:
+        raise AnalysisError(f"{file} has more than {MOST_COLUMNS} columns, so it is no table of items.")
+    if doubled := [name for number, name in enumerate(names) if name in names[:number]]:
+        raise AnalysisError(f"{file} has two columns {doubled[0][:80]!r}; keep one.")
+
+
 def _parquet(file: Path, metric: str) -> Iterator[Columns]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
         with pq.ParquetFile(file, pre_buffer=False, buffer_size=1 << 20) as parquet:
-            if parquet.metadata.num_columns > MOST_COLUMNS or parquet.metadata.num_rows > MOST_ROWS:
-                raise AnalysisError(f"{file} has more than {MOST_COLUMNS} columns or {MOST_ROWS:,} rows.")
+            meta = parquet.metadata
+            sizes = (meta.row_group(number).total_byte_size for number in range(meta.num_row_groups))
+            if meta.num_columns > MOST_COLUMNS or meta.num_rows > MOST_ROWS or max(sizes, default=0) > MOST_GROUP:
+                raise AnalysisError(
+                    f"{file} has more than {MOST_COLUMNS} columns, {MOST_ROWS:,} rows or {MOST_GROUP >> 30} GiB in a "
+                    "row group."
+                )
             wanted = _wanted(file, parquet.schema_arrow.names, metric)
             for batch in parquet.iter_batches(_CHUNK, columns=wanted):
                 batch.validate(full=True)  # offsets of a hostile file may point outside of its buffers
@@ -135,11 +149,15 @@ def _parquet(file: Path, metric: str) -> Iterator[Columns]:
         raise AnalysisError(f"{file} cannot be read ({first}).") from None
 
 
+def _holds_numbers(name: str) -> bool:
+    return name in METRICS or name in ("score", "span")
+
+
 def _typed(file: Path, name: str, column: pa.Array) -> pa.Array:
     """A column as texts, or as numbers where it holds scores or places."""
     import pyarrow as pa
 
-    numbers = name in METRICS or name in ("score", "span")
+    numbers = _holds_numbers(name)
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
     types = pa.types
     whole = types.is_integer(kind)
@@ -157,22 +175,36 @@ def _from_rows(file: Path, rows: Iterator[tuple[str, Mapping[str, Any]]], metric
     while some := list(itertools.islice(rows, _CHUNK)):
         wanted = _wanted(file, list(some[0][1]), metric)
         yield {
-            name: pa.array([_cell(f"{file}, {place}", name, row.get(name)) for place, row in some]) for name in wanted
+            name: pa.array(
+                [_cell(f"{file}, {place}", name, row.get(name)) for place, row in some],
+                pa.float64() if _holds_numbers(name) else pa.string(),
+            )
+            for name in wanted
         }
 
 
 def _cell(place: str, name: str, value: Any) -> Any:
-    """A value as what its column holds."""
-    if name in METRICS or name in ("score", "span"):
+    """A value as what its column holds; a lone surrogate, which no file can hold, as U+FFFD."""
+    if _holds_numbers(name):
         try:
             return float("nan") if value in (None, "") else float(value)
         except (TypeError, ValueError, OverflowError):
             raise AnalysisError(f"{place}: {name!r} is {str(value)[:80]!r}, which is no number.") from None
     if value is None or isinstance(value, str):
-        return SURROGATE.sub("\ufffd", value) if value else value
+        return encodable(value) if value else value
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     raise AnalysisError(f"{place}: {name!r} is {str(value)[:80]!r}, which is no text.")
+
+
+def _sheet(file: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The rows of an Excel table, by the names in its first row."""
+    rows = sheet_rows(file)
+    names = {column: str(cell).strip() for column, cell in next(rows, {}).items() if cell is not None}
+    _check_names(file, list(names.values()))
+    for number, cells in enumerate(rows, start=2):
+        if any(cell is not None for cell in cells.values()):
+            yield f"row {number}", {name: cells.get(column) for column, name in names.items()}
 
 
 def _delimited(file: Path, delimiter: str) -> Iterator[tuple[str, dict[str, str]]]:
@@ -182,8 +214,7 @@ def _delimited(file: Path, delimiter: str) -> Iterator[tuple[str, dict[str, str]
         with file.open("rb") as raw, io.TextIOWrapper(raw, encoding="utf-8-sig", newline="") as text:
             reader = csv.reader(_bounded(text, file), delimiter=delimiter)
             header = [name.strip() for name in next(reader, [])]
-            if len(header) > MOST_COLUMNS:
-                raise AnalysisError(f"{file} has more than {MOST_COLUMNS} columns, so it is no table of items.")
+            _check_names(file, header)
             for number, cells in enumerate(reader, start=2):
                 if cells:
                     if len(cells) != len(header):
@@ -383,6 +414,8 @@ def _codes(file: Path, name: str, column: pa.Array, known: dict[str, int]) -> In
     texts = encoded.dictionary.to_pylist()
     if any(not text.strip() or len(text) > LONGEST_NAME for text in texts):
         raise AnalysisError(f"{file} has a row whose {name!r} is empty or longer than {LONGEST_NAME} characters.")
+    if odd := next((text for text in texts if not text.isprintable()), None):
+        raise AnalysisError(f"{file}: the {name} {odd[:80]!r} holds a character that cannot be seen; take it out.")
     numbers = np.array([known.setdefault(text, len(known)) for text in texts], np.int64)
     found: Ints = numbers[encoded.indices.to_numpy(zero_copy_only=False)]
     return found

@@ -290,8 +290,8 @@ def _suspects(result: ItemResult) -> Section:
         ("Pairs of near copies", copies.found if copies.told else None),
     ]
     text = [
-        "Beyond chance is: p below .05 after adjustment for the number of items (Benjamini and Hochberg). Near copies "
-        f"are pairs with r of {COPY:g} or more over models that no chance would give in one of 20 such tables."
+        "Beyond chance is: r is below 0 with p below .05, adjusted for the number of items (Benjamini and Hochberg). "
+        f"Near copies are pairs with r of {COPY:g} or more that chance would not give in one of 20 such tables."
     ]
     if not copies.told:
         text.append(f"{len(table.models)} models are too few to tell copies from chance among so many items.")
