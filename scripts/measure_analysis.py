@@ -15,11 +15,11 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from vcrgen.analysis.agreement import agreement
 from vcrgen.analysis.correlations import correlation_matrix
 from vcrgen.analysis.examples import GOLD_ABILITIES, gold_correlations
 from vcrgen.analysis.factors import fit_correlations, fit_factors
-from vcrgen.analysis.prune import prune
+from vcrgen.analysis.people import agreement
+from vcrgen.analysis.pruning import prune
 from vcrgen.analysis.spec import FactorSpec, bind
 from vcrgen.analysis.tables import ScoreTable
 

@@ -11,10 +11,34 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from vcrgen.analysis.correlations import pairwise
     from vcrgen.analysis.document import Document, render
+    from vcrgen.analysis.examples import EXAMPLES
+    from vcrgen.analysis.factors import fit_correlations, fit_factors
+    from vcrgen.analysis.factors_document import factors_document
+    from vcrgen.analysis.map_document import map_document
+    from vcrgen.analysis.people import agreement
+    from vcrgen.analysis.pls import Structure, fit_pls, quality
+    from vcrgen.analysis.prune_document import prune_document
+    from vcrgen.analysis.pruning import prune
+    from vcrgen.analysis.redundancy import make_map
+    from vcrgen.analysis.refinement import refine
+    from vcrgen.analysis.spec import FactorSpec, bind, read_spec
+    from vcrgen.analysis.tables import ScoreTable, read_scores
 
-_HOMES = {"Document": "document", "render": "document"}
-__all__ = ["Document", "render"]
+_HOMES = {
+    "agreement": "people", "pairwise": "correlations", "Document": "document", "render": "document",
+    "EXAMPLES": "examples", "fit_correlations": "factors", "fit_factors": "factors",
+    "factors_document": "factors_document", "map_document": "map_document", "Structure": "pls", "fit_pls": "pls",
+    "quality": "pls", "prune": "pruning", "prune_document": "prune_document", "make_map": "redundancy",
+    "refine": "refinement", "FactorSpec": "spec", "bind": "spec", "read_spec": "spec", "ScoreTable": "tables",
+    "read_scores": "tables",
+}  # fmt: skip
+__all__ = [
+    "EXAMPLES", "Document", "FactorSpec", "ScoreTable", "Structure", "agreement", "bind", "factors_document",
+    "fit_correlations", "fit_factors", "fit_pls", "make_map", "map_document", "pairwise", "prune", "prune_document",
+    "quality", "read_scores", "read_spec", "refine", "render",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from vcrgen.analysis.agreement import Agreement, agreement, overall_weights
 from vcrgen.analysis.correlations import percentile_interval, standardised
 from vcrgen.analysis.document import Document, Drawing, Section
 from vcrgen.analysis.drawings import path_diagram
 from vcrgen.analysis.factors import FactorFit, FactorResult
+from vcrgen.analysis.people import Agreement, agreement, overall_weights
 from vcrgen.analysis.rankings import ranks
 from vcrgen.analysis.tables import ScoreTable
 from vcrgen.analysis.wording import CELL, between, errata_table, few_models, figure, number, resampling_note

@@ -253,7 +253,9 @@ def inflation(correlations: Floats, fit: PlsFit, structure: Structure) -> Floats
 def _dijkstra_henseler(inside: Floats, weights: Floats) -> Floats:
     squares = (weights**2).sum(axis=1)
     off_diagonal = np.einsum("mi,mij,mj->m", weights, inside, weights) - squares  # the diagonal is 1
-    found: Floats = squares**2 * off_diagonal / (squares**2 - (weights**4).sum(axis=1))
+    products = squares**2 - (weights**4).sum(axis=1)  # 0 where one task has all the weight
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found: Floats = np.where(products > 0, squares**2 * off_diagonal / products, np.nan)
     return found
 
 

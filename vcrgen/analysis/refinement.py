@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from vcrgen.analysis.agreement import overall_weights, split_halves
 from vcrgen.analysis.correlations import correlation_matrix, pearson, resampled, resamples, standardised
 from vcrgen.analysis.factors import FactorFit, fit_correlations, require_fit
-from vcrgen.analysis.prune import Pruning, prune
+from vcrgen.analysis.people import overall_weights, split_halves
+from vcrgen.analysis.pruning import Pruning, prune
 from vcrgen.analysis.rankings import Preserved, preserved
 from vcrgen.analysis.spec import BoundSpec, FactorSpec, Limits, bind
 from vcrgen.analysis.tables import ScoreTable
@@ -83,7 +83,7 @@ def refine(
     Args:
         table: The scores; models that lack some task of the specification are left out.
         spec: The abilities, the anchor, the limits and the floor.
-        batch: As in :func:`vcrgen.analysis.prune.prune`.
+        batch: As in :func:`vcrgen.analysis.pruning.prune`.
         seed: Of all random choices.
         repeats: How many resamples of the models are pruned as well.
 

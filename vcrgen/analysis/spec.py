@@ -42,7 +42,7 @@ class FactorSpec(Options):
     """Abilities with their tasks, and how they are analysed."""
 
     abilities: dict[str, tuple[str, ...]]  # names of tasks; * stands for any characters
-    anchor: str | None = None  # a task that holds an outside score of the models, such as a human one
+    anchor: str | None = Field(default=None, max_length=MAX_NAME)  # a task: an outside score, such as a human one
     layout: Literal["anchor", "chain", "two-stage"] | None = None  # anchor if there is one, else chain
     mode: Mode = "A"
     scheme: Scheme = "path"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -78,6 +79,8 @@ def map_tasks(
     chosen = checked(MapOptions, given(options))
     shown = report_form(form, out, scores or [])
     shipped = shipped_example(example, "map", scores or [])
+    if shipped:
+        _refuse_lower_is_better(chosen.lower_is_better)
     table = shipped.load() if shipped else read_scores(scores or [], lower_is_better=chosen.lower_is_better)
     result = make_map(
         table, method=chosen.method, basis=chosen.basis, clusters=chosen.clusters, seed=chosen.seed,
@@ -148,13 +151,33 @@ def prune(
     if shown == "html" and out is None:
         raise AnalysisError("The HTML report is a file: name a folder for it with --out pruned.")
     shipped = shipped_example(example, "prune", [*(scores or []), spec])
-    table, wanted = _table_and_spec(scores, spec, shipped, chosen)
-    result = refine(table, wanted, batch=chosen.batch, seed=chosen.seed, repeats=chosen.resamples)
-    document = prune_document(result, settings=settings("prune", chosen), private=chosen.private, **_published(shipped))
-    if out is None:
-        write_report(document, shown, None)
-    else:
-        write_folder(document, shown, out, {"kept.yaml": kept_spec(result), "log.csv": log_csv(result)})
+    with report_folder(out) as folder:  # what cannot be written is said before anything is computed
+        table, wanted = _table_and_spec(scores, spec, shipped, chosen)
+        result = refine(table, wanted, batch=chosen.batch, seed=chosen.seed, repeats=chosen.resamples)
+        named = settings("prune", chosen)
+        document = prune_document(result, settings=named, private=chosen.private, **_published(shipped))
+        if folder is None:
+            write_report(document, shown, None)
+        else:
+            write_folder(document, shown, folder, {"kept.yaml": kept_spec(result), "log.csv": log_csv(result)})
+    if out is not None:
+        console.out.print(f"Written: {out}", markup=False, highlight=False, soft_wrap=True)
+
+
+def report_folder(out: Path | None) -> AbstractContextManager[Path | None]:
+    """A folder to write into, which becomes ``out`` when the block ends well; None without ``out``."""
+    from vcrgen.work.folder import new_folder
+
+    return nullcontext() if out is None else new_folder(out, mark=MARK)
+
+
+def write_folder(document: Document, form: str, folder: Path, files: Mapping[str, str]) -> None:
+    """Write a report into a folder, and the files that go with it."""
+    from vcrgen.analysis.document import SUFFIXES
+
+    suffix = next((suffix for suffix, each in SUFFIXES.items() if each == form), ".txt")
+    for name, text in {MARK: "", **files, f"report{suffix}": _as_text(document, form)}.items():
+        write_text(folder / name, text)
 
 
 def shipped_example(name: str | None, command: str, files: Sequence[Path | None]) -> Example | None:
@@ -172,6 +195,11 @@ def shipped_example(name: str | None, command: str, files: Sequence[Path | None]
     return example(name, command)
 
 
+def _refuse_lower_is_better(tasks: Sequence[str]) -> None:
+    if tasks:
+        raise AnalysisError("--lower-is-better is for files; an example is as it is.")
+
+
 def _table_and_spec(
     scores: Sequence[Path] | None, spec: Path | None, shipped: Example | None, chosen: FactorOptions
 ) -> tuple[ScoreTable, FactorSpec]:
@@ -180,6 +208,7 @@ def _table_and_spec(
     from vcrgen.analysis.tables import read_scores
 
     if shipped is not None and shipped.spec is not None:
+        _refuse_lower_is_better(chosen.lower_is_better)
         table, wanted = shipped.load(), shipped.spec()
     else:
         table = read_scores(scores or [], lower_is_better=chosen.lower_is_better)
@@ -240,19 +269,6 @@ def write_report(document: Document, form: str, out: Path | None) -> None:
     with output_errors(out):
         write_text(out, _as_text(document, form))
     console.out.print(f"Written: {out}", markup=False, highlight=False, soft_wrap=True)
-
-
-def write_folder(document: Document, form: str, out: Path, files: Mapping[str, str]) -> None:
-    """Write a folder with a document and the files that go with it; an earlier folder of ours is replaced."""
-    from vcrgen.analysis.document import SUFFIXES
-    from vcrgen.work.folder import new_folder
-
-    suffix = next((suffix for suffix, each in SUFFIXES.items() if each == form), ".txt")
-    texts = {**files, f"report{suffix}": _as_text(document, form)}
-    with new_folder(out, mark=MARK) as folder:
-        for name, text in {MARK: "", **texts}.items():
-            write_text(folder / name, text)
-    console.out.print(f"Written: {out} ({', '.join(texts)})", markup=False, highlight=False, soft_wrap=True)
 
 
 def _as_text(document: Document, form: str) -> str:

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from vcrgen.cli import console
 from vcrgen.cli.analyze import (
     ExampleName,
     Form,
     Out,
     analyze,
+    report_folder,
     report_form,
     settings,
     shipped_example,
@@ -97,14 +99,17 @@ def shorten(
     shown = form_of(form or ("html" if out else "text"), "")
     if shown == "html" and out is None:
         raise AnalysisError("The HTML report is a file: name a folder for it with --out short.")
-    table = _table(files or [], example, chosen, "shorten")
-    result = shorten_items(table, chosen)
-    document = shorten_document(table, result, chosen, settings=settings("shorten", chosen))
-    if out is None:
-        write_report(document, shown, None)
-    else:
-        texts = {name: subset_text(ids) for name, ids in subset_files(result, chosen.method).items()}
-        write_folder(document, shown, out, texts)
+    with report_folder(out) as folder:  # what cannot be written is said before anything is computed
+        table = _table(files or [], example, chosen, "shorten")
+        result = shorten_items(table, chosen)
+        document = shorten_document(table, result, chosen, settings=settings("shorten", chosen))
+        if folder is None:
+            write_report(document, shown, None)
+        else:
+            texts = {name: subset_text(ids) for name, ids in subset_files(result, chosen.method).items()}
+            write_folder(document, shown, folder, texts)
+    if out is not None:
+        console.out.print(f"Written: {out}", markup=False, highlight=False, soft_wrap=True)
 
 
 def _table(files: Sequence[Path], example: str | None, options: ItemOptions, command: str) -> ItemTable:

@@ -34,7 +34,7 @@ _BLOCK, _DRAWS = 1024, 100  # items, and resamples, at a time
 _Z = 1.959963984540054
 
 
-class Range(NamedTuple):
+class WithInterval(NamedTuple):
     """An estimate with the ends of its 95 % interval, which are NaN where there is none."""
 
     value: float
@@ -76,9 +76,9 @@ class Reliability:
     """How far the ranking of the models would come out again with other items of this kind."""
 
     models: int  # that have every item, of which all of this is computed
-    alpha: Range  # Cronbach's, with an interval over resamples of models
+    alpha: WithInterval  # Cronbach's, with an interval over resamples of models
     failed: int  # resamples without an alpha: all models drawn have the same score
-    halves: Range  # random halves of the images, corrected to full length; the range of 95 % of the splits
+    halves: WithInterval  # random halves of the images, corrected to full length; the range of 95 % of the splits
     generalisability: float  # share of the variance between models that is not due to the choice of images and items
     between_models: float  # parts of the variance of a single score: models
     models_by_images: float  # models with images
@@ -143,7 +143,7 @@ def reliability(table: ItemTable, *, seed: int, resamples: int) -> Reliability |
     models, images, rest, error = _components(whole)
     share = models / (models + error**2) if models + error**2 > 0 else math.nan
     return Reliability(
-        models=len(rows), alpha=Range(alpha, float(low), float(high)), failed=failed, halves=_halves(whole, seed),
+        models=len(rows), alpha=WithInterval(alpha, float(low), float(high)), failed=failed, halves=_halves(whole, seed),
         generalisability=share, between_models=models, models_by_images=images, rest=rest, error=error,
         images=len(table.group_names),
     )  # fmt: skip
@@ -239,11 +239,11 @@ def _resampled_alphas(scores: Floats, *, seed: int, resamples: int) -> Floats:
     return np.concatenate(alphas)
 
 
-def _halves(table: ItemTable, seed: int) -> Range:
+def _halves(table: ItemTable, seed: int) -> WithInterval:
     """The split-half reliability over random halves of the groups, by Spearman and Brown to full length."""
     groups = len(table.group_names)
     if groups < 2:
-        return Range(math.nan, math.nan, math.nan)
+        return WithInterval(math.nan, math.nan, math.nan)
     sums, counts = table.sums()
     order = generator(seed, "halves").permuted(np.tile(np.arange(groups), (SPLITS, 1)), axis=1)
     first = (order < groups // 2).astype(np.float64)
@@ -251,9 +251,9 @@ def _halves(table: ItemTable, seed: int) -> Range:
     r = _correlations(one, two, np.ones(one.shape, bool))
     r = r[~np.isnan(r) & (r > -1)]
     if not len(r):
-        return Range(math.nan, math.nan, math.nan)
+        return WithInterval(math.nan, math.nan, math.nan)
     corrected = 2 * r / (1 + r)
-    return Range(float(np.median(corrected)), *map(float, np.quantile(corrected, (0.025, 0.975))))
+    return WithInterval(float(np.median(corrected)), *map(float, np.quantile(corrected, (0.025, 0.975))))
 
 
 def _components(table: ItemTable) -> tuple[float, float, float, float]:

@@ -14,8 +14,8 @@ from vcrgen.analysis.document import Document, Drawing, Section
 from vcrgen.analysis.items.classical import (
     COPY,
     ItemFigures,
-    Range,
     Reliability,
+    WithInterval,
     item_figures,
     near_copies,
     reliability,
@@ -232,7 +232,7 @@ def _reliability(result: ItemResult) -> Section:
     )  # fmt: skip
 
 
-def _estimate(value: Range) -> tuple[TableCell, TableCell]:
+def _estimate(value: WithInterval) -> tuple[TableCell, TableCell]:
     return number(value.value, 3), between(value.low, value.high, 3)
 
 

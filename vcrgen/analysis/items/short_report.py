@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from vcrgen.analysis.document import Document, Drawing, Section
-from vcrgen.analysis.items.classical import Range
+from vcrgen.analysis.items.classical import WithInterval
 from vcrgen.analysis.items.report import between, described, few_models, number, share
 from vcrgen.analysis.items.shorten import METHODS, Shortened, SubsetResult, about_methods, default_sizes, shorten
 from vcrgen.analysis.items.table import ItemTable, check_size
@@ -170,15 +170,15 @@ def _of(result: Shortened, method: str) -> list[SubsetResult]:
     return sorted((each for each in result.results if each.method == method), key=lambda each: each.size)
 
 
-def _points(value: Range) -> tuple[TableCell, TableCell]:
+def _points(value: WithInterval) -> tuple[TableCell, TableCell]:
     return number(100 * value.value), between(100 * value.low, 100 * value.high)
 
 
-def _plain(value: Range) -> tuple[TableCell, TableCell]:
+def _plain(value: WithInterval) -> tuple[TableCell, TableCell]:
     return number(value.value, 3), between(value.low, value.high, 3)
 
 
-def _shares(value: Range) -> tuple[TableCell, TableCell]:
+def _shares(value: WithInterval) -> tuple[TableCell, TableCell]:
     if math.isnan(value.value):
         return Percent(None), None
     return share(value.value), Interval(value.low, value.high, 1)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from vcrgen.analysis.items.classical import Range, generator
+from vcrgen.analysis.items.classical import WithInterval, generator
 from vcrgen.analysis.items.irt import fit_items
 from vcrgen.analysis.items.table import ItemTable
 from vcrgen.errors import AnalysisError
@@ -119,11 +119,13 @@ class SubsetResult:
 
     method: str
     size: int  # units
-    error: Range  # mean, and the range of 95 % of the repeats
-    agreement: Range
-    decisions: Range
-    less_error: Range  # than a random choice on the same models, with the interval of the mean: above 0 it is better
-    more_decisions: Range  # right than a random choice, likewise
+    error: WithInterval  # mean, and the range of 95 % of the repeats
+    agreement: WithInterval
+    decisions: WithInterval
+    less_error: (
+        WithInterval  # than a random choice on the same models, with the interval of the mean: above 0 it is better
+    )
+    more_decisions: WithInterval  # right than a random choice, likewise
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -277,7 +279,7 @@ def _result(
     )  # fmt: skip
 
 
-def _mean(values: Floats, tested: float) -> Range:
+def _mean(values: Floats, tested: float) -> WithInterval:
     """The mean over repeats with its 95 % interval; NaN where fewer than two repeats have a value.
 
     Repeats share models, so their mean varies more than that of independent ones: by the variance of a repeat times
@@ -287,14 +289,14 @@ def _mean(values: Floats, tested: float) -> Range:
 
     known = values[~np.isnan(values)]
     if len(known) < 2:
-        return Range(math.nan, math.nan, math.nan)
+        return WithInterval(math.nan, math.nan, math.nan)
     half = t.ppf(0.975, len(known) - 1) * float(known.std(ddof=1)) * math.sqrt(1 / len(known) + tested)
-    return Range(float(known.mean()), float(known.mean()) - half, float(known.mean()) + half)
+    return WithInterval(float(known.mean()), float(known.mean()) - half, float(known.mean()) + half)
 
 
-def _range(values: Floats) -> Range:
+def _range(values: Floats) -> WithInterval:
     """The mean over repeats and the range of 95 % of them; NaN where no repeat has a value."""
     known = values[~np.isnan(values)]
     if not len(known):
-        return Range(math.nan, math.nan, math.nan)
-    return Range(float(known.mean()), *map(float, np.quantile(known, (0.025, 0.975))))
+        return WithInterval(math.nan, math.nan, math.nan)
+    return WithInterval(float(known.mean()), *map(float, np.quantile(known, (0.025, 0.975))))

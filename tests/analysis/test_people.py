@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from vcrgen.analysis.agreement import agreement, overall_weights, split_halves
 from vcrgen.analysis.examples import GOLD_ABILITIES, gold_correlations
 from vcrgen.analysis.factors import fit_correlations
+from vcrgen.analysis.people import agreement, overall_weights, split_halves
 from vcrgen.analysis.spec import BoundSpec, FactorSpec, bind
 from vcrgen.analysis.tables import ScoreTable
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from vcrgen.analysis.pls import Structure, fit_pls
-from vcrgen.analysis.prune import prune
+from vcrgen.analysis.pruning import prune
 from vcrgen.analysis.refinement import refine
 from vcrgen.analysis.spec import BoundSpec, FactorSpec, Limits, bind
 from vcrgen.analysis.tables import ScoreTable

@@ -1,0 +1,140 @@
+"""The commands as a user runs them: files in, every form out, and one sentence for what is wrong."""
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+
+from vcrgen.analysis.document import FORMATS, NOT_SHOWN, PRIVATE
+from vcrgen.analysis.examples import EXAMPLES, GOLD_ABILITIES, published_rows
+
+Run = Callable[..., tuple[int, str, str]]
+FEW = "Only 20 models"
+
+
+@pytest.fixture
+def gold_files(run: Run) -> Run:
+    """The command line in a folder with the GOLD models as a table, and a specification."""
+    Path("scores.csv").write_text("\n".join(",".join(row) for row in published_rows("gold-models")) + "\n")
+    Path("gold.yaml").write_text(yaml.safe_dump({"abilities": {name: list(t) for name, t in GOLD_ABILITIES.items()}}))
+    return run
+
+
+def test_a_map_of_a_file_is_that_of_the_example(gold_files: Run) -> None:
+    common = ("--clusters", 3, "--resamples", 100)
+    code, text, _ = gold_files("analyze", "map", "scores.csv", *common)
+    assert code == 0 and FEW in text and NOT_SHOWN in text and "Basic Medical Science" in text
+    written = {}
+    for source, out in (("scores.csv", "a.json"), ("--example=gold", "b.json"), ("scores.csv", "a.csv")):
+        assert gold_files("analyze", "map", source, *common, "--out", out)[0] == 0
+        written[out] = Path(out).read_text()
+    assert json.loads(written["a.json"])["tables"] == json.loads(written["b.json"])["tables"]
+    table = list(csv.DictReader(io.StringIO(written["a.csv"])))
+    pair = {row["column"]: row for row in table if row["row"] == "Color / Count"}
+    assert float(pair["r"]["value"]) == pytest.approx(0.8637, abs=1e-4) and pair["Models"]["value"] == "20"
+
+
+def test_the_same_seed_gives_the_same_bytes(gold_files: Run) -> None:
+    for out, seed in (("a.html", 1), ("b.html", 1), ("c.html", 2)):
+        gold_files(
+            "analyze", "factors", "scores.csv", "--spec", "gold.yaml", "--seed", seed, "--resamples", 200, "-o", out
+        )
+    assert Path("a.html").read_bytes() == Path("b.html").read_bytes() != Path("c.html").read_bytes()
+
+
+@pytest.mark.parametrize("form", [form for form in FORMATS if form not in ("text", "html")])
+def test_factors_print_every_form(gold_files: Run, form: str) -> None:
+    command = ("analyze", "factors", "scores.csv", "--spec", "gold.yaml", "--resamples", 100, "--format", form)
+    code, text, _ = gold_files(*command)
+    assert code == 0 and FEW in text and "HTMT2" in text and "for an ability of 5 tasks" in text
+    # Of 20 models the interval of some loading contains the limit.
+    assert "cannot be told" in text
+
+
+def test_factors_of_the_golden_model(run: Run) -> None:
+    code, text, _ = run("analyze", "factors", "--example", "gold-made", "--resamples", 200)
+    assert code == 0 and "Warning" not in text and "Printed wrongly in the publication" in text
+    assert re.search(r"Memory +AVE +0\.607 ", text)
+    assert re.search(r"Weighted overall, in sample +0\.736", text) and re.search(r"Human +0\.557", text)
+
+
+def test_prune_writes_a_folder(gold_files: Run) -> None:
+    command = (
+        "analyze",
+        "prune",
+        "scores.csv",
+        "--spec",
+        "gold.yaml",
+        "--floor",
+        1,
+        "--resamples",
+        20,
+        "--out",
+        "pruned",
+    )
+    code, text, _ = gold_files(*command)
+    assert code == 0 and "Written: pruned" in text
+    log = list(csv.DictReader(io.StringIO(Path("pruned/log.csv").read_text())))
+    kept = yaml.safe_load(Path("pruned/kept.yaml").read_text())
+    left = [task for tasks in kept["abilities"].values() for task in tasks]
+    assert len(log) + len(left) == 11 and not {row["task"] for row in log} & set(left) and kept["floor"] == 1
+    assert NOT_SHOWN in Path("pruned/report.html").read_text()
+    # The kept tasks are a specification, and the folder is replaced by the next run.
+    assert gold_files("analyze", "factors", "scores.csv", "--spec", "pruned/kept.yaml", "--resamples", 100)[0] == 0
+    assert gold_files(*command, "--batch", "--format", "md")[0] == 0
+    assert sorted(file.name for file in Path("pruned").iterdir()) == [
+        ".vcrgen-analysis", "kept.yaml", "log.csv", "report.md",
+    ]  # fmt: skip
+    code, text, _ = gold_files("analyze", "prune", "--example", "gold-made", "--resamples", 20, "--loading-min", 0.8)
+    assert code == 0 and re.search(r"1 +Artwork +Memory +loading", text) and "Agreement with the anchor" in text
+
+
+def test_private_marks_the_report(gold_files: Run) -> None:
+    code, text, _ = gold_files("analyze", "factors", "--example", "gold", "--resamples", 100, "--private")
+    assert code == 0 and PRIVATE in text
+
+
+@pytest.mark.parametrize(
+    ("command", "sentence"),
+    [
+        ("map", "Name a table of scores, or take data that ships with vcrgen"),
+        ("map none.csv", "none.csv is not a file"),
+        ("map scores.csv --format pdf", "Unknown format 'pdf'; known: text, md"),
+        ("map scores.csv --format html", "The HTML report is a file: name it with --out report.html"),
+        ("map scores.csv --out scores.csv", "scores.csv is read here, so nothing is written over it"),
+        ("map scores.csv --example gold", "--example takes the place of files; give one of them"),
+        ("map --example silver", "vcrgen analyze map has no example 'silver'; it has gold, gold-made, vcr, vcr-map"),
+        ("map scores.csv --clusters 40", "--clusters is 2 to 10"),
+        ("map scores.csv --method cosine", "method: Input should be 'pearson', 'spearman' or 'kendall'"),
+        ("map scores.csv --resamples 1", "resamples: Input should be greater than or equal to 100"),
+        ("map scores.csv --out no/such/folder.md", "no/such/folder.md cannot be written: no such file or directory"),
+        ("map scores.csv --lower-is-better X", "--lower-is-better 'X' is no task of scores.csv"),
+        ("factors scores.csv", "Name the abilities and their tasks in a YAML file: --spec abilities.yaml"),
+        ("factors scores.csv --spec none.yaml", "The configuration file none.yaml cannot be read"),
+        ("factors scores.csv --spec gold.yaml --anchor arena", "The anchor 'arena' is no task of the table"),
+        ("factors --example vcr-map", "vcrgen analyze factors does not take the example 'vcr-map'; it has gold"),
+        ("factors --example gold --spec gold.yaml", "--example takes the place of files"),
+        ("factors --example gold --lower-is-better Math", "--lower-is-better is for files; an example is as it is"),
+        ("prune --example gold --format html", "The HTML report is a file: name a folder for it with --out pruned"),
+        ("prune --example gold --out full", "full is there and holds something else"),
+        ("prune --example gold --floor 0", "floor: Input should be greater than or equal to 1"),
+    ],
+)
+def test_what_is_wrong_is_one_sentence(gold_files: Run, command: str, sentence: str) -> None:
+    Path("full").mkdir()
+    Path("full/mine").touch()
+    before = sorted(Path().rglob("*"))
+    code, out, errors = gold_files("analyze", *command.split())
+    assert code == 2 and sentence in errors and "Traceback" not in errors and not out
+    assert sorted(Path().rglob("*")) == before
+
+
+@pytest.mark.parametrize("name", ["vcr", "vcr-map"])
+def test_the_published_tables_of_vcr(run: Run, name: str) -> None:
+    code, text, _ = run("analyze", "map", "--example", name, "--clusters", 2, "--resamples", 100)
+    assert code == 0 and EXAMPLES[name].about.split(";")[0][:40] in text
