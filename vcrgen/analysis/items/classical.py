@@ -143,9 +143,9 @@ def reliability(table: ItemTable, *, seed: int, resamples: int) -> Reliability |
     models, images, rest, error = _components(whole)
     share = models / (models + error**2) if models + error**2 > 0 else math.nan
     return Reliability(
-        models=len(rows), alpha=WithInterval(alpha, float(low), float(high)), failed=failed, halves=_halves(whole, seed),
-        generalisability=share, between_models=models, models_by_images=images, rest=rest, error=error,
-        images=len(table.group_names),
+        models=len(rows), alpha=WithInterval(alpha, float(low), float(high)), failed=failed,
+        halves=_halves(whole, seed), generalisability=share, between_models=models, models_by_images=images, rest=rest,
+        error=error, images=len(table.group_names),
     )  # fmt: skip
 
 
