@@ -12,6 +12,7 @@ import yaml
 
 from vcrgen.analysis.document import FORMATS, NOT_SHOWN, PRIVATE
 from vcrgen.analysis.examples import EXAMPLES, GOLD_ABILITIES, published_rows
+from vcrgen.cli import analyze
 
 Run = Callable[..., tuple[int, str, str]]
 FEW = "Only 20 models"
@@ -132,6 +133,13 @@ def test_what_is_wrong_is_one_sentence(gold_files: Run, command: str, sentence: 
     code, out, errors = gold_files("analyze", *command.split())
     assert code == 2 and sentence in errors and "Traceback" not in errors and not out
     assert sorted(Path().rglob("*")) == before
+
+
+@pytest.mark.parametrize("command", ["map", "factors", "prune"])
+def test_without_the_extra_there_is_a_sentence(run: Run, command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(analyze, "find_spec", lambda name: None)
+    code, _, errors = run("analyze", command, "--example", "gold")
+    assert code == 2 and 'pip install "vcrgen[analysis]"' in errors
 
 
 @pytest.mark.parametrize("name", ["vcr", "vcr-map"])

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from vcrgen.analysis.factors import Estimate, FactorResult, fit_correlations, fit_factors
+from vcrgen.analysis.factors import FactorEstimate, FactorResult, fit_correlations, fit_factors
 from vcrgen.analysis.spec import FactorSpec, bind
 from vcrgen.analysis.tables import ScoreTable
 from vcrgen.errors import AnalysisError
@@ -33,7 +33,7 @@ def table_of(scores: np.ndarray) -> ScoreTable:
 def test_a_limit_inside_the_interval_cannot_be_told(
     ends: tuple[float, float], limits: dict[str, float], verdict: str
 ) -> None:
-    assert Estimate(0.65, *ends).verdict(**limits) == verdict
+    assert FactorEstimate(0.65, *ends).verdict(**limits) == verdict
 
 
 def test_the_intervals_of_the_golden_model(fitted: FactorResult) -> None:

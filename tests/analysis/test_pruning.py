@@ -6,7 +6,7 @@ import pytest
 from vcrgen.analysis.pls import Structure, fit_pls
 from vcrgen.analysis.pruning import prune
 from vcrgen.analysis.refinement import refine
-from vcrgen.analysis.spec import BoundSpec, FactorSpec, Limits, bind
+from vcrgen.analysis.spec import BoundSpec, FactorLimits, FactorSpec, bind
 from vcrgen.analysis.tables import ScoreTable
 from vcrgen.errors import AnalysisError
 
@@ -63,7 +63,10 @@ def test_it_is_the_plain_loop(seed: int) -> None:
     human = abilities.sum(axis=1) + rng.standard_normal(80)
     tasks = tuple(f"t{number:02}" for number in range(24))
     spec = FactorSpec(
-        abilities={f"A{k}": tasks[8 * k : 8 * k + 8] for k in range(3)}, anchor="human", limits=Limits(vif=4), floor=3
+        abilities={f"A{k}": tasks[8 * k : 8 * k + 8] for k in range(3)},
+        anchor="human",
+        limits=FactorLimits(vif=4),
+        floor=3,
     )
     bound = bind(spec, (*tasks, "human"))
     r = np.corrcoef(np.column_stack([scores, human]).T)
@@ -89,7 +92,7 @@ def test_copies_and_weak_tasks_go_and_good_ones_stay(with_abilities, seed: int) 
 
 def test_the_floor_keeps_what_is_nearest_to_the_limits(with_abilities) -> None:  # type: ignore[no-untyped-def]
     table, spec = with_abilities(0)
-    strict = spec.model_copy(update={"limits": Limits(loading=0.99), "floor": 3})
+    strict = spec.model_copy(update={"limits": FactorLimits(loading=0.99), "floor": 3})
     for batch in (False, True):
         bound = bind(strict, table.tasks)
         found = prune(correlations(table, bound), bound, batch=batch)

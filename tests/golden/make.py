@@ -1451,6 +1451,7 @@ def help_texts(bench: Bench) -> Any:
     """The options of every command with their defaults."""
     names = ("build", "score", "validate", "calibrate", "export", "preview", "inspect", "hidden make", "hidden verify")
     names += ("leaderboard init", "leaderboard add", "leaderboard export", "baseline ocr")
+    names += ("analyze map", "analyze factors", "analyze prune")
     found = {}
     for name in names:
         words = [re.sub(r"[│╭╮╰╯─]+", " ", line).split() for line in bench.run(*name.split(), "--help")]

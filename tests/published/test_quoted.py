@@ -179,6 +179,16 @@ def test_the_script_writes_what_is_shipped(script: Any, tmp_path: Path) -> None:
         assert b"\r" not in content and content.endswith(b"\n") and not content.endswith(b"\n\n")
 
 
+def test_the_script_writes_the_examples_of_analyses(script: Any, tmp_path: Path) -> None:
+    if not PAPERS.is_dir():
+        pytest.skip(f"needs the copied tables in {PAPERS}")
+    script.quote_benchmarks(PAPERS, tmp_path)
+    written = sorted(tmp_path.iterdir())
+    assert [file.name for file in written] == ["gold-correlations.csv", "gold-models.csv", "vcr-map.csv"]
+    for file in written:
+        assert (script.BENCHMARKS / file.name).read_bytes() == file.read_bytes(), file.name
+
+
 def test_the_script_says_what_is_missing(script: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert script.main([str(tmp_path)]) == 2
     assert capsys.readouterr().err.startswith(f"Error: {tmp_path / 'vcr_readme_leaderboard.csv'} cannot be read")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup, escape
 
 if TYPE_CHECKING:
-    from vcrgen.analysis.factors import Estimate
+    from vcrgen.analysis.factors import FactorEstimate
     from vcrgen.analysis.spec import BoundSpec
     from vcrgen.stats.arrays import Floats
 
@@ -100,7 +100,9 @@ def places(names: Sequence[str], at: Floats, groups: Sequence[int]) -> Markup:
     return _svg(2 * side + 400, height, drawn)
 
 
-def path_diagram(bound: BoundSpec, loadings: Sequence[float], paths: Sequence[tuple[int, int, Estimate]]) -> Markup:
+def path_diagram(
+    bound: BoundSpec, loadings: Sequence[float], paths: Sequence[tuple[int, int, FactorEstimate]]
+) -> Markup:
     """Tasks with their loadings, abilities, and the effects between constructs.
 
     Args:

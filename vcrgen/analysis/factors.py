@@ -30,7 +30,7 @@ _SAME = 1e-9  # how near to 1 the correlation of two tasks is that are one
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class FactorEstimate:
     """A figure with its 95 % interval; NaN for the ends where too many resamples failed, or none were drawn."""
 
     value: float
@@ -80,14 +80,14 @@ class FactorResult:
         """Resamples without an estimate: a task did not vary, or two said the same."""
         return int((~self.drawn.fit.converged).sum())
 
-    def estimates(self, figure: Callable[[FactorFit], Floats]) -> list[Estimate]:
+    def estimates(self, figure: Callable[[FactorFit], Floats]) -> list[FactorEstimate]:
         """A figure of all models with its interval; ``figure`` takes matrices x numbers from a fit.
 
         Example: ``result.estimates(lambda of: of.fit.loadings)`` has one for every task.
         """
         values, draws = figure(self.found)[0], figure(self.drawn)
         low, high = percentile_interval(draws)
-        return [Estimate(*map(float, each)) for each in zip(values, low, high, strict=True)]
+        return [FactorEstimate(*map(float, each)) for each in zip(values, low, high, strict=True)]
 
     def upper(self, figure: Callable[[FactorFit], Floats]) -> list[float]:
         """The upper 95 % bound of figures, of which 5 % of the resamples are above; NaN where too many failed."""

@@ -18,7 +18,7 @@ from vcrgen.analysis.factors import FactorFit, fit_correlations, require_fit
 from vcrgen.analysis.people import overall_weights, split_halves
 from vcrgen.analysis.pruning import Pruning, prune
 from vcrgen.analysis.rankings import Preserved, preserved
-from vcrgen.analysis.spec import BoundSpec, FactorSpec, Limits, bind
+from vcrgen.analysis.spec import BoundSpec, FactorLimits, FactorSpec, bind
 from vcrgen.analysis.tables import ScoreTable
 from vcrgen.errors import AnalysisError
 from vcrgen.rng import rng_for, shuffled
@@ -156,7 +156,7 @@ def _sweep(correlations: Floats, bound: BoundSpec, unit: Floats, tasks: Sequence
     found = []
     for vif in sorted({*SWEEP[0], limits.vif}):
         for loading in sorted({*SWEEP[1], limits.loading}):
-            other = Limits(**limits.model_dump() | {"vif": vif, "loading": loading})
+            other = FactorLimits(**limits.model_dump() | {"vif": vif, "loading": loading})
             spec = bound.spec.model_copy(update={"limits": other})
             swept = BoundSpec(spec, bound.tasks, bound.constructs, bound.structure)
             pruning = prune(correlations, swept, batch=batch, logged=False)

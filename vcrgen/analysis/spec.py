@@ -27,7 +27,7 @@ from vcrgen.published.facts import MAX_NAME, check_name
 MAX_ABILITIES = 50
 
 
-class Limits(Options):
+class FactorLimits(Options):
     """Beyond which a figure is said to be bad; those of the GOLD paper, and the usual ones where it has none."""
 
     loading: float = Field(default=0.75, ge=0, le=1)  # at least
@@ -46,7 +46,7 @@ class FactorSpec(Options):
     layout: Literal["anchor", "chain", "two-stage"] | None = None  # anchor if there is one, else chain
     mode: Mode = "A"
     scheme: Scheme = "path"
-    limits: Limits = Limits()
+    limits: FactorLimits = FactorLimits()
     floor: int = Field(default=2, ge=1, le=MAX_TASKS)  # tasks of an ability that pruning leaves at least
 
     @field_validator("abilities", mode="before")

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from vcrgen.analysis.factors import FEW_A_TASK, FEW_MODELS, Estimate
+from vcrgen.analysis.factors import FEW_A_TASK, FEW_MODELS, FactorEstimate
 from vcrgen.report.table import Between, Number, Table, TableCell
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def number(value: float, decimals: int = CELL) -> Number | None:
     return Number(value, decimals) if math.isfinite(value) else None
 
 
-def figure(of: Estimate, decimals: int = CELL) -> tuple[TableCell, TableCell]:
+def figure(of: FactorEstimate, decimals: int = CELL) -> tuple[TableCell, TableCell]:
     """A figure and its interval as cells."""
     return number(of.value, decimals), between(of.low, of.high, decimals)
 

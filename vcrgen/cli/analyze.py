@@ -6,6 +6,7 @@ import io
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -135,7 +136,12 @@ def prune(
     scores: Scores = None,
     spec: Spec = None,
     example: ExampleName = None,
-    form: Form = None,
+    form: Annotated[
+        str | None,
+        typer.Option(
+            "--format", "-f", help="text, md, csv, latex, json or html.", show_default="html in a folder, else text"
+        ),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Write the kept tasks, the log and the report to this folder.")
     ] = None,
@@ -146,6 +152,7 @@ def prune(
     from vcrgen.analysis.prune_document import kept_spec, log_csv, prune_document
     from vcrgen.analysis.refinement import refine
 
+    require_packages()
     chosen = checked(PruneOptions, given(options))
     shown = form_of(form or ("html" if out else "text"), "")
     if shown == "html" and out is None:
@@ -242,6 +249,13 @@ def settings(command: str, chosen: AnalysisOptions) -> str:
     )
 
 
+def require_packages() -> None:
+    """Refuse to begin without the packages of the extra ``analysis``."""
+    for name in ("scipy", "sklearn"):
+        if find_spec(name) is None:
+            raise AnalysisError('vcrgen analyze needs SciPy and scikit-learn: pip install "vcrgen[analysis]".')
+
+
 def report_form(form: str | None, out: Path | None, inputs: Sequence[Path]) -> str:
     """The form of a report, refused before anything is computed if it cannot be written.
 
@@ -250,6 +264,7 @@ def report_form(form: str | None, out: Path | None, inputs: Sequence[Path]) -> s
     """
     from vcrgen.analysis.document import form_of
 
+    require_packages()
     chosen = form_of(form, out.suffix if out else "")
     if chosen == "html" and out is None:
         raise AnalysisError("The HTML report is a file: name it with --out report.html.")

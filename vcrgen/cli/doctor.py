@@ -193,6 +193,8 @@ def _write_temporary() -> str:
 EXTRAS = {
     "rapidocr-onnxruntime": ("`vcrgen baseline ocr`", "ocr"),
     "httpx2": ("`vcrgen predict`", "predict"),
+    "scipy": ("`vcrgen analyze`", "analysis"),
+    "scikit-learn": ("`vcrgen analyze`", "analysis"),
     "uvicorn": ("`vcrgen leaderboard serve`", "serve"),
     "fastapi": ("`vcrgen leaderboard serve`", "serve"),
     "psycopg": ("leaderboards in PostgreSQL", "postgres"),
