@@ -59,7 +59,7 @@ def items(
     Several files are several models. Items that all models solve, or none, that better models fail, or that are near
     copies are listed. From 100 models on a 2PL is fitted, a Rasch model with fewer.
     """
-    from vcrgen.analysis.items.report import analyse_items, items_document
+    from vcrgen.analysis.items.items_document import analyse_items, items_document
 
     chosen = checked(ItemOptions, given(options))
     shown = report_form(form, out, [*(files or []), *([data] if data else [])])
@@ -92,7 +92,7 @@ def shorten(
     agreement of rankings and how often two models keep their order.
     """
     from vcrgen.analysis.document import form_of
-    from vcrgen.analysis.items.short_report import shorten_document, shorten_items, subset_files
+    from vcrgen.analysis.items.shorten_document import shorten_document, shorten_items, subset_files
     from vcrgen.scorer.subset import subset_text
 
     chosen = checked(ShortenOptions, given(options))

@@ -41,7 +41,7 @@ def made_items(items: int, *, seed: int, image: float = 0.0) -> MadeItems:
     """Items with slopes about 1 and difficulties from easy to hard."""
     rng = generator(seed, "items")
     slope = np.exp(rng.normal(0, 0.35, items))
-    return MadeItems(slope=slope, intercept=-slope * rng.normal(0, 1.2, items), image=image, seed=seed)
+    return MadeItems(slope=slope, intercept=-slope * rng.normal(0, 1, items), image=image, seed=seed)
 
 
 def named(scores: Floats, groups: Ints | None = None, *, source: str) -> ItemTable:
