@@ -290,5 +290,14 @@ MUTATIONS: tuple[Mutation, ...] = (
       "(-gap.difference.value, gap.facts.model)", "board"),
     M("leaderboard", "a ladder of half steps", "score < best + step - 1e-9", "score < best + step / 2", "ladder"),
     M("leaderboard", "a ladder on the whole key", "FEEDBACK if self.climbs else FINAL", '"" if self.climbs else FINAL', "ladder"),
+    # Analyses.
+    M("analysis", "the most redundant task goes, however strong it is", "NEAR_WORST = 0.95", "NEAR_WORST = 0.999", "analysis"),
+    M("analysis", "VIF over all abilities", "inside = correlations[:, rows][:, :, rows]\n            solvable",
+      "inside = np.eye(len(rows)) + 0 * correlations[:, rows][:, :, rows]\n            solvable", "analysis"),
+    M("analysis", "SRMR without the diagonal in its number", "(len(own) * (len(own) + 1))", "(len(own) * (len(own) - 1))", "analysis"),
+    M("analysis", "effects for correlations of successors", "np.sign(found) if scheme == \"centroid\" else found", "np.sign(found)", "analysis"),
+    M("analysis", "agreement in sample called cross-fitted", "fitted, judged = scores[~half], scores[half]", "fitted, judged = scores[half], scores[half]", "analysis"),
+    M("analysis", "random sets that are the first tasks", "shuffled(rng, tasks)[: len(kept.abilities[ability])]", "list(tasks)[: len(kept.abilities[ability])]", "analysis"),
+    M("analysis", "tasks told apart at 68 %", "t.ppf(0.975, tasks - 1)", "t.ppf(0.84, tasks - 1)", "analysis"),
     M("leaderboard", "punctuation makes another file", 'char if char.isalnum() else " " for char in plain', "char for char in plain", "ladder"),
 )

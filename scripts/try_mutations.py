@@ -36,6 +36,8 @@ LIBRARIES = (
     "typer.testing",
     "sqlalchemy",
     "alembic",
+    "scipy.stats",
+    "sklearn.cluster",
 )
 SEARCHED = (".py", ".txt", ".md", ".yaml", ".html", ".css", ".j2")
 

@@ -12,8 +12,8 @@ import yaml
 
 from vcrgen.analysis.document import Document, render
 from vcrgen.analysis.factors import fit_factors
-from vcrgen.analysis.factors_document import factors_document
-from vcrgen.analysis.map_document import map_document
+from vcrgen.analysis.factors_report import factors_document
+from vcrgen.analysis.map_report import map_document
 from vcrgen.analysis.redundancy import make_map
 from vcrgen.analysis.spec import read_spec
 from vcrgen.analysis.tables import read_scores

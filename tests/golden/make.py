@@ -35,7 +35,19 @@ INPUTS, VALUES = HERE / "inputs", HERE / "values"
 LANGUAGES = ("en", "zh")
 SECRET = "901de9" * 10
 SPLITS = "train=...,validation=4,test=0.2"
-PACKAGES = ("pillow", "numpy", "zlib-ng", "pyarrow", "spacy", "jieba", "datasets", "typer", "rich")
+PACKAGES = (
+    "pillow",
+    "numpy",
+    "zlib-ng",
+    "pyarrow",
+    "spacy",
+    "jieba",
+    "datasets",
+    "typer",
+    "rich",
+    "scipy",
+    "scikit-learn",
+)
 
 TOKENS = ("spacy", "jieba")
 INK = ("pillow", "freetype", *TOKENS)
@@ -1446,12 +1458,38 @@ def quoted(bench: Bench) -> Any:
     return {"md": [undated(line) for line in text], "rows": len(table), "csv": digest(as_text(table))}
 
 
+@golden("analysis", "numpy", "scipy", "scikit-learn")
+def analysis(bench: Bench) -> Any:
+    """Every figure of the analyses of shipped examples, to four decimals; not those of single models and pairs."""
+
+    def rounded(value: Any) -> Any:
+        if isinstance(value, list):
+            return [rounded(each) for each in value]
+        return round(value, 4) if isinstance(value, float) else value
+
+    commands = {
+        "clusters": ("map", "vcr-map", "--on", "abs", "--clusters", 5),
+        "anchor": ("factors", "gold-made", "--resamples", 200),
+        "chain": ("factors", "gold", "--resamples", 100),
+        "pruned": ("prune", "gold-made", "--resamples", 20, "--loading-min", 0.8),
+        "items": ("items", "items", "--resamples", 200),
+        "shorter": ("shorten", "items", "--keep", "30,60", "--resamples", 10, "--error", 3),
+    }
+    found = {}
+    for name, (command, example, *options) in commands.items():
+        lines = bench.run("analyze", command, "--format", "json", "--example", example, *options)
+        tables = json.loads("\n".join(lines))["tables"]
+        long = ("Models", "All pairs", "Printed wrongly in the publication", "All items", "Scores of models")
+        found[name] = {each["title"]: rounded(each["rows"]) for each in tables if each["title"] not in long}
+    return found
+
+
 @golden("help", "typer", "rich")
 def help_texts(bench: Bench) -> Any:
     """The options of every command with their defaults."""
     names = ("build", "score", "validate", "calibrate", "export", "preview", "inspect", "hidden make", "hidden verify")
     names += ("leaderboard init", "leaderboard add", "leaderboard export", "baseline ocr")
-    names += ("analyze map", "analyze factors", "analyze prune")
+    names += ("analyze map", "analyze factors", "analyze prune", "analyze items", "analyze shorten")
     found = {}
     for name in names:
         words = [re.sub(r"[│╭╮╰╯─]+", " ", line).split() for line in bench.run(*name.split(), "--help")]

@@ -15,18 +15,18 @@ if TYPE_CHECKING:
     from vcrgen.analysis.document import Document, render
     from vcrgen.analysis.examples import EXAMPLES
     from vcrgen.analysis.factors import fit_correlations, fit_factors
-    from vcrgen.analysis.factors_document import factors_document
+    from vcrgen.analysis.factors_report import factors_document
     from vcrgen.analysis.items.classical import item_figures, reliability
     from vcrgen.analysis.items.hardness import what_makes_hard
     from vcrgen.analysis.items.irt import fit_2pl, fit_rasch
-    from vcrgen.analysis.items.items_document import analyse_items, items_document
+    from vcrgen.analysis.items.items_report import analyse_items, items_document
     from vcrgen.analysis.items.read import read_items
     from vcrgen.analysis.items.shorten import shorten
     from vcrgen.analysis.items.table import ItemTable
-    from vcrgen.analysis.map_document import map_document
+    from vcrgen.analysis.map_report import map_document
     from vcrgen.analysis.people import agreement
     from vcrgen.analysis.pls import Structure, fit_pls, quality
-    from vcrgen.analysis.prune_document import prune_document
+    from vcrgen.analysis.prune_report import prune_document
     from vcrgen.analysis.pruning import prune
     from vcrgen.analysis.redundancy import make_map
     from vcrgen.analysis.refinement import refine
@@ -36,12 +36,12 @@ if TYPE_CHECKING:
 _HOMES = {
     "agreement": "people", "pairwise": "correlations", "Document": "document", "render": "document",
     "EXAMPLES": "examples", "fit_correlations": "factors", "fit_factors": "factors",
-    "factors_document": "factors_document", "map_document": "map_document", "Structure": "pls", "fit_pls": "pls",
-    "quality": "pls", "prune": "pruning", "prune_document": "prune_document", "make_map": "redundancy",
+    "factors_document": "factors_report", "map_document": "map_report", "Structure": "pls", "fit_pls": "pls",
+    "quality": "pls", "prune": "pruning", "prune_document": "prune_report", "make_map": "redundancy",
     "refine": "refinement", "FactorSpec": "spec", "bind": "spec", "read_spec": "spec", "ScoreTable": "tables",
     "read_scores": "tables", "item_figures": "items.classical", "reliability": "items.classical",
     "what_makes_hard": "items.hardness", "fit_2pl": "items.irt", "fit_rasch": "items.irt",
-    "analyse_items": "items.items_document", "items_document": "items.items_document", "read_items": "items.read",
+    "analyse_items": "items.items_report", "items_document": "items.items_report", "read_items": "items.read",
     "shorten": "items.shorten", "ItemTable": "items.table",
 }  # fmt: skip
 __all__ = [

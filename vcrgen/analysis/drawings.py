@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from vcrgen.stats.arrays import Floats
 
 LINE = 18  # height of a name in pixels
-LONGEST = 26  # letters of a name that are drawn; a pointer shows all
+LONGEST = 26  # letters of a name that are drawn; of a longer one both ends, and a pointer shows all
+_END = 8
 MOST_TASKS = 120  # of a heatmap, which has a field for each pair
 
 
@@ -162,7 +163,7 @@ def _label(x: float, y: float, text: str) -> str:
 
 
 def _name(x: float, y: float, name: str, anchor: str, *, turned: bool = False) -> str:
-    short = name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
+    short = _short(name)
     turn = f' transform="rotate(-90 {x:.1f} {y:.1f})"' if turned else ""
     title = f"<title>{escape(name)}</title>" if short != name else ""
     return f'<text class="name" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{turn}>{escape(short)}{title}</text>'
@@ -170,7 +171,11 @@ def _name(x: float, y: float, name: str, anchor: str, *, turned: bool = False) -
 
 def _width(names: Sequence[str]) -> int:
     """Pixels that the longest name takes at most."""
-    return max(sum(map(_letter, name[:LONGEST])) for name in names) + 12
+    return max(sum(map(_letter, _short(name))) for name in names) + 12
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= LONGEST else f"{name[: LONGEST - _END - 1]}…{name[-_END:]}"
 
 
 def _letter(letter: str) -> int:

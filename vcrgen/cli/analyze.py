@@ -73,7 +73,7 @@ def map_tasks(
     **options: Any,
 ) -> None:
     """Show which tasks tell the same story: correlations, a tree, clusters, components."""
-    from vcrgen.analysis.map_document import map_document
+    from vcrgen.analysis.map_report import map_document
     from vcrgen.analysis.redundancy import make_map
     from vcrgen.analysis.tables import read_scores
 
@@ -110,7 +110,7 @@ def factors(
 ) -> None:
     """Ask whether the tasks of an ability belong together, and apart from the others (partial least squares)."""
     from vcrgen.analysis.factors import fit_factors
-    from vcrgen.analysis.factors_document import factors_document
+    from vcrgen.analysis.factors_report import factors_document
 
     chosen = checked(FactorOptions, given(options))
     shown = report_form(form, out, [*(scores or []), *([spec] if spec else [])])
@@ -149,7 +149,7 @@ def prune(
 ) -> None:
     """Drop redundant and weak tasks one by one, and say what that is worth beside random choices."""
     from vcrgen.analysis.document import form_of
-    from vcrgen.analysis.prune_document import kept_spec, log_csv, prune_document
+    from vcrgen.analysis.prune_report import kept_spec, log_csv, prune_document
     from vcrgen.analysis.refinement import refine
 
     require_packages()

@@ -16,6 +16,7 @@ from vcrgen.cli.analyze import (
     analyze,
     report_folder,
     report_form,
+    require_packages,
     settings,
     shipped_example,
     write_folder,
@@ -59,8 +60,9 @@ def items(
     Several files are several models. Items that all models solve, or none, that better models fail, or that are near
     copies are listed. From 100 models on a 2PL is fitted, a Rasch model with fewer.
     """
-    from vcrgen.analysis.items.items_document import analyse_items, items_document
+    from vcrgen.analysis.items.items_report import analyse_items, items_document
 
+    require_packages()
     chosen = checked(ItemOptions, given(options))
     shown = report_form(form, out, [*(files or []), *([data] if data else [])])
     table = _table(files or [], example, chosen, "items")
@@ -92,9 +94,10 @@ def shorten(
     agreement of rankings and how often two models keep their order.
     """
     from vcrgen.analysis.document import form_of
-    from vcrgen.analysis.items.shorten_document import shorten_document, shorten_items, subset_files
+    from vcrgen.analysis.items.shorten_report import shorten_document, shorten_items, subset_files
     from vcrgen.scorer.subset import subset_text
 
+    require_packages()
     chosen = checked(ShortenOptions, given(options))
     shown = form_of(form or ("html" if out else "text"), "")
     if shown == "html" and out is None:

@@ -206,7 +206,7 @@ def _sweep(result: Refinement) -> Section:
     heads = ["VIF at most", "Loading at least", "Tasks", "TC", "D_div", "D_valid", "Spearman"]
     table = Table(title="Other limits", heads=heads, labels=2, rows=rows)
     text = ["What other limits would have kept, and the Spearman correlation of the ranking with that of all tasks."]
-    return Section(title="FactorLimits", text=text, tables=[table])
+    return Section(title="Limits", text=text, tables=[table])
 
 
 def log_csv(result: Refinement) -> str:

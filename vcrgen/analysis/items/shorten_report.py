@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from vcrgen.analysis.document import Document, Drawing, Section
 from vcrgen.analysis.items.classical import WithInterval
-from vcrgen.analysis.items.items_document import between, described, few_models, number, share
+from vcrgen.analysis.items.items_report import between, described, few_models, number, share
 from vcrgen.analysis.items.shorten import METHODS, Shortened, SubsetResult, about_methods, default_sizes, shorten
 from vcrgen.analysis.items.table import ItemTable, check_size
 from vcrgen.config import ShortenOptions
