@@ -24,6 +24,7 @@ RESERVED_SPLIT = "all"
 # Fields that name files. What is in the files counts (in signature and plan), not what they are called here.
 BY_CONTENT = {"source", "font", "censor_list", "spacy_model"}
 MAX_CONFIG_BYTES = 1 << 20
+MOST_SIZES = 30  # of shorter sets that are compared
 
 # The panels under which `vcrgen build --help` shows its options.
 SOURCE, TEXT, IMAGES, RUN = "Source", "Text and masks", "Images", "Run"
@@ -193,7 +194,9 @@ class ScoreOptions(Options):
     view: str | None = option(None, "stacked, tei, strip or text: what the model saw; only outputs of this view.")
     split: str | None = option(None, "Split of the dataset, or all.", shown="test, or the only one")
     subset: str | None = option(
-        None, "firstN: the first N questions (the paper's: first100, first500); feedback or final: of a hidden set."
+        None,
+        "firstN: the first N questions (the paper's: first100, first500); FILE: those whose ids it has, one a line; "
+        "feedback or final: of a hidden set.",
     )
     lang: str | None = option(None, "Language, where the dataset does not say.")
     segmenter: str | None = option(None, "builtin, or a trained spaCy pipeline for its tokens.")
@@ -367,6 +370,49 @@ class AnalysisOptions(Options):
     private: bool = option(
         False, "Take the items of a hidden set; every page is marked as not to be published.", names="--private"
     )
+
+
+class ItemOptions(AnalysisOptions):
+    """Which scores of which items are analysed."""
+
+    metric: str = option("exact", "Of evidence, the score: exact, jaccard, … as in vcrgen score.")
+    mode: str | None = option(None, "Of evidence with several, the mode.")
+    view: str | None = option(None, "Of evidence with several, the view.")
+
+
+class ShortenOptions(ItemOptions):
+    """How few items are enough, and for what."""
+
+    keep: str | None = option(
+        None, "N,N,…: how many images (or items, where they have no images) to keep.", shown="10,15,20,30,50,70,100,…"
+    )
+    method: Literal["random", "stratified", "information", "clustered"] = option(
+        "stratified", "random, stratified, information or clustered: whose choice is written, and held to the limits."
+    )
+    error: float | None = option(
+        None, "Find the smallest size whose scores are off by so many points at most, on average.", gt=0, le=100
+    )
+    agreement: float | None = option(
+        None, "Find the smallest size whose ranking correlates so with that of all.", gt=0, le=1
+    )
+    resamples: int = option(40, "How often models are held out of the choice.", ge=10, le=1000)
+
+    @model_validator(mode="after")
+    def _sizes_are_numbers(self) -> Self:
+        _ = self.sizes
+        return self
+
+    @property
+    def sizes(self) -> tuple[int, ...] | None:
+        """What ``--keep`` names, in order; a ValueError if it names none."""
+        if self.keep is None:
+            return None
+        parts = [part.strip() for part in self.keep.split(",")]
+        if len(parts) > MOST_SIZES or not all(part.isascii() and part.isdigit() and len(part) < 10 for part in parts):
+            raise ValueError(
+                f"--keep {self.keep[:80]!r} is not of the form N,N, as in 100,200,500 ({MOST_SIZES} at most)"
+            )
+        return tuple(sorted(set(map(int, parts))))
 
 
 class MapOptions(AnalysisOptions):

@@ -1529,12 +1529,14 @@ def analysis(bench: Bench) -> Any:
         "anchor": ("factors", "gold-made", "--resamples", 200),
         "chain": ("factors", "gold", "--resamples", 100),
         "pruned": ("prune", "gold-made", "--resamples", 20, "--loading-min", 0.8, "--vif-max", 2, "--floor", 1),
+        "items": ("items", "items", "--resamples", 200),
+        "shorter": ("shorten", "items", "--keep", "30,60", "--resamples", 10, "--error", 3),
     }
     found = {}
     for name, (command, example, *options) in commands.items():
         lines = bench.run("analyze", command, "--format", "json", "--example", example, *options)
         tables = json.loads("\n".join(lines))["tables"]
-        long = ("Models", "All pairs", "Printed wrongly in the publication")
+        long = ("Models", "All pairs", "Printed wrongly in the publication", "All items", "Scores of models")
         found[name] = {each["title"]: rounded(each["rows"]) for each in tables if each["title"] not in long}
     return found
 
@@ -1544,7 +1546,7 @@ def help_texts(bench: Bench) -> Any:
     """The options of every command with their defaults."""
     names = ("build", "score", "validate", "calibrate", "export", "preview", "inspect", "hidden make", "hidden verify")
     names += ("leaderboard init", "leaderboard add", "leaderboard export", "baseline ocr")
-    names += ("analyze map", "analyze factors", "analyze prune")
+    names += ("analyze map", "analyze factors", "analyze prune", "analyze items", "analyze shorten")
     found = {}
     for name in names:
         words = [re.sub(r"[│╭╮╰╯─]+", " ", line).split() for line in bench.run(*name.split(), "--help")]

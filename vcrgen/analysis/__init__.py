@@ -16,6 +16,13 @@ if TYPE_CHECKING:
     from vcrgen.analysis.examples import EXAMPLES
     from vcrgen.analysis.factors import fit_correlations, fit_factors
     from vcrgen.analysis.factors_report import factors_document
+    from vcrgen.analysis.items.classical import item_figures, reliability
+    from vcrgen.analysis.items.hardness import what_makes_hard
+    from vcrgen.analysis.items.irt import fit_2pl, fit_rasch
+    from vcrgen.analysis.items.items_report import analyse_items, items_document
+    from vcrgen.analysis.items.read import read_items
+    from vcrgen.analysis.items.shorten import shorten
+    from vcrgen.analysis.items.table import ItemTable
     from vcrgen.analysis.map_report import map_document
     from vcrgen.analysis.people import agreement
     from vcrgen.analysis.pls import Structure, fit_pls, quality
@@ -32,12 +39,16 @@ _HOMES = {
     "factors_document": "factors_report", "map_document": "map_report", "Structure": "pls", "fit_pls": "pls",
     "quality": "pls", "prune": "pruning", "prune_document": "prune_report", "make_map": "redundancy",
     "refine": "refinement", "FactorSpec": "spec", "bind": "spec", "read_spec": "spec", "ScoreTable": "tables",
-    "read_scores": "tables",
+    "read_scores": "tables", "item_figures": "items.classical", "reliability": "items.classical",
+    "what_makes_hard": "items.hardness", "fit_2pl": "items.irt", "fit_rasch": "items.irt",
+    "analyse_items": "items.items_report", "items_document": "items.items_report", "read_items": "items.read",
+    "shorten": "items.shorten", "ItemTable": "items.table",
 }  # fmt: skip
 __all__ = [
-    "EXAMPLES", "Document", "FactorSpec", "ScoreTable", "Structure", "agreement", "bind", "factors_document",
-    "fit_correlations", "fit_factors", "fit_pls", "make_map", "map_document", "pairwise", "prune", "prune_document",
-    "quality", "read_scores", "read_spec", "refine", "render",
+    "EXAMPLES", "Document", "FactorSpec", "ItemTable", "ScoreTable", "Structure", "agreement", "analyse_items", "bind",
+    "factors_document", "fit_2pl", "fit_correlations", "fit_factors", "fit_pls", "fit_rasch", "item_figures",
+    "items_document", "make_map", "map_document", "pairwise", "prune", "prune_document", "quality", "read_items",
+    "read_scores", "read_spec", "refine", "reliability", "render", "shorten", "what_makes_hard",
 ]  # fmt: skip
 
 

@@ -119,6 +119,12 @@ def _vcr_map() -> CorrelationTable:
     )
 
 
+def _items() -> Any:
+    from vcrgen.analysis.items.example import example_items
+
+    return example_items()
+
+
 EXAMPLES: Mapping[str, Example] = {
     "gold": Example(
         about="Table IX of the GOLD paper: 20 models on its eleven tasks; their human scores are unpublished.",
@@ -139,5 +145,9 @@ EXAMPLES: Mapping[str, Example] = {
         about="Correlations of 23 benchmarks over 38 models, read from the heatmap of the VCR paper (PDF of August "
         "2024, Figure 3); its scores are unpublished, and its clusters are those of abs(r).",
         commands=("map",), load=_vcr_map,
+    ),
+    "items": Example(
+        about="60 models on 300 items of 150 images, made from a seed: with a wrong key, a copy, and missing cells.",
+        commands=("items", "shorten"), load=_items,
     ),
 }  # fmt: skip

@@ -8,6 +8,7 @@ from vcrgen.cli.root import app  # isort: split
 
 from vcrgen.cli import (  # noqa: F401
     analyze,
+    analyze_items,
     baseline,
     build,
     contamination,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -23,7 +23,6 @@ from vcrgen.files import output_errors, write_text
 if TYPE_CHECKING:
     from vcrgen.analysis.document import Document
     from vcrgen.analysis.examples import Example
-    from vcrgen.analysis.refinement import Refinement
     from vcrgen.analysis.spec import FactorSpec
     from vcrgen.analysis.tables import ScoreTable
 
@@ -80,7 +79,7 @@ def map_tasks(
 
     chosen = checked(MapOptions, given(options))
     shown = report_form(form, out, scores or [])
-    shipped = _example(example, "map", scores)
+    shipped = shipped_example(example, "map", scores or [])
     if shipped:
         _refuse_lower_is_better(chosen.lower_is_better)
     table = shipped.load() if shipped else read_scores(scores or [], lower_is_better=chosen.lower_is_better)
@@ -115,7 +114,7 @@ def factors(
 
     chosen = checked(FactorOptions, given(options))
     shown = report_form(form, out, [*(scores or []), *([spec] if spec else [])])
-    shipped = _example(example, "factors", scores, spec)
+    shipped = shipped_example(example, "factors", [*(scores or []), spec])
     table, wanted = _table_and_spec(scores, spec, shipped, chosen)
     result = fit_factors(table, wanted, seed=chosen.seed, draws=chosen.resamples)
     write_report(
@@ -150,7 +149,7 @@ def prune(
 ) -> None:
     """Drop redundant and weak tasks one by one, and say what that is worth beside random choices."""
     from vcrgen.analysis.document import form_of
-    from vcrgen.analysis.prune_report import prune_document
+    from vcrgen.analysis.prune_report import kept_spec, log_csv, prune_document
     from vcrgen.analysis.refinement import refine
 
     require_packages()
@@ -158,8 +157,8 @@ def prune(
     shown = form_of(form or ("html" if out else "text"), "")
     if shown == "html" and out is None:
         raise AnalysisError("The HTML report is a file: name a folder for it with --out pruned.")
-    shipped = _example(example, "prune", scores, spec)
-    with _pruned_folder(out) as folder:  # what cannot be written is said before anything is computed
+    shipped = shipped_example(example, "prune", [*(scores or []), spec])
+    with report_folder(out) as folder:  # what cannot be written is said before anything is computed
         table, wanted = _table_and_spec(scores, spec, shipped, chosen)
         result = refine(table, wanted, batch=chosen.batch, seed=chosen.seed, repeats=chosen.resamples)
         named = settings("prune", chosen)
@@ -167,34 +166,38 @@ def prune(
         if folder is None:
             write_report(document, shown, None)
         else:
-            _write_pruning(result, document, shown, folder)
+            write_folder(document, shown, folder, {"kept.yaml": kept_spec(result), "log.csv": log_csv(result)})
     if out is not None:
         console.out.print(f"Written: {out}", markup=False, highlight=False, soft_wrap=True)
 
 
-def _pruned_folder(out: Path | None) -> AbstractContextManager[Path | None]:
+def report_folder(out: Path | None) -> AbstractContextManager[Path | None]:
+    """A folder to write into, which becomes ``out`` when the block ends well; None without ``out``."""
     from vcrgen.work.folder import new_folder
 
     return nullcontext() if out is None else new_folder(out, mark=MARK)
 
 
-def _write_pruning(result: Refinement, document: Document, form: str, folder: Path) -> None:
-    """The kept tasks as a specification, the log, and the report."""
+def write_folder(document: Document, form: str, folder: Path, files: Mapping[str, str]) -> None:
+    """Write a report into a folder, and the files that go with it."""
     from vcrgen.analysis.document import SUFFIXES
-    from vcrgen.analysis.prune_report import kept_spec, log_csv
 
     suffix = next((suffix for suffix, each in SUFFIXES.items() if each == form), ".txt")
-    files = {MARK: "", "kept.yaml": kept_spec(result), "log.csv": log_csv(result)}
-    for name, text in (files | {f"report{suffix}": _as_text(document, form)}).items():
+    for name, text in {MARK: "", **files, f"report{suffix}": _as_text(document, form)}.items():
         write_text(folder / name, text)
 
 
-def _example(name: str | None, command: str, scores: Sequence[Path] | None, spec: Path | None = None) -> Example | None:
+def shipped_example(name: str | None, command: str, files: Sequence[Path | None]) -> Example | None:
+    """The example that is asked for in place of files; None if none is.
+
+    Raises:
+        AnalysisError: The command does not take it, or there are files as well.
+    """
     from vcrgen.analysis.examples import example
 
     if name is None:
         return None
-    if scores or spec:
+    if any(files):
         raise AnalysisError("--example takes the place of files; give one of them.")
     return example(name, command)
 

@@ -83,6 +83,8 @@ def show_validation(validation: Validation) -> Iterator[RenderableType]:
     """What is odd about a file."""
     models = f", model {', '.join(validation.models)}" if validation.models else ""
     yield plain(f"{validation.name}: {validation.outputs} outputs, format {validation.format}{models}.")
+    if validation.subset:
+        yield plain(f"  Only the subset {validation.subset} is looked at: {validation.questions} questions.")
     for (mode, view), count in validation.cells.items():
         yield plain(f"  {view.label}, {mode}: outputs for {count} of {validation.questions} questions.")
     for kind, (count, places) in validation.problems.items():

@@ -6,7 +6,8 @@ Every number drawn here also stands beside the drawing as text, so the drawings 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import Any
 
 from markupsafe import Markup, escape
@@ -52,9 +53,7 @@ def scatter(points: Iterable[tuple[float, float, float, float, str]], ticks: Ite
     drawn = [
         f'<line class="grid" x1="0" x2="100%" y1="{_height(share)}" y2="{_height(share)}"/>' for share in (0, 0.5, 1)
     ]
-    for place, text in ticks:
-        anchor = "start" if place < 0.1 else "end" if place > 0.9 else "middle"
-        drawn.append(f'<text x="{_at(place):.2f}%" y="214" text-anchor="{anchor}">{escape(text)}</text>')
+    drawn.append(_ticks(ticks))
     for place, value, low, high, name in points:
         x = f"{_at(place):.2f}%"
         drawn.append(
@@ -62,6 +61,37 @@ def scatter(points: Iterable[tuple[float, float, float, float, str]], ticks: Ite
             f' y2="{_height(low)}"/><circle cx="{x}" cy="{_height(value)}" r="5"/></g>'
         )
     return _svg("sc", "".join(drawn))
+
+
+def histogram(counts: Sequence[int], ticks: Iterable[tuple[float, str]]) -> Markup:
+    """Bars side by side over places from 0 to 1, the highest as high as the drawing; ticks as in :func:`scatter`."""
+    width, most = 100 / max(len(counts), 1), max(counts, default=0)
+    bars = (
+        f'<rect class="bar" x="{number * width + 0.3:.2f}%" y="{_height(count / most if most else 0)}"'
+        f' width="{width - 0.6:.2f}%" height="{180 * count / most if most else 0:.1f}"/>'
+        for number, count in enumerate(counts)
+    )
+    return _svg("sc", "".join(bars) + _base_line() + _ticks(ticks))
+
+
+def curve(
+    points: Sequence[tuple[float, float]],
+    ticks: Iterable[tuple[float, str]],
+    *,
+    other: Sequence[tuple[float, float]] = (),
+    marks: Iterable[float] = (),
+) -> Markup:
+    """A line through points of a place and a height from 0 to 1, and another, broken one to compare it with.
+
+    ``marks`` are places with a stroke at the bottom; ticks as in :func:`scatter`.
+    """
+    drawn = [
+        f'<line class="{kind}" x1="{_at(a):.2f}%" y1="{_height(b)}" x2="{_at(c):.2f}%" y2="{_height(d)}"/>'
+        for kind, line in (("other", other), ("curve", points))
+        for (a, b), (c, d) in pairwise(line)
+    ]
+    strokes = (f'<line class="mean" x1="{_at(x):.2f}%" x2="{_at(x):.2f}%" y1="182" y2="190"/>' for x in marks)
+    return _svg("sc", _base_line() + "".join(strokes) + "".join(drawn) + _ticks(ticks))
 
 
 def stacked_bar(parts: Iterable[tuple[Any, ...]]) -> Markup:
@@ -78,6 +108,18 @@ def _interval(low: float, high: float, value: float) -> str:
         f'<rect class="interval" x="{low:.2f}%" y="3" width="{max(high - low, 0):.2f}%" height="10" rx="2"/>'
         f'<line class="mean" x1="{value:.2f}%" x2="{value:.2f}%" y1="1" y2="15"/>'
     )
+
+
+def _ticks(ticks: Iterable[tuple[float, str]]) -> str:
+    drawn = []
+    for place, text in ticks:
+        anchor = "start" if place < 0.1 else "end" if place > 0.9 else "middle"
+        drawn.append(f'<text x="{_at(place):.2f}%" y="214" text-anchor="{anchor}">{escape(text)}</text>')
+    return "".join(drawn)
+
+
+def _base_line() -> str:
+    return f'<line class="grid" x1="0" x2="100%" y1="{_height(0)}" y2="{_height(0)}"/>'
 
 
 def _height(share: float) -> str:

@@ -15,6 +15,7 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import IO, TYPE_CHECKING, overload
 
 from vcrgen.dataset.views import View
@@ -33,12 +34,16 @@ _DECODER = json.JSONDecoder()  # `json.loads` first guesses the encoding of byte
 class Questions(Sequence[Question]):
     """The questions of a split in the order of the dataset; those after the first ``limit`` are known by ids alone.
 
+    Where others than the first are asked for it is ``reordered``: those come first, then :meth:`ask_no_more` is called,
+    and the others follow. Only :meth:`place` and :meth:`row_at` know the dataset's own order then.
+
     Fill it with :meth:`add`, then call :meth:`close` once; from then on it can be read, also by processes that are
     forked. Where it is ``secret``, the answers stay in memory and are never in a file.
     """
 
-    def __init__(self, *, limit: int | None = None, secret: bool = False) -> None:
+    def __init__(self, *, limit: int | None = None, secret: bool = False, reordered: bool = False) -> None:
         self._limit = limit
+        self._places = array("Q") if reordered else None
         self._in_memory = secret or not hasattr(os, "pread")  # Windows has none
         # The temporary file moves to a disk when it grows; it has no name there, and goes away with the process.
         spooled = tempfile.SpooledTemporaryFile  # ruff wants it in a context, and it lives as long as the key
@@ -51,8 +56,10 @@ class Questions(Sequence[Question]):
         self._digest = hashlib.sha256()
         self._last: tuple[int, Question] | None = None
 
-    def add(self, question: Question) -> None:
-        """Add the next question."""
+    def add(self, question: Question, place: int | None = None) -> None:
+        """Add the next question; ``place`` is its row in the dataset."""
+        if self._places is not None:
+            self._places.append(self.total if place is None else place)
         line = canonical_json([question.question_id, question.answers]).encode("utf-8")
         if self._limit is None or self.total < self._limit:
             self._digest.update(line)
@@ -63,6 +70,24 @@ class Questions(Sequence[Question]):
         self._offsets.append(self._offsets[-1] + len(line) + 1)
         self._starts.append(self._starts[-1] + len(question.spans))
         self._hashes.append(_hash(question.question_id))
+
+    def ask_no_more(self) -> None:
+        """The questions that are added from now on are not asked for."""
+        self._limit = self.total
+
+    def place(self, row: int) -> int:
+        """The row in the dataset of a question of this row."""
+        return row if self._places is None else self._places[row]
+
+    @cached_property
+    def _rows_of_places(self) -> Mapping[int, int]:
+        return {place: row for row, place in enumerate(self._places or ())}
+
+    def row_at(self, place: int) -> int | None:
+        """The row of the question that is in this row of the dataset, or None where the dataset ends before."""
+        if place >= self.total:
+            return None
+        return place if self._places is None else self._rows_of_places[place]
 
     def close(self) -> int | None:
         """End the filling; gives the first row whose id an earlier row has, or None where no two are the same."""
@@ -152,7 +177,7 @@ class AnswerKey:
     views: tuple[View, ...] = ()  # the views the dataset has; empty if it does not say
     segmenter: str | None = None  # the segmenter in the dataset's signature, or None
     facts: Mapping[str, str] = field(default_factory=dict)  # what a score's signature says of the data
-    # the dataset with the images, whose rows are those of the key in each of its modes; None for none
+    # the dataset with the images, whose rows are the places of `questions` in each of its modes; None for none
     images: Dataset | None = None
     hidden: bool = False  # whether the answers are kept secret
 

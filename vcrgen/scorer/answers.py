@@ -5,6 +5,7 @@ No image is read.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -18,6 +19,7 @@ from vcrgen.errors import AnswerError, ConfigError
 from vcrgen.reading import SURROGATE, as_id, as_texts, iter_json_lines
 from vcrgen.scorer.answer_key import AnswerKey, Questions
 from vcrgen.scorer.records import AnswerSpan, Question
+from vcrgen.scorer.subset import read_subset, subset_name
 from vcrgen.signature import Signature
 from vcrgen.storage import remote_url
 from vcrgen.tasks.vcr import VCR
@@ -26,6 +28,7 @@ from vcrgen.text.languages import LANGUAGES, guess_language
 _SUBSET = re.compile(r"first([1-9][0-9]{0,8})")
 _GUESSED_FROM = 1000  # questions whose answers tell the language
 Rows = Iterator[tuple[str, Question]]  # each with the place where it stands, for messages
+Asked = Callable[[Question], bool]
 
 
 def load_answers(
@@ -39,7 +42,8 @@ def load_answers(
         mode: Only this mode of a dataset that has both.
         split: The split; by default ``test`` if there is one, or the only one. ``all`` takes all.
         subset: ``firstN``: only the first N questions, in the order of the dataset (``first100`` and ``first500`` are
-            the paper's); ``feedback`` or ``final``: only the questions of that part of a hidden set.
+            the paper's); ``feedback`` or ``final``: only the questions of that part of a hidden set; a file with an id
+            on each line: only those questions.
         lang: The language, for files that do not say; by default told by the script of the answers.
 
     Raises:
@@ -48,24 +52,34 @@ def load_answers(
         HiddenSetError: The key of a hidden set is damaged or was changed.
     """
     part = subset if subset in PARTS else None
-    named = _SUBSET.fullmatch(subset) if subset is not None and not part else None
-    if subset is not None and not (part or named):
-        raise AnswerError(
-            f"Unknown subset {subset!r}; write firstN for the first N questions, such as first100, or (of a hidden "
-            f"set) {' or '.join(PARTS)}."
-        )
-    limit = int(named[1]) if named else None
+    limit, ids = _chosen(subset) if not part else (None, None)
+    asked: Asked | None = None
+    if ids is not None:
+        asked = lambda question: question.question_id in ids  # noqa: E731 - the name of a choice
+    elif part:
+        asked = lambda question: question.part == part  # noqa: E731
     remote = remote_url(data.as_posix())
     if not remote and not data.exists():
         raise AnswerError(f"{data} does not exist; --data takes a dataset's folder, a Parquet file or a JSONL key.")
     if folder := None if remote else next(filter(is_key, (data, data / "key")), None):
-        key = _hidden(folder, mode, split, limit, part)
+        key = _hidden(folder, mode, split, limit, asked)
     elif part:
         raise AnswerError(f"{data} has no parts; only the key of a hidden set is divided into {' and '.join(PARTS)}.")
     elif data.is_file() and data.suffix.lower() not in {".parquet", ".pq", ".arrow"}:
-        key = _jsonl(data, limit)
+        key = _jsonl(data, limit, asked)
     else:
-        key = _dataset(data.name, open_dataset(data, VCR), mode, split, limit)
+        key = _dataset(data.name, open_dataset(data, VCR), mode, split, limit, asked)
+    if part and not len(key):
+        raise AnswerError(
+            f"{folder} has no question in the part {part!r}; `vcrgen hidden` divides a set when it makes it."
+        )
+    if ids is not None:
+        if unknown := sorted(question_id for question_id in ids if key.row_of(question_id) is None):
+            raise AnswerError(
+                f"{subset} names {len(unknown)} of {len(ids)} questions that {data} does not have, the first of them "
+                f"{unknown[0][:80]!r}; name them by the ids of this dataset (and see --split)."
+            )
+        subset = subset_name(ids)
     if lang is not None:
         if key.lang and key.lang != lang:
             raise AnswerError(f"{data} is a dataset of language {key.lang!r}, not {lang!r}.")
@@ -82,14 +96,36 @@ def load_answers(
     return replace(key, facts=facts)
 
 
-def _collect(rows: Callable[[], Rows], limit: int | None, *, secret: bool = False) -> Questions:
-    """Read questions; refuses an id that stands for two of them."""
-    questions = Questions(limit=limit, secret=secret)
-    for _, question in rows():
-        questions.add(question)
+def _chosen(subset: str | None) -> tuple[int | None, frozenset[str] | None]:
+    """How many questions from the first on a subset has, or the ids of its questions; of no subset neither."""
+    if subset is None:
+        return None, None
+    if named := _SUBSET.fullmatch(subset):
+        return int(named[1]), None
+    if os.path.exists(subset):  # noqa: PTH110 - unlike a Path it takes any text
+        return None, read_subset(Path(subset))
+    raise AnswerError(
+        f"Unknown subset {subset!r}; write firstN for the first N questions, such as first100, a file with an id on "
+        f"each line, or (of a hidden set) {' or '.join(PARTS)}."
+    )
+
+
+def _collect(
+    rows: Callable[[], Rows], limit: int | None, asked: Asked | None = None, *, secret: bool = False
+) -> Questions:
+    """Read questions, those that are asked for first; refuses an id that stands for two of them."""
+    questions = Questions(limit=limit, secret=secret, reordered=asked is not None)
+    for number, (_, question) in enumerate(rows()):
+        if asked is None or asked(question):
+            questions.add(question, number)
+    if asked is not None:  # of the others only the ids are needed
+        questions.ask_no_more()
+        for number, (_, question) in enumerate(rows()):
+            if not asked(question):
+                questions.add(question, number)
     twice = questions.close()
     if twice is not None:
-        place, question = next(islice(rows(), twice, None))
+        place, question = next(islice(rows(), questions.place(twice), None))
         raise AnswerError(f"{place}: the id {question.question_id!r} stands for two questions.")
     return questions
 
@@ -107,7 +143,9 @@ def _question(place: str, row: Mapping[str, Any], mode: str | None = None) -> Qu
     return Question(question_id=question_id, spans=_spans(answers, row.get("spans"), mode))
 
 
-def _dataset(name: str, data: Dataset, mode: str | None, split: str | None, limit: int | None) -> AnswerKey:
+def _dataset(
+    name: str, data: Dataset, mode: str | None, split: str | None, limit: int | None, asked: Asked | None
+) -> AnswerKey:
     if data.is_hidden:
         raise AnswerError(f"{data} is the public part of a hidden test set, which has no answers; score with its key.")
     modes = data.modes if mode is None or not data.modes else (mode,)
@@ -115,7 +153,7 @@ def _dataset(name: str, data: Dataset, mode: str | None, split: str | None, limi
         raise AnswerError(f"{data} has no mode {mode!r}; it has {', '.join(data.modes)}.")
     data = _choose_split(data, split)
     languages = set[str]()
-    questions = _collect(lambda: _in_all_modes(data, modes, languages), limit)
+    questions = _collect(lambda: _in_all_modes(data, modes, languages), limit, asked)
     key = replace(_plain(name, questions, languages), modes=modes, images=data)
     if data.manifest is None:
         return key
@@ -160,26 +198,16 @@ def _questions(data: Dataset, mode: str | None, languages: set[str]) -> Rows:
         yield place, _question(place, row, mode)
 
 
-def _hidden(folder: Path, mode: str | None, split: str | None, limit: int | None, part: str | None) -> AnswerKey:
+def _hidden(folder: Path, mode: str | None, split: str | None, limit: int | None, asked: Asked | None) -> AnswerKey:
     """The key of a hidden set, or a part of it; each of its spans has a cover of its own, so there is one mode."""
     if mode is not None or split not in (None, "all"):
         raise AnswerError(f"{folder} is the key of a hidden set, which has no modes and no splits.")
     key = read_key(folder)
     facts = Signature.parse(key.signature).facts
-
-    def rows() -> Rows:  # those asked for before the others, of which only the ids are needed
-        return iter(sorted(_hidden_rows(folder), key=lambda row: part not in (None, row[1].part)))
-
-    if part is not None:
-        limit = sum(question.part == part for _, question in rows())
-        if not limit:
-            raise AnswerError(
-                f"{folder} has no question in the part {part!r}; `vcrgen hidden` divides a set when it makes it."
-            )
     return AnswerKey(
         name="hidden set",
         lang=key.language,
-        questions=_collect(rows, limit, secret=True),
+        questions=_collect(lambda: _hidden_rows(folder), limit, asked, secret=True),
         modes=(HIDDEN_MODE,),
         views=HIDDEN_VIEWS,
         segmenter=facts.get("seg"),
@@ -218,7 +246,7 @@ def _choose_split(data: Dataset, wanted: str | None) -> Dataset:
         raise AnswerError(f"{data} has no split {split!r}; it has {', '.join(data.splits) or 'none'}.") from None
 
 
-def _jsonl(data: Path, limit: int | None) -> AnswerKey:
+def _jsonl(data: Path, limit: int | None, asked: Asked | None) -> AnswerKey:
     languages = set[str]()
 
     def questions() -> Rows:
@@ -228,7 +256,7 @@ def _jsonl(data: Path, limit: int | None) -> AnswerKey:
             place = f"{data}, line {number}"
             yield place, _question(place, row)
 
-    return _plain(data.name, _collect(questions, limit), languages)
+    return _plain(data.name, _collect(questions, limit, asked), languages)
 
 
 def _plain(name: str, questions: Questions, languages: set[str]) -> AnswerKey:

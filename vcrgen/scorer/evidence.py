@@ -17,7 +17,7 @@ SUFFIXES = (".parquet", ".jsonl")
 _BATCH = 8192  # rows
 COLUMNS = (
     "run", "model", "question_id", "mode", "view", "span", "answer", "outcome", "ngram", "start", "end", "distance",
-    "verbatim", *METRICS,
+    "verbatim", *METRICS, "signature",
 )  # fmt: skip
 Row = tuple[Any, ...]
 
@@ -33,12 +33,20 @@ class EvidenceWriter:
         self._rows: list[Row] = []
 
     def add(
-        self, run: str, model: str | None, question_id: str, mode: str, view: View, matches: Sequence[SpanMatch]
+        self,
+        run: str,
+        model: str | None,
+        question_id: str,
+        mode: str,
+        view: View,
+        matches: Sequence[SpanMatch],
+        signature: str,
     ) -> None:
-        """Add the spans of one output."""
+        """Add the spans of one output, which was scored under a signature."""
         for number, match in enumerate(matches if self.wanted else ()):
             head = (run, model, question_id, mode, view.value, number, match.answer, match.outcome.value, match.ngram)
-            self._rows.append((*head, match.start, match.end, match.distance, match.verbatim, *match.scores))
+            found = (match.start, match.end, match.distance, match.verbatim, *match.scores)
+            self._rows.append((*head, *found, signature))
         if len(self._rows) >= _BATCH:
             self.flush()
 

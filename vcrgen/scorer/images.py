@@ -16,15 +16,16 @@ MAX_BYTES = 4 << 20
 def read_images(key: AnswerKey, mode: str, wanted: Mapping[str, set[View]]) -> dict[tuple[str, View], bytes]:
     """The bytes of wanted images, of a mode or else the first; what is missing, too large or unreadable is left out."""
     data = key.images
-    ids = {row: question_id for question_id in wanted if (row := key.row_of(question_id)) is not None}
+    rows = ((question_id, key.row_of(question_id)) for question_id in wanted)
+    ids = {key.questions.place(row): question_id for question_id, row in rows if row is not None}
     if data is None or not ids:
         return {}
     part = data.select(mode=mode if mode in data.modes else next(iter(data.modes), None))
     views = sorted({view for question_id in ids.values() for view in wanted[question_id]})
     found = {}
     with suppress(DatasetError):
-        rows = part.rows(["question_id"], optional=[view.column for view in views], positions=list(ids))
-        for number, (_, values) in zip(sorted(ids), rows, strict=True):
+        found_rows = part.rows(["question_id"], optional=[view.column for view in views], positions=list(ids))
+        for number, (_, values) in zip(sorted(ids), found_rows, strict=True):
             for view in wanted[ids[number]]:
                 image = image_bytes(values.get(view.column))
                 if image is not None and len(image) <= MAX_BYTES:

@@ -124,8 +124,8 @@ class Join:
     def _row(self, prediction: Prediction) -> int | None:
         """The question's row: that of the id which the file names, or the one which it names itself."""
         row = None if prediction.question_id is None else self.key.row_of(prediction.question_id)
-        if row is None and prediction.row is not None and prediction.row < self.key.questions.total:
-            return prediction.row
+        if row is None and prediction.row is not None:
+            return self.key.questions.row_at(prediction.row)
         return row
 
     def _mode(self, prediction: Prediction) -> str:

@@ -61,7 +61,8 @@ class Validation:
     outputs: int
     models: tuple[str, ...]  # models it names
     cells: Mapping[tuple[str, View], int]  # questions with an output for each mode and view
-    questions: int  # questions of the dataset
+    questions: int  # questions of the dataset that are asked for
+    subset: str | None  # what the signature calls them, or None for all
     problems: Mapping[str, tuple[int, tuple[str, ...]]]  # by kind: how many, and the first places
 
     @property
@@ -142,16 +143,16 @@ class Session:
         run = _opened(outputs)
         join = self._join()
         tally = Tally(self.key, self.properties)
-        name, model = _name(run), None
+        name, model, signature = _name(run), None, self.signature
         for joined, question, scored in self._scored(join(run)):
             matches = tally.add(joined, question, scored)
             model = joined.prediction.model or model
             if evidence.wanted:
-                evidence.add(name, model, self._id(joined.question), *joined.cell, matches)
+                evidence.add(name, model, self._id(joined.question), *joined.cell, matches, str(signature))
         for cell, rows in tally.missing():
             for row in rows.tolist() if evidence.wanted else ():
                 matches = unanswered(self.key.question(row).answers, Outcome.MISSING)
-                evidence.add(name, model, self._id(row), cell.mode, cell.view, matches)
+                evidence.add(name, model, self._id(row), cell.mode, cell.view, matches, str(signature))
         # Problems that only show when outputs and answers are tokenised.
         if empty := sum(cell.counts[Outcome.EMPTY.value] for cell in tally.cells.values()):
             join.counts["empty"] = empty
@@ -171,7 +172,7 @@ class Session:
             model=model,
             format=" + ".join(dict.fromkeys(file.format for file in run)),
             lang=self.key.lang,
-            signature=self.signature,
+            signature=signature,
             cells=tuple(cells),
             differences=view_differences(cells, resamples),
             problems=_problems(join),
@@ -190,6 +191,7 @@ class Session:
             models=tuple(sorted(join.models)),
             cells={name: sum(seen) for name, seen in join.seen.items()},
             questions=len(self.key),
+            subset=self.key.facts.get("subset"),
             problems=_problems(join),
         )
 
@@ -246,6 +248,11 @@ class Session:
             yield f"Files of one model, scored as one: {', '.join(encodable(file.path.name) for file in run)}."
         if self.key.hidden:
             yield "The answers are secret, and --spans, --explain and the HTML report show them: keep those."
+        if subset := self.key.facts.get("subset"):
+            yield (
+                f"Scored on the subset {subset}: {len(self.key)} of {self.key.questions.total} questions. Scores of it "
+                "stand in no table with those of all."
+            )
         recorded, used = self.key.segmenter, self.scorer.segmenter.name
         if recorded is not None and recorded != used:
             yield f"The dataset's spans were chosen with the segmenter {recorded}; these scores use {used}."

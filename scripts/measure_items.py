@@ -1,0 +1,160 @@
+"""Measure what docs/analysis-items.md says of `vcrgen analyze items` and `shorten`, on items of which all is known.
+
+    python scripts/measure_items.py                 # all of it, about 20 minutes
+    python scripts/measure_items.py mixed           # or one of irt, mirt, mixed, shorten, rubbish
+
+irt: 2PL at 200 models x 300 items against what they were made from. mirt: the same at 300 x 2,000 against mirt. mixed:
+500 draws of the mixed logistic model. shorten: reported errors beside those of 1,000 fresh models. rubbish: 2,000 made
+tables with faults, none of which may end in anything but a report or one sentence. `tests/analysis/items` has a smaller
+run of each.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import random
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+
+from vcrgen.analysis.items.example import made_items
+from vcrgen.analysis.items.hardness import what_makes_hard
+from vcrgen.analysis.items.irt import fit_2pl
+from vcrgen.analysis.items.shorten import _choose_all, _Full, shorten
+
+TESTS = Path(__file__).resolve().parents[1] / "tests" / "analysis" / "items"
+
+
+def correlation(a: object, b: object) -> float:
+    return float(np.corrcoef(np.asarray(a, float), np.asarray(b, float))[0, 1])
+
+
+def of_tests(name: str) -> ModuleType:
+    """A module of the tests, for what both make."""
+    specification = importlib.util.spec_from_file_location(name, TESTS / f"{name}.py")
+    assert specification and specification.loader
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+def irt() -> None:
+    rows = []
+    for seed in range(20):
+        made = made_items(300, seed=seed)
+        table, ability = made.ask(200)
+        fitted = fit_2pl(table)
+        slope, intercept = made.slope[fitted.items], made.intercept[fitted.items]
+        inside = [
+            np.mean(np.abs(found - true) < 1.96 * error)
+            for found, true, error in (
+                (fitted.slope, slope, fitted.slope_error),
+                (fitted.intercept, intercept, fitted.intercept_error),
+                (fitted.difficulty, -intercept / slope, fitted.difficulty_error),
+            )
+        ]
+        rows.append((correlation(fitted.ability, ability), *inside, fitted.rounds))
+    mean, lowest = np.mean(rows, axis=0), np.min(rows, axis=0)
+    print(f"2PL, 200 x 300, 20 draws: r of abilities {mean[0]:.4f} (lowest {lowest[0]:.4f}); intervals hold the true")
+    print(f"  slope {100 * mean[1]:.1f} %, intercept {100 * mean[2]:.1f} %, difficulty {100 * mean[3]:.1f} %")
+
+
+def against_mirt() -> None:
+    import mirt
+
+    for seed, nodes in ((1, 21), (2, 21), (1, 61)):
+        made = made_items(2000, seed=seed)
+        table, _ = made.ask(300)
+        start = time.perf_counter()
+        fitted = fit_2pl(table)
+        ours = time.perf_counter() - start
+        start = time.perf_counter()
+        found = mirt.fit_mirt(table.scores.astype(int), "2PL", compute_standard_errors=False, n_quadpts=nodes)
+        took = time.perf_counter() - start
+        chosen, true = fitted.items, made.slope[fitted.items]
+        slope, difficulty = (found.model.parameters[name][chosen] for name in ("discrimination", "difficulty"))
+        p = table.scores.mean(axis=0)[chosen]
+        print(
+            f"2PL, 300 x 2,000, draw {seed}, mirt on {nodes} nodes: {ours:.2f} s with errors, mirt {took:.1f} s without"
+        )
+        for name, kept in (("all items", p > 0), ("items that 2 to 98 % solve", (p >= 0.02) & (p <= 0.98))):
+            print(f"  {name}: r of slopes {correlation(fitted.slope[kept], slope[kept]):.4f},", end="")
+            print(f" difficulties {correlation(fitted.difficulty[kept], difficulty[kept]):.4f};", end="")
+            print(f" of slopes with the truth {correlation(fitted.slope[kept], true[kept]):.3f}, mirt's", end="")
+            print(f" {correlation(slope[kept], true[kept]):.3f}")
+
+
+def mixed() -> None:
+    made = of_tests("test_hardness").made
+    for models, items, images in ((8, 200, 120), (30, 300, 180)):
+        fits = [what_makes_hard(*made(seed, models=models, items=items, images=images)) for seed in range(500)]
+        found = np.array([[(each.log_odds, each.error) for each in fit.weights] for fit in fits])
+        inside = np.abs(found[:, :, 0] - (-0.5, 0.8)) < 1.96 * found[:, :, 1]
+        spread = np.mean([(fit.of_models, fit.of_images, fit.of_items) for fit in fits], axis=0)
+        print(f"mixed model, {models} models, {items} spans of {images} images, 500 draws: weights", end=" ")
+        print(np.round(found[:, :, 0].mean(axis=0), 3), "for (-0.5, 0.8); intervals hold", end=" ")
+        print(np.round(100 * inside.mean(axis=0), 1), "%; spreads", np.round(spread, 2), "for (1, 0.7, 0.6)")
+
+
+def shorter() -> None:
+    for models, items, images in ((20, 600, 300), (60, 300, 150), (150, 600, None)):
+        made = made_items(items, seed=3, image=0.5 if images else 0.0)
+        table, _ = made.ask(models, images=images)
+        full = _Full(made.ask(1000, sample=1, images=images)[0])
+        found = shorten(table, [20, 50, 100], seed=0, repeats=40)
+        print(f"shorten, {models} models, {items} items of {images or items} units, {found.kind}")
+        for each in found.results:
+            name = each.method, each.size
+            fresh = np.mean(
+                [full.fit(np.arange(1000), _choose_all(table, [each.size], seed, "again")[name]) for seed in range(20)],
+                axis=0,
+            )
+            gain = each.less_error
+            print(
+                f"  {each.method:11} {each.size:4}: error {100 * each.error.value:.2f}, fresh {100 * fresh[0]:.2f}",
+                end="",
+            )
+            print(
+                f" ({100 * (each.error.value / fresh[0] - 1):+.0f} %); decisions {100 * each.decisions.value:.1f},",
+                end="",
+            )
+            print(f" fresh {100 * fresh[2]:.1f} %; gain {100 * gain.value:.2f}", end="")
+            print(f" [{100 * gain.low:.2f}, {100 * gain.high:.2f}]")
+
+
+def rubbish() -> None:
+    from typer.testing import CliRunner
+
+    from vcrgen.cli import app
+
+    make, rng, codes = of_tests("test_cli").rubbish, random.Random(1), Counter[str]()
+    with tempfile.TemporaryDirectory() as folder:
+        for _ in range(2000):
+            text, suffix = make(rng)
+            file = Path(folder) / f"t.{suffix}"
+            file.write_text(text, "utf-8")
+            words = ["analyze", rng.choice(["items", "shorten"]), str(file), "--resamples", "100", "--format", "json"]
+            result = CliRunner().invoke(app, words)
+            one = result.exit_code == 0 or (result.exit_code == 2 and result.output.startswith("Error: "))
+            codes["report" if result.exit_code == 0 else "one sentence" if one else "TRACEBACK"] += 1
+            if not one:
+                print(repr(text[:300]), repr(result.exception))
+    print("rubbish:", dict(codes))
+
+
+def main() -> None:
+    parts: Mapping[str, Callable[[], None]] = {
+        "irt": irt, "mirt": against_mirt, "mixed": mixed, "shorten": shorter, "rubbish": rubbish,
+    }  # fmt: skip
+    for name in sys.argv[1:] or parts:
+        parts[name]()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,437 @@
+"""The report on items: how reliable scores are, what each item is worth, what makes hidden texts hard."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from vcrgen.analysis.document import Document, Drawing, Section
+from vcrgen.analysis.items.classical import (
+    COPY,
+    ItemFigures,
+    Reliability,
+    WithInterval,
+    item_figures,
+    near_copies,
+    reliability,
+    score_intervals,
+)
+from vcrgen.analysis.items.hardness import Hardness, what_makes_hard
+from vcrgen.analysis.items.irt import FEWEST_FOR_2PL, MOST_CELLS, ItemModel, fit_items
+from vcrgen.analysis.items.table import FEW_MODELS, ItemTable, check_size
+from vcrgen.analysis.items.traits import span_traits
+from vcrgen.errors import AnalysisError
+from vcrgen.report.charts import curve, histogram
+from vcrgen.report.table import Between, Interval, Number, Percent, Table, TableCell
+from vcrgen.scorer.tables import SMALLEST_P
+
+if TYPE_CHECKING:
+    from vcrgen.stats.arrays import Floats
+
+MOST_LISTED = 20  # items in a table that is not folded
+MOST_EFFECTS = 1 << 31  # models squared times items, up to which the mixed model is fitted
+RELIABLE = (0.90, 0.95)
+_REACH, _POINTS = 4.0, 33  # of the information curve
+_P_TICKS = ((0.0, "0"), (0.5, "50 % solved"), (1.0, "100"))
+_R_TICKS = ((0.0, "-1"), (0.5, "item-rest r = 0"), (1.0, "+1"))
+_ABILITIES = ((0.0, "-4"), (0.25, "-2"), (0.5, "ability 0"), (0.75, "+2"), (1.0, "+4"))
+_NOT_SHOWN = (
+    "Whether an item asks for what the benchmark is meant to measure: an item may tell models apart for a bad reason.",
+    "How the items would do with other models. A benchmark that all models solve tomorrow is not reliable any more.",
+    "That a listed item is wrong. A negative item-rest r is a reason to look at the item, not to take it out unseen: "
+    "to choose items by the models that are ranked with them flatters those models.",
+)
+_NOT_CAUSES = (
+    "Causes: an odds ratio compares texts that differ in one trait and are alike in the others that are listed, not "
+    "the same text before and after a change."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemResult:
+    """All figures of an analysis of items."""
+
+    table: ItemTable
+    figures: ItemFigures
+    reliability: Reliability | None  # None where fewer than three models have every item
+    model: ItemModel | None  # None where the table is too large for one, or no item differs
+    hardness: Hardness | None  # None where items are no spans
+    notes: tuple[str, ...]
+
+
+def analyse_items(table: ItemTable, *, data: Path | None = None, seed: int = 0, resamples: int = 2000) -> ItemResult:
+    """Every figure of a table of items.
+
+    Args:
+        table: Scores of at least 5 models.
+        data: The dataset that evidence is of, which tells more about its spans.
+        seed: Of random halves and resamples.
+        resamples: Of models, for the interval of alpha.
+
+    Raises:
+        AnalysisError: There are too few models or items, or the dataset is not that of the evidence.
+    """
+    check_size(table)
+    notes: list[str] = []
+    model = hardness = None
+    if table.scores.size > MOST_CELLS:
+        notes.append(f"The table has more than {MOST_CELLS:,} cells, so no item response model is fitted.")
+    elif not len(table.varied):
+        notes.append("No item is solved by some models and not by others, so no item response model is fitted.")
+    else:
+        model = fit_items(table)
+    if table.spans and len(table.models) ** 2 * len(table.items) > MOST_EFFECTS:
+        notes.append("The table is too large for the model of what makes a span hard.")
+    elif table.spans and len(table.varied):
+        hardness = what_makes_hard(table, span_traits(table, data))
+    elif data is not None:
+        raise AnalysisError(f"{table.source} is no evidence of vcrgen score --spans, so --data tells nothing of it.")
+    return ItemResult(
+        table=table, figures=item_figures(table), reliability=reliability(table, seed=seed, resamples=resamples),
+        model=model, hardness=hardness, notes=tuple(notes),
+    )  # fmt: skip
+
+
+def items_document(result: ItemResult, *, settings: str) -> Document:
+    """The report on an analysis of items; ``settings`` is a line that says how it was made."""
+    table = result.table
+    sections = [_models(result), _reliability(result), _all_items(result), _suspects(result)]
+    if result.model is not None:
+        sections += [_item_model(result, result.model), _top(result, result.model)]
+    if result.hardness is not None:
+        sections.append(_hardness(result.hardness))
+    return Document(
+        title="Items of a benchmark",
+        lead=f"{described(table)}, from {table.source}.",
+        sections=sections,
+        not_shown=_NOT_SHOWN + ((_NOT_CAUSES,) if result.hardness is not None else ()),
+        warnings=[*few_models(table), *result.notes],
+        settings=settings,
+        private=table.hidden,
+    )
+
+
+def described(table: ItemTable) -> str:
+    """How large a table is, in words."""
+    images = f" of {len(table.group_names)} images" if table.grouped else ""
+    metric = f", metric {table.metric}" if table.metric != "score" else ""
+    return f"{len(table.models)} models, {len(table.items)} items{images}{metric}"
+
+
+def few_models(table: ItemTable) -> list[str]:
+    """The warning of few models, and what missing cells there are."""
+    warnings = []
+    if len(table.models) < FEW_MODELS:
+        warnings.append(
+            f"Only {len(table.models)} models: figures of single items are vague below {FEW_MODELS}, and models of one "
+            "family count as fewer."
+        )
+    if missing := int((~table.present).sum()):
+        why = ", ".join(f"{count} {outcome}" for outcome, count in sorted(table.absent.items()))
+        share = 100 * missing / table.scores.size
+        warnings.append(
+            f"{missing} cells ({share:.2g} %) are missing{f' ({why} outputs)' if why else ''} and stay so; scores here "
+            "are means over what is there."
+        )
+    return warnings
+
+
+def number(value: float, decimals: int = 2, *, sign: bool = False) -> Number:
+    """A number of a table, or nothing for NaN."""
+    return Number(float(value) if math.isfinite(value) else None, decimals, sign)
+
+
+def share(value: float, decimals: int = 1) -> Percent:
+    """A share of a table, or nothing for NaN."""
+    return Percent(float(value) if math.isfinite(value) else None, decimals)
+
+
+def between(low: float, high: float, decimals: int = 2) -> Between | None:
+    """An interval of a table, or nothing if one of its ends is NaN."""
+    return Between(float(low), float(high), decimals) if math.isfinite(low) and math.isfinite(high) else None
+
+
+def p_value(p: float) -> str:
+    """A p-value of a table."""
+    return f"{p:.3f}" if p >= SMALLEST_P else f"<{SMALLEST_P}"
+
+
+def _models(result: ItemResult) -> Section:
+    table, model = result.table, result.model
+    means, errors, low, high = score_intervals(table)
+    counts = table.present.sum(axis=1)
+    rows: list[Sequence[TableCell]] = []
+    for row in sorted(range(len(table.models)), key=lambda row: (-means[row], table.models[row])):
+        cells: list[TableCell] = [table.models[row], int(counts[row]), share(means[row], 2), share(errors[row], 2)]
+        cells.append(Interval(float(low[row]), float(high[row])))
+        if model is not None:
+            cells += [number(model.ability[row]), number(model.ability_error[row])]
+        rows.append(cells)
+    heads = ["Model", "Items", "Score, %", "Error", "95 % interval"]
+    heads += ["Ability", "Error"] if model is not None else []
+    return Section(
+        title="Models",
+        text=[
+            f"The error of a score is its standard error over {'images' if table.grouped else 'items'}: how far it "
+            "would move with others of this kind. Abilities have mean 0 and standard deviation 1 over these models."
+        ],
+        tables=[Table(title="Scores of models", heads=heads, labels=1, rows=rows)],
+    )
+
+
+def _reliability(result: ItemResult) -> Section:
+    found, table = result.reliability, result.table
+    if found is None:
+        why = "Fewer than three models have a score on every item, so alpha and its kin cannot be computed."
+        return Section(title="Reliability", text=[why])
+    unit = "images" if table.grouped else "items"
+    rows: list[Sequence[TableCell]] = [
+        ("Cronbach's alpha", *_estimate(found.alpha)),
+        (f"Split-half, random halves of the {unit}", *_estimate(found.halves)),
+        (f"Generalisability, {unit} drawn anew", number(found.generalisability, 3), None),
+        ("Standard error of a score against the others, points", number(100 * found.error), None),
+    ]
+    for wanted in RELIABLE:
+        needed = found.needed(wanted)
+        rows.append((f"{unit.capitalize()} needed for {wanted:.2f}", needed, None))
+    total = (found.between_models + found.models_by_images + found.rest) or math.nan
+    parts = [("Models", found.between_models)]
+    parts += [("Models with images", found.models_by_images)] if table.grouped else []
+    parts.append((f"Models with items{' of an image' if table.grouped else ''}, and chance", found.rest))
+    sizes = sorted({max(1, round(found.images * times)) for times in (0.1, 0.25, 0.5, 1, 2)})
+    text = [
+        "Reliability is the share of the variance between models that would come out again with other items of this "
+        f"kind. It is of these models: among models that are more alike it is lower. {found.models} of "
+        f"{len(table.models)} models have every item and are used here."
+    ]
+    if table.grouped:
+        text.append("Items of one image stand or fall together; alpha takes them as independent, and is too high then.")
+    if math.isnan(found.alpha.low):
+        text.append(f"In {found.failed} of the resamples all models have the same score, so alpha has no interval.")
+    elif found.failed:
+        text.append(f"{found.failed} resamples, in which all models have the same score, are left out.")
+    return Section(
+        title="Reliability",
+        text=text,
+        tables=[
+            Table(title="Reliability of scores", heads=("Figure", "Value", "95 %"), labels=1, rows=rows),
+            Table(
+                title="Where the variance of a single score comes from", heads=("Source", "Variance", "Share, %"),
+                labels=1, rows=[(name, number(part, 4), share(part / total)) for name, part in parts],
+            ),
+            Table(
+                title=f"Generalisability with other numbers of {unit}", heads=(unit.capitalize(), "Generalisability"),
+                labels=1, rows=[(str(size), number(found.at(size), 3)) for size in sizes],
+            ),
+        ],
+    )  # fmt: skip
+
+
+def _estimate(value: WithInterval) -> tuple[TableCell, TableCell]:
+    return number(value.value, 3), between(value.low, value.high, 3)
+
+
+def _all_items(result: ItemResult) -> Section:
+    table, figures, model = result.table, result.figures, result.model
+    solved = np.histogram(figures.p, 10, (0, 1))[0].tolist()
+    known = figures.rest[~np.isnan(figures.rest)]
+    rests = np.histogram(known, 20, (-1, 1))[0].tolist()
+    place = {} if model is None else {int(item): number for number, item in enumerate(model.items)}
+    rows: list[Sequence[TableCell]] = []
+    for item, name in enumerate(table.items):
+        cells: list[TableCell] = [name, int(figures.models[item]), share(figures.p[item]), number(figures.rest[item])]
+        cells += [between(figures.low[item], figures.high[item]), number(figures.alpha_dropped[item], 4)]
+        if model is not None:
+            at = place.get(item)
+            values = (model.difficulty, model.difficulty_error, model.slope, model.slope_error)
+            cells += [None if at is None else number(each[at]) for each in values]
+        rows.append(cells)
+    heads = ["Item", "Models", "Solved, %", "Item-rest r", "95 % interval", "Alpha without"]
+    heads += ["Difficulty", "Error", "Slope", "Error"] if model is not None else []
+    return Section(
+        title="Items",
+        text=[
+            "An item's p is the share of models that solve it. Its item-rest r is the correlation of its scores with "
+            "the models' means over all other items: near 0 it says nothing about a model."
+        ],
+        drawings=[
+            Drawing(title="Items by the share of models that solve them", svg=histogram(solved, _P_TICKS)),
+            Drawing(title="Items by their item-rest correlation", svg=histogram(rests, _R_TICKS)),
+        ],
+        tables=[
+            Table(
+                title="Items by share solved", heads=("Solved, %", "Items"), labels=1,
+                rows=[(f"{10 * n} to {10 * n + 10}", count) for n, count in enumerate(solved)],
+            ),
+            Table(
+                title="Items by item-rest r", heads=("Item-rest r", "Items"), labels=1,
+                rows=[
+                    (f"{(n - 10) / 10:+.1f} to {(n - 9) / 10:+.1f}", count) for n, count in enumerate(rests) if count
+                ],
+            ),
+        ],
+        details=[Table(title="All items", heads=heads, labels=1, rows=rows)],
+    )  # fmt: skip
+
+
+def _suspects(result: ItemResult) -> Section:
+    table, figures = result.table, result.figures
+    copies = near_copies(table)
+    negative = figures.negative
+    counts = [
+        ("Solved by no model", len(figures.never)),
+        ("Solved by every model", len(figures.always)),
+        ("Negative item-rest r beyond chance: wrong key?", len(negative)),
+        ("Pairs of near copies", copies.found if copies.told else None),
+    ]
+    text = [
+        "Beyond chance is: r is below 0 with p below .05, adjusted for the number of items (Benjamini and Hochberg). "
+        f"Near copies are pairs with r of {COPY:g} or more that chance would not give in one of 20 such tables."
+    ]
+    if not copies.told:
+        text.append(f"{len(table.models)} models are too few to tell copies from chance among so many items.")
+    details = [
+        Table(
+            title=title, heads=("Item", "Models"), labels=1,
+            rows=[(table.items[item], int(figures.models[item])) for item in found.tolist()],
+        )
+        for title, found in (
+            ("Items that no model solves", figures.never), ("Items that every model solves", figures.always),
+        )
+        if len(found)
+    ]  # fmt: skip
+    tables = [Table(title="Items to look at", heads=("What", "Number"), labels=1, rows=counts)]
+    if len(negative):
+        rows = [
+            (table.items[item], share(figures.p[item]), number(figures.rest[item]),
+             between(figures.low[item], figures.high[item]), p_value(float(figures.adjusted[item])))
+            for item in negative.tolist()
+        ]  # fmt: skip
+        heads = ("Item", "Solved, %", "Item-rest r", "95 % interval", "Adjusted p")
+        tables.append(Table(title="Negative discrimination", heads=heads, labels=1, rows=rows[:MOST_LISTED]))
+        if rows[MOST_LISTED:]:
+            details.append(
+                Table(title="More with negative discrimination", heads=heads, labels=1, rows=rows[MOST_LISTED:])
+            )
+    if copies.pairs:
+        pairs = [(table.items[a], table.items[b], number(r, 3)) for a, b, r in copies.pairs]
+        names = ("Item", "Near copy", "r")
+        tables.append(Table(title="Near copies", heads=names, labels=2, rows=pairs[:MOST_LISTED]))
+        if pairs[MOST_LISTED:]:
+            details.append(Table(title="More near copies", heads=names, labels=2, rows=pairs[MOST_LISTED:]))
+    return Section(title="Items to look at", text=text, tables=tables, details=details)
+
+
+def _item_model(result: ItemResult, model: ItemModel) -> Section:
+    grid = np.linspace(-_REACH, _REACH, _POINTS)
+    told = model.information(grid).sum(axis=1)
+    places = ((model.ability + _REACH) / (2 * _REACH)).tolist()
+    points = [
+        ((at + _REACH) / (2 * _REACH), float(told_here / told.max())) for at, told_here in zip(grid, told, strict=True)
+    ]
+    rows = [
+        (number(at, 1, sign=True), number(told_here), number(1 / math.sqrt(told_here + 1)))
+        for at, told_here in zip(grid[::4], told[::4], strict=True)
+    ]
+    left = len(result.table.items) - len(model.items)
+    text = [
+        f"A model of ability t solves an item with probability 1 / (1 + exp(-(slope (t - difficulty)))): {model.kind}. "
+        f"The {left} items that all models solve, or none, say nothing and are not in it."
+    ]
+    if model.kind == "Rasch":
+        text.append(
+            f"With {len(result.table.models)} models the slopes of single items would be noise, so all items have one "
+            f"(a 2PL takes {FEWEST_FOR_2PL} models), and difficulties are drawn towards their mean by as much as the "
+            "data say."
+        )
+    text.append("Standard errors are those on the scale of these models: its zero and unit are taken as known.")
+    return Section(
+        title=f"Item response model: {model.kind}",
+        text=text,
+        drawings=[
+            Drawing(
+                title="Information of all items by ability",
+                svg=curve(points, _ABILITIES, marks=places),
+                note="Where the line is high, models are told apart best. A stroke at the bottom is a model.",
+            )
+        ],
+        tables=[
+            Table(
+                title="Information by ability", heads=("Ability", "Information", "Error of an ability"), labels=1,
+                rows=rows,
+            )
+        ],
+    )  # fmt: skip
+
+
+def _top(result: ItemResult, model: ItemModel) -> Section:
+    """Which items tell the best models apart: a fifth of them, at least three."""
+    table = result.table
+    count = max(3, math.ceil(len(table.models) / 5))
+    best = np.argsort(-model.ability, kind="stable")[:count]
+    top = table.of_models(best)
+    low, high = (np.where(top.present, top.scores, end) for end in (np.inf, -np.inf))
+    all_fail, all_solve = int((high.max(axis=0) <= 0).sum()), int((low.min(axis=0) >= 1).sum())
+    told: Floats = model.information(model.ability[best]).mean(axis=0)
+    order = np.argsort(-told, kind="stable")
+    half = int(np.searchsorted(np.cumsum(told[order]), told.sum() / 2)) + 1
+    with np.errstate(invalid="ignore"):
+        solved = np.divide(
+            np.nansum(top.scores, axis=0), top.present.sum(axis=0), out=np.full(len(table.items), np.nan),
+            where=top.present.any(axis=0),
+        )  # fmt: skip
+    rows = [
+        (table.items[item], number(told[at], 3), share(solved[item]), share(result.figures.p[item]))
+        for at, item in zip(order[:MOST_LISTED].tolist(), model.items[order[:MOST_LISTED]].tolist(), strict=True)
+    ]
+    return Section(
+        title="Which items tell the top models apart",
+        text=[
+            f"Of {len(table.items)} items, all of the {count} best models solve {all_solve}, none of them solves "
+            f"{all_fail}, and {len(table.items) - all_solve - all_fail} tell some of them apart. By the item model, "
+            f"{half} items give half of all information at their abilities."
+        ],
+        tables=[
+            Table(
+                title=f"The items with most information at the abilities of the {count} best models",
+                heads=("Item", "Information", "Solved by them, %", "By all, %"), labels=1, rows=rows,
+            )
+        ],
+    )  # fmt: skip
+
+
+def _hardness(found: Hardness) -> Section:
+    rows: list[Sequence[TableCell]] = []
+    for weight in found.weights:
+        ratio, low, high = weight.odds_ratio
+        verdict = "easier" if low > 1 else "harder" if high < 1 else "cannot be told"
+        rows.append(
+            (weight.trait.name, weight.trait.unit, number(ratio), between(low, high), p_value(weight.p), verdict)
+        )
+    spreads = [("Models", found.of_models), ("Images", found.of_images), ("Spans of an image", found.of_items)]
+    text = [
+        "A mixed logistic model: the odds that a model restores a span are multiplied by the odds ratio for each step "
+        "of a trait, the others being equal. Models, images and spans are random effects, so that many models' answers "
+        "on one span are not taken for many spans."
+    ]
+    if found.left_out:
+        text.append(f"Left out: {'; '.join(f'{name} {why}' for name, why in found.left_out)}.")
+    return Section(
+        title="What makes a span hard",
+        text=text,
+        tables=[
+            Table(
+                title="Odds ratios", labels=2, rows=rows,
+                heads=("Trait", "One step", "Odds ratio", "95 % interval", "p", "More of it is"),
+            ),
+            Table(
+                title="Spread of the random effects", heads=("Effect", "Standard deviation, log-odds"), labels=1,
+                rows=[(name, number(spread)) for name, spread in spreads],
+            ),
+        ],
+    )  # fmt: skip

@@ -1,0 +1,421 @@
+"""Files of items to a table: evidence of ``vcrgen score --spans``, or a long table ``model,item,score[,image]``.
+
+    files -> chunks of columns, of a bounded size -> codes and scores -> models x items
+
+Evidence names its outcome: an output that is missing, null or failed tells nothing of the item, so its cell stays
+missing here, while ``vcrgen score`` counts it as wrong. Other tables leave a cell empty, or its row out.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from vcrgen.analysis.items.table import MOST_CELLS, HiddenText, ItemTable
+from vcrgen.dataset.key import HIDDEN_MODE
+from vcrgen.errors import AnalysisError
+from vcrgen.reading import MAX_LINE_BYTES, encodable, iter_json_lines
+from vcrgen.scorer.predictions.xlsx import sheet_rows
+from vcrgen.scorer.records import METRICS, Outcome
+from vcrgen.signature import Signature
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from vcrgen.stats.arrays import Bits, Ints
+
+EVIDENCE = ("run", "model", "question_id", "mode", "view", "span", "outcome", "signature")
+LONG = ("model", "item", "score")
+ABSENT = (Outcome.MISSING, Outcome.NULL, Outcome.FAILED)
+MOST_ROWS = 1 << 28  # of a Parquet file
+MOST_BYTES, MOST_GROUP = 8 << 30, 2 << 30  # of a file, and of a row group when it is unpacked
+MOST_COLUMNS = 1000
+MOST_SPANS = 1 << 16
+LONGEST_NAME = 5000
+_CHUNK = 1 << 16  # rows
+_SUFFIXES = {".csv": ",", ".tsv": "\t"}
+Columns = Mapping[str, "pa.Array"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvidenceChoice:
+    """Which rows of evidence are taken, and which of its scores."""
+
+    metric: str = "exact"
+    mode: str | None = None
+    view: str | None = None
+
+
+def read_items(files: Sequence[Path], choice: EvidenceChoice = EvidenceChoice(), *, private: bool = False) -> ItemTable:
+    """The items of some files, which may hold a model each or many.
+
+    Args:
+        files: Parquet or JSON Lines that ``vcrgen score --spans`` wrote, or long tables as CSV, TSV, xlsx, JSON Lines
+            or Parquet: columns ``model``, ``item``, ``score`` (0 to 1, or empty), and ``image`` if items share images.
+        choice: Of evidence, the score, and the mode and the view if there are several.
+        private: Take the items of a hidden set.
+
+    Raises:
+        AnalysisError: A file cannot be read or is neither, a model answers an item twice, scores were made in different
+            ways, or the items are of a hidden set and ``private`` is not given.
+    """
+    if choice.metric not in METRICS:
+        raise AnalysisError(f"Unknown metric {choice.metric!r}; known: {', '.join(METRICS)}.")
+    if not files:
+        raise AnalysisError("Name a file of evidence (vcrgen score --spans) or a long table, or take --example items.")
+    gathered = _Gathered(choice)
+    for file in files:
+        _check_file(file)
+        for columns in _chunks(file, choice.metric):
+            gathered.add(file, columns)
+    return gathered.table(", ".join(file.name for file in files[:3]) + (" and others" if files[3:] else ""), private)
+
+
+def _check_file(file: Path) -> None:
+    try:
+        if file.stat().st_size > MOST_BYTES:
+            raise AnalysisError(f"{file} is larger than {MOST_BYTES >> 30} GiB; give a file for each model.")
+    except (OSError, ValueError) as problem:
+        raise AnalysisError(f"{file} cannot be read: {getattr(problem, 'strerror', None) or problem}.") from None
+
+
+def _chunks(file: Path, metric: str) -> Iterator[Columns]:
+    """The columns that are needed, some rows at a time; told by the suffix of the file."""
+    suffix = file.suffix.lower()
+    if suffix in (".parquet", ".pq"):
+        yield from _parquet(file, metric)
+    elif suffix in _SUFFIXES:
+        yield from _from_rows(file, _delimited(file, _SUFFIXES[suffix]), metric)
+    elif suffix == ".jsonl":
+        rows = ((f"line {number}", row) for number, row in iter_json_lines(file, AnalysisError))
+        yield from _from_rows(file, rows, metric)
+    elif suffix == ".xlsx":
+        yield from _from_rows(file, _sheet(file), metric)
+    else:
+        raise AnalysisError(f"{file} is of no known form; items are read from .parquet, .jsonl, .csv, .tsv and .xlsx.")
+
+
+def _wanted(file: Path, names: Sequence[str], metric: str) -> list[str]:
+    """The columns to read of evidence or of a long table, whichever it is."""
+    _check_names(file, names)
+    if {"question_id", "span", "outcome"} <= set(names):
+        lacking = [name for name in (*EVIDENCE, metric) if name not in names]
+        if lacking:
+            hint = "score the outputs again with --spans" if lacking == ["signature"] else "is it whole?"
+            raise AnalysisError(f"{file} is evidence without the column {lacking[0]!r}; {hint}.")
+        return [*EVIDENCE, "answer", metric] if "answer" in names else [*EVIDENCE, metric]
+    if lacking := [name for name in LONG if name not in names]:
+        raise AnalysisError(
+            f"{file} has no column {lacking[0]!r}; a long table has {', '.join(LONG)} (and image), evidence is what "
+            "vcrgen score --spans writes."
+        )
+    return [*LONG, "image"] if "image" in names else list(LONG)
+
+
+def _check_names(file: Path, names: Sequence[str]) -> None:
+    if len(names) > MOST_COLUMNS:
+        raise AnalysisError(f"{file} has more than {MOST_COLUMNS} columns, so it is no table of items.")
+    if doubled := [name for number, name in enumerate(names) if name in names[:number]]:
+        raise AnalysisError(f"{file} has two columns {doubled[0][:80]!r}; keep one.")
+
+
+def _parquet(file: Path, metric: str) -> Iterator[Columns]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(file, pre_buffer=False, buffer_size=1 << 20) as parquet:
+            meta = parquet.metadata
+            sizes = (meta.row_group(number).total_byte_size for number in range(meta.num_row_groups))
+            if meta.num_columns > MOST_COLUMNS or meta.num_rows > MOST_ROWS or max(sizes, default=0) > MOST_GROUP:
+                raise AnalysisError(
+                    f"{file} has more than {MOST_COLUMNS} columns, {MOST_ROWS:,} rows or {MOST_GROUP >> 30} GiB in a "
+                    "row group."
+                )
+            wanted = _wanted(file, parquet.schema_arrow.names, metric)
+            for batch in parquet.iter_batches(_CHUNK, columns=wanted):
+                batch.validate(full=True)  # offsets of a hostile file may point outside of its buffers
+                yield {name: _typed(file, name, batch.column(name)) for name in batch.schema.names}
+    except (OSError, ValueError, pa.ArrowException) as problem:
+        first = (str(problem).splitlines() or [type(problem).__name__])[0][:200]
+        raise AnalysisError(f"{file} cannot be read ({first}).") from None
+
+
+def _holds_numbers(name: str) -> bool:
+    return name in METRICS or name in ("score", "span")
+
+
+def _typed(file: Path, name: str, column: pa.Array) -> pa.Array:
+    """A column as texts, or as numbers where it holds scores or places."""
+    import pyarrow as pa
+
+    numbers = _holds_numbers(name)
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    types = pa.types
+    whole = types.is_integer(kind)
+    if numbers and (whole or types.is_floating(kind) or types.is_boolean(kind)):
+        return column.cast(pa.float64())
+    if not numbers and (whole or types.is_string(kind) or types.is_large_string(kind) or types.is_null(kind)):
+        return column.cast(pa.string())
+    raise AnalysisError(f"{file}: the column {name!r} holds {kind}, not {'numbers' if numbers else 'texts'}.")
+
+
+def _from_rows(file: Path, rows: Iterator[tuple[str, Mapping[str, Any]]], metric: str) -> Iterator[Columns]:
+    """Chunks of rows of texts or JSON values."""
+    import pyarrow as pa
+
+    while some := list(itertools.islice(rows, _CHUNK)):
+        wanted = _wanted(file, list(some[0][1]), metric)
+        yield {
+            name: pa.array(
+                [_cell(f"{file}, {place}", name, row.get(name)) for place, row in some],
+                pa.float64() if _holds_numbers(name) else pa.string(),
+            )
+            for name in wanted
+        }
+
+
+def _cell(place: str, name: str, value: Any) -> Any:
+    """A value as what its column holds; a lone surrogate, which no file can hold, as U+FFFD."""
+    if _holds_numbers(name):
+        try:
+            return float("nan") if value in (None, "") else float(value)
+        except (TypeError, ValueError, OverflowError):
+            raise AnalysisError(f"{place}: {name!r} is {str(value)[:80]!r}, which is no number.") from None
+    if value is None or isinstance(value, str):
+        return encodable(value) if value else value
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    raise AnalysisError(f"{place}: {name!r} is {str(value)[:80]!r}, which is no text.")
+
+
+def _sheet(file: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The rows of an Excel table, by the names in its first row."""
+    rows = sheet_rows(file)
+    names = {column: str(cell).strip() for column, cell in next(rows, {}).items() if cell is not None}
+    _check_names(file, list(names.values()))
+    for number, cells in enumerate(rows, start=2):
+        if any(cell is not None for cell in cells.values()):
+            yield f"row {number}", {name: cells.get(column) for column, name in names.items()}
+
+
+def _delimited(file: Path, delimiter: str) -> Iterator[tuple[str, dict[str, str]]]:
+    """The rows of a CSV or TSV file, by the names in its first row."""
+    csv.field_size_limit(MAX_LINE_BYTES)
+    try:
+        with file.open("rb") as raw, io.TextIOWrapper(raw, encoding="utf-8-sig", newline="") as text:
+            reader = csv.reader(_bounded(text, file), delimiter=delimiter)
+            header = [name.strip() for name in next(reader, [])]
+            _check_names(file, header)
+            for number, cells in enumerate(reader, start=2):
+                if cells:
+                    if len(cells) != len(header):
+                        raise AnalysisError(f"{file}, row {number}: {len(cells)} cells under {len(header)} names.")
+                    yield f"row {number}", dict(zip(header, cells, strict=True))
+    except OSError as problem:
+        raise AnalysisError(f"{file} cannot be read: {problem.strerror or problem}.") from None
+    except UnicodeDecodeError:
+        raise AnalysisError(f"{file} is not UTF-8 text; save it as UTF-8.") from None
+    except csv.Error as problem:
+        raise AnalysisError(f"{file} is no such table: {problem}.") from None
+
+
+def _bounded(text: io.TextIOWrapper, file: Path) -> Iterator[str]:
+    while line := text.readline(MAX_LINE_BYTES):
+        if len(line) == MAX_LINE_BYTES:
+            raise AnalysisError(f"{file} has a line of more than {MAX_LINE_BYTES >> 20} MiB.")
+        yield line
+
+
+@dataclass
+class _Gathered:
+    """The rows of all files as codes: numbers that stand for models, items and groups."""
+
+    choice: EvidenceChoice
+    models: dict[str, int] = field(default_factory=dict)
+    items: dict[Any, int] = field(default_factory=dict)  # a name, or a question's code with the number of a span
+    groups: dict[str, int] = field(default_factory=dict)
+    group_of: dict[int, int] = field(default_factory=dict)  # of items
+    texts: dict[int, str] = field(default_factory=dict)
+    cells: dict[tuple[str, str], None] = field(default_factory=dict)  # modes and views
+    absent: Counter[str] = field(default_factory=Counter)
+    signatures: dict[str, Path] = field(default_factory=dict)
+    parts: list[tuple[Ints, Ints, Any]] = field(default_factory=list)
+    rows: int = 0
+    evidence: bool | None = None
+
+    def add(self, file: Path, columns: Columns) -> None:
+        """Take a chunk."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        evidence = "outcome" in columns
+        if self.evidence not in (None, evidence):
+            raise AnalysisError(f"{file} is {'evidence' if evidence else 'a long table'}, and other files are not.")
+        self.evidence = evidence
+        named = columns[self.choice.metric if evidence else "score"]
+        scores = np.array(named.to_numpy(zero_copy_only=False), float)
+        taken = self._take_evidence(file, columns, scores) if evidence else np.ones(len(scores), bool)
+        if not ((scores >= 0) & (scores <= 1) | np.isnan(scores)).all():
+            raise AnalysisError(f"{file} holds a score that is not from 0 to 1; divide percentages by 100.")
+        columns = {name: column.filter(pa.array(taken)) for name, column in columns.items()}
+        names = pc.coalesce(columns["model"], columns["run"]) if evidence else columns["model"]
+        models = _codes(file, "model", names, self.models)
+        items = self._spans(file, columns) if evidence else self._named(file, columns)
+        self.rows += len(items)
+        if self.rows > MOST_CELLS:
+            raise AnalysisError(f"The files hold more than {MOST_CELLS:,} scores; analyse a part of the items.")
+        self.parts.append((models.astype(np.int32), items.astype(np.int32), scores[taken]))
+
+    def _take_evidence(self, file: Path, columns: Columns, scores: Any) -> Bits:
+        """Which rows are of the mode and view; the scores of those without an answer become NaN."""
+        for text in columns["signature"].unique().to_pylist():
+            self._check_signature(file, text or "")
+        outcomes = np.array(columns["outcome"].to_pylist(), object)
+        taken = np.ones(len(scores), bool)
+        for name, wanted in (("mode", self.choice.mode), ("view", self.choice.view)):
+            if wanted is not None:
+                taken &= np.array(columns[name].to_pylist(), object) == wanted
+        modes, views = (columns[name].to_pylist() for name in ("mode", "view"))
+        for cell in dict.fromkeys(zip(modes, views, strict=True)):
+            self.cells.setdefault((str(cell[0]), str(cell[1])))
+        for outcome in ABSENT:
+            where = (outcomes == outcome.value) & taken
+            if where.any():
+                self.absent[outcome.value] += int(where.sum())
+                scores[where] = np.nan
+        return taken
+
+    def _check_signature(self, file: Path, text: str) -> None:
+        """Refuse scores that were made in another way."""
+        if text in self.signatures:
+            return
+        self.signatures[text] = file
+        (first, where), *others = self.signatures.items()
+        if others:
+            try:
+                ours, theirs = Signature.parse(first).facts, Signature.parse(text).facts
+            except ValueError:
+                raise AnalysisError(f"The signatures in {where} and {file} differ, and one of them is none.") from None
+            names = [name for name in {**ours, **theirs} if ours.get(name) != theirs.get(name)]
+            parts = ", ".join(f"{name} is {ours.get(name)} and {theirs.get(name)}" for name in names)
+            raise AnalysisError(f"{where} and {file} were not scored in the same way: {parts}.")
+
+    def _spans(self, file: Path, columns: Columns) -> Ints:
+        """Codes of spans; their image is the group."""
+        questions = _codes(file, "question_id", columns["question_id"], self.groups)
+        numbers = columns["span"].to_numpy(zero_copy_only=False)
+        if not ((numbers >= 0) & (numbers < MOST_SPANS) & (numbers == np.floor(numbers))).all():
+            raise AnalysisError(f"{file} holds a `span` that is no whole number from 0 on.")
+        both = questions * MOST_SPANS + numbers.astype(np.int64)
+        codes = np.array([self.items.setdefault(key, len(self.items)) for key in both.tolist()], np.int64)
+        for code, question in zip(codes.tolist(), questions.tolist(), strict=True):
+            self.group_of[code] = question
+        if "answer" in columns and len(self.texts) < len(self.items):
+            for code, text in zip(codes.tolist(), columns["answer"].to_pylist(), strict=True):
+                self.texts.setdefault(code, text or "")
+        return codes
+
+    def _named(self, file: Path, columns: Columns) -> Ints:
+        """Codes of the items of a long table; an item without an image is a group of its own."""
+        codes = _codes(file, "item", columns["item"], self.items)
+        if "image" in columns:
+            groups = _codes(file, "image", columns["image"], self.groups)
+            for code, group in zip(codes.tolist(), groups.tolist(), strict=True):
+                if self.group_of.setdefault(code, group) != group:
+                    raise AnalysisError(f"{file} puts an item under two images; name its items apart.")
+        return codes
+
+    def table(self, source: str, private: bool) -> ItemTable:
+        """The table of all that was taken, in the order of names."""
+        hidden = any(mode == HIDDEN_MODE for mode, _ in self.cells)
+        if hidden and not private:
+            raise AnalysisError(
+                f"{source} holds single items of a hidden test set, which would tell what is in it; with --private "
+                "they are analysed, and every page is marked as not to be published."
+            )
+        chosen = [cell for cell in self.cells if _is(cell, self.choice)]
+        if self.evidence and len(chosen) != 1:
+            have = "; ".join(f"--mode {mode} --view {view}" for mode, view in chosen or self.cells)
+            raise AnalysisError(f"{source}: choose one of {have}." if have else f"{source} holds no rows.")
+        if not self.rows:
+            raise AnalysisError(f"{source} holds no rows.")
+        if len(self.models) * len(self.items) > MOST_CELLS:
+            raise AnalysisError(f"{source} has more than {MOST_CELLS:,} cells; analyse a part of the items.")
+        names = [*self.groups]
+        keys = [divmod(key, MOST_SPANS) if self.evidence else key for key in self.items]
+        shown = [f"{names[key[0]]} [{key[1] + 1}]" if self.evidence else key for key in keys]
+        sorted_by = [(names[key[0]], key[1]) if self.evidence else (key, 0) for key in keys]
+        order = sorted(range(len(keys)), key=sorted_by.__getitem__)
+        models = sorted(self.models)
+        scores = self._matrix(source, models, shown)[:, order]
+        known = ~np.isnan(scores)
+        if without := int((~known.any(axis=0)).sum()) + int((~known.any(axis=1)).sum()):
+            raise AnalysisError(
+                f"{source}: {without} models or items have no score at all; take their rows out, as nothing is known "
+                "of them."
+            )
+        of_items = [self.group_of.get(code, -1) for code in order]
+        group_names = [names[code] for code in of_items] if self.groups else [shown[code] for code in order]
+        found, groups = np.unique(np.array(group_names, object), return_inverse=True)
+        spans = [HiddenText(names[keys[code][0]], keys[code][1], self.texts[code]) for code in order if self.texts]
+        return ItemTable(
+            models=tuple(models),
+            items=tuple(shown[code] for code in order),
+            scores=scores,
+            groups=groups.astype(np.int64),
+            group_names=tuple(found.tolist()),
+            source=source,
+            metric=self.choice.metric if self.evidence else "score",
+            mode=chosen[0][0] if chosen else None,
+            absent=dict(self.absent),
+            hidden=hidden,
+            spans=tuple(spans),
+        )
+
+    def _matrix(self, source: str, models: Sequence[str], shown: Sequence[str]) -> Any:
+        """Models in order x items as they came."""
+        place = np.empty(len(models), np.int64)
+        place[[self.models[name] for name in models]] = np.arange(len(models))
+        scores = np.full((len(models), len(self.items)), np.nan)
+        seen = np.zeros(scores.shape, bool)
+        for model_codes, items, values in self.parts:
+            rows = place[model_codes]
+            flat = rows * len(self.items) + items
+            if seen.flat[flat].any() or len(np.unique(flat)) < len(flat):
+                again = np.flatnonzero(seen.flat[flat])
+                first = int(again[0]) if len(again) else int(np.flatnonzero(np.bincount(flat)[flat] > 1)[0])
+                raise AnalysisError(
+                    f"{source}: {models[rows[first]][:80]!r} has two scores on {shown[items[first]][:80]!r}; give each "
+                    "model one file, and one mode and view."
+                )
+            seen.flat[flat] = True
+            scores.flat[flat] = values
+        return scores
+
+
+def _is(cell: tuple[str, str], choice: EvidenceChoice) -> bool:
+    return choice.mode in (None, cell[0]) and choice.view in (None, cell[1])
+
+
+def _codes(file: Path, name: str, column: pa.Array, known: dict[str, int]) -> Ints:
+    """The numbers that stand for texts; a new text gets the next number."""
+    encoded = column.dictionary_encode()
+    if encoded.indices.null_count:
+        raise AnalysisError(f"{file} has a row without {name!r}.")
+    texts = encoded.dictionary.to_pylist()
+    if any(not text.strip() or len(text) > LONGEST_NAME for text in texts):
+        raise AnalysisError(f"{file} has a row whose {name!r} is empty or longer than {LONGEST_NAME} characters.")
+    if odd := next((text for text in texts if not text.isprintable()), None):
+        raise AnalysisError(f"{file}: the {name} {odd[:80]!r} holds a character that cannot be seen; take it out.")
+    numbers = np.array([known.setdefault(text, len(known)) for text in texts], np.int64)
+    found: Ints = numbers[encoded.indices.to_numpy(zero_copy_only=False)]
+    return found
