@@ -33,6 +33,7 @@ STANDS_ON: dict[str, set[str]] = {
     "scorer": {"text", "config", "work", "dataset", "tasks", "stats", "report"},
     "predict": {"text", "config", "work", "dataset", "models"},
     "leaderboard": {"text", "config", "work", "dataset", "stats", "report", "web", "published", "scorer"},
+    "study": {"text", "config", "work", "dataset", "tasks", "stats", "report", "web", "scorer"},
 }
 STANDS_ON["cli"] = set(STANDS_ON)
 # Only these files of the builder know more than one stage.
