@@ -43,9 +43,7 @@ def test_people_get_as_many_items_and_as_many_of_each_condition(
 
 
 @given(**sizes)
-def test_what_a_drop_out_left_goes_to_the_next(
-    items: int, conditions: int, raters: int, count: int, seed: int
-) -> None:
+def test_what_a_drop_out_left_goes_to_the_next(items: int, conditions: int, raters: int, count: int, seed: int) -> None:
     """Others come after the first ones: together they are given every answer, once enough have come."""
     wanted = set(all_slots(items, conditions, raters))
     first = deal(wanted, range(1, count + 1), seed=seed)

@@ -6,6 +6,6 @@ order of the imports below. Options of a model in ``vcrgen/config.py`` are made 
 
 from vcrgen.cli.root import app  # isort: split
 
-from vcrgen.cli import baseline, build, datasets, doctor, fonts, hidden, leaderboard, predict, score  # noqa: F401
+from vcrgen.cli import baseline, build, datasets, doctor, fonts, hidden, leaderboard, predict, score, study  # noqa: F401
 
 __all__ = ["app"]

@@ -1,8 +1,8 @@
 """How much raters agree: Krippendorff's alpha, Gwet's AC1, and the share of pairs that said the same.
 
-Example: three raters typed what they read of two pictures. The units are then ``[["cat", "cat", "cut"], ["dog", "dog"]]``:
-of each picture what those typed who saw it, in any order. Of its four pairs two are the same. A unit of a single value
-says nothing about agreement and is left out.
+Example: three raters typed what they read of two pictures, and the third saw the first one only. The units are then
+``[["cat", "cat", "cut"], ["dog", "dog"]]``: of each picture what those typed who saw it, in any order. Of its four
+pairs two are the same. A unit of a single value says nothing about agreement and is left out.
 
 Alpha is low where nearly all raters are right, since it takes what is common for what chance gives; AC1 is not. So a
 report shows both: with 97 % right, alpha of right and wrong may be 0.37 while 97 % of the pairs agree.

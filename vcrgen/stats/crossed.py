@@ -17,7 +17,7 @@ from vcrgen.stats.bootstrap import Sums, resampled_means
 from vcrgen.stats.intervals import deviation, mean_interval, paired_interval
 
 if TYPE_CHECKING:
-    from vcrgen.stats.arrays import Floats
+    from vcrgen.stats.arrays import Floats, Ints
 
 
 class CrossedMean(NamedTuple):
@@ -40,7 +40,9 @@ def crossed_mean(values: Sequence[float], rows: Sequence[int], columns: Sequence
     return _interval(values, rows, columns, seed, paired=False)
 
 
-def crossed_difference(values: Sequence[float], rows: Sequence[int], columns: Sequence[int], *, seed: int) -> CrossedMean:
+def crossed_difference(
+    values: Sequence[float], rows: Sequence[int], columns: Sequence[int], *, seed: int
+) -> CrossedMean:
     """The mean of paired differences from -1 to 1; arguments as of :func:`crossed_mean`."""
     return _interval(values, rows, columns, seed, paired=True)
 
@@ -64,7 +66,7 @@ def _interval(
     parts = sum(each**2 / freedom for each, freedom in zip(variances[:2], freedoms[:2], strict=True))
     whole = (of_rows + of_columns) ** 2
     freedom = whole / parts if parts > 0 else max(freedoms[:2])
-    groups_alike = max(int(round(freedom)), 1) + 1
+    groups_alike = max(round(freedom), 1) + 1
     if min(row.max(), column.max()) < 1:  # a single picture or rater says nothing of others
         groups_alike = 1
     sd = np.array([(variance * (groups_alike - 1) / groups_alike) ** 0.5])
@@ -76,13 +78,13 @@ def _interval(
     return CrossedMean(mean, *(float(end[0]) for end in ends))
 
 
-def _variance(scores: Floats, groups: Floats, count: int, seed: int, name: str) -> float:
+def _variance(scores: Floats, groups: Ints, count: int, seed: int, name: str) -> float:
     """The variance of the mean when groups are resampled, corrected for their number."""
     import numpy as np
 
     if count < 2:
         return 0.0
-    sums = np.bincount(groups, scores, count)[:, None]
+    sums = np.bincount(groups, scores, count).astype(np.float64)[:, None]
     counts = np.bincount(groups, minlength=count).astype(np.float64)[:, None]
     means = resampled_means(Sums(sums, counts, [0]), seed=seed, unit=name)
     return float(deviation(means)[0]) ** 2 * count / (count - 1)

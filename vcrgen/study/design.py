@@ -59,7 +59,9 @@ def all_slots(items: int, conditions: int, raters: int) -> list[Slot]:
     return [Slot(*slot) for slot in product(range(items), range(conditions), range(raters))]
 
 
-def deal(slots: Collection[Slot], people: Sequence[int], *, seed: int, most: int | None = None) -> Mapping[int, list[Slot]]:
+def deal(
+    slots: Collection[Slot], people: Sequence[int], *, seed: int, most: int | None = None
+) -> Mapping[int, list[Slot]]:
     """Give the answers that are wanted to new raters, as evenly as can be.
 
     Of each item everybody gets one condition at most. All get about the same number of items, and of each about the
