@@ -1,6 +1,10 @@
 """A small study of built-in pairs, and people who type."""
 
 import json
+import re
+import subprocess
+import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -84,3 +88,43 @@ def people() -> Callable[..., list[str]]:
 def lines() -> Callable[[str], list[dict[str, Any]]]:
     """The objects of JSON Lines."""
     return lambda text: [json.loads(line) for line in text.splitlines()]
+
+
+class Service:
+    """`vcrgen study serve` in a process of its own, that may be killed and started again on the same port."""
+
+    def __init__(self, folder: Path, log: Path) -> None:
+        self.folder, self.log = folder, log
+        self.port = 0
+        self.process: subprocess.Popen[bytes]
+        self.start()
+
+    def start(self) -> None:
+        self.log.unlink(missing_ok=True)
+        command = [sys.executable, "-m", "vcrgen", "study", "serve", str(self.folder), "--port", str(self.port)]
+        with self.log.open("wb") as out:
+            self.process = subprocess.Popen(command, stdout=out, stderr=out)
+        end = time.monotonic() + 120
+        while not (found := re.search(r'"url": "http://127\.0\.0\.1:(\d+)/"', self.log.read_text("utf-8"))):
+            assert self.process.poll() is None and time.monotonic() < end, self.log.read_text("utf-8")
+            time.sleep(0.05)
+        self.port = int(found[1])
+        self.url = f"http://127.0.0.1:{self.port}"
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait()
+
+
+@pytest.fixture
+def service(tmp_path: Path) -> Iterator[Callable[[Store], Service]]:
+    """Starts services; whatever of them is left after the test is killed."""
+    started: list[Service] = []
+
+    def start(store: Store) -> Service:
+        started.append(Service(store.folder, tmp_path / f"service-{len(started)}.log"))
+        return started[-1]
+
+    yield start
+    for one in started:
+        one.kill()

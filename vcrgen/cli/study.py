@@ -105,6 +105,29 @@ def invite(
 
 
 @study.command(
+    epilog=examples("vcrgen study serve study", "vcrgen study serve study --host 0.0.0.0 --port 8080 --proxy 10.0.0.1")
+)
+def serve(
+    folder: _Study,
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 for a free one.")] = 8000,
+    proxy: Annotated[
+        str, typer.Option(help="Addresses of proxies whose word on the client's address counts.", show_default="none")
+    ] = "",
+    data: _Moved = None,
+) -> None:
+    """Ask raters and keep what they type, until stopped with Ctrl-C or SIGTERM; /maintain shows how far they are."""
+    with _open(folder) as store:
+        try:
+            from vcrgen.study.service.serve import serve as run
+        except ModuleNotFoundError as missing:
+            raise StudyError(
+                f"The service needs {missing.name}, which is not installed: pip install 'vcrgen[serve]'."
+            ) from None
+        run(store, host=host, port=port, proxy=proxy, data=data)
+
+
+@study.command(
     epilog=examples(
         "vcrgen study export study --out raters.jsonl",
         "vcrgen study export study --rater r3 --out r3.jsonl",
