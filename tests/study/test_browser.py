@@ -283,8 +283,14 @@ def test_pixels_of_the_picture_are_whole_pixels_of_the_screen(
     visitor.open(people(store, 1)[0])
     visitor.begin()
     script = "const p = document.getElementById('picture'); return [p.naturalWidth, p.getBoundingClientRect().width]"
-    for ratio, width, times in ((1, 1200, 3), (1, 700, 2), (1, 360, 2), (2, 390, 1), (1.5, 900, 2)):
-        metrics = {"width": width, "height": 900, "deviceScaleFactor": ratio, "mobile": False}
+    for ratio, width, height, times in (
+        (1, 1200, 3000, 3),
+        (1, 1200, 800, 2),
+        (1, 360, 740, 2),
+        (2, 390, 740, 1),
+        (1.5, 900, 740, 2),
+    ):
+        metrics = {"width": width, "height": height, "deviceScaleFactor": ratio, "mobile": False}
         visitor.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
         visitor.driver.execute_script("window.dispatchEvent(new Event('resize'))")
         natural, shown = visitor.driver.execute_script(script)

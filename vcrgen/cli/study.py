@@ -147,6 +147,29 @@ def export(
         _write(run(store, to, rater), out)
 
 
+@study.command(epilog=examples("vcrgen study adjudicate study --by ada"))
+def adjudicate(
+    folder: _Study,
+    by: Annotated[str | None, typer.Option(help="Who marks.", show_default="your user name")] = None,
+    data: _Moved = None,
+) -> None:
+    """Write a sheet of all wrong texts, or take it in: is it a name or date, a slip, unreadable, the item's fault?"""
+    from getpass import getuser
+
+    from vcrgen.study.adjudicate import adjudicate as run
+    from vcrgen.study.marks import CAUSES
+
+    with _open(folder) as store:
+        done = run(store, by or getuser(), data=data)
+    console.say(f"{escape(str(done.sheet))}: {done.marked} of {done.errors} wrong texts have a cause.", highlight=False)
+    if done.unknown:
+        console.say(f"{done.unknown} lines of the sheet were of texts that nobody has typed any more.")
+    if done.marked < done.errors:
+        causes = ", ".join(f"{name} ({meaning})" for name, meaning in CAUSES.items())
+        console.say(f"Look at {escape(str(done.page))}, and write into the column `cause`: {causes}.", highlight=False)
+        console.say("Then run the same command again.")
+
+
 @study.command(
     epilog=examples(
         "vcrgen study report study",

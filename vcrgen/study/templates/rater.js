@@ -220,7 +220,7 @@
     show("step");
     scale();
     since = document.hidden ? 0 : performance.now();
-    if (!sending && !Object.keys(kept).length) say("");
+    if (!Object.keys(kept).length && id("status").textContent === data.texts.offline) say("");
     load(number + 1); // so that it is here if the connection goes away
   };
   const next = async () => {
@@ -255,7 +255,8 @@
     const width = (times) => (picture.naturalWidth * Math.max(Math.round(times * ratio), 1)) / ratio;
     if (!picture.naturalWidth) return;
     const room = picture.parentElement.clientWidth;
-    const fitting = [3, 2, 1].find((times) => times * ratio >= 2 && width(times) <= room) ?? 2;
+    const tall = (times) => times > 2 && (width(times) / picture.naturalWidth) * picture.naturalHeight > 0.75 * innerHeight;
+    const fitting = [3, 2, 1].find((times) => times * ratio >= 2 && width(times) <= room && !tall(times)) ?? 2;
     const times = size || fitting;
     picture.style.width = `${width(times)}px`;
     id("sizes").querySelector(`[value="${times}"]`).checked = true;
@@ -328,7 +329,8 @@
   document.addEventListener("visibilitychange", () => {
     if (id("step").hidden || ended) return;
     if (document.hidden) {
-      if (since && !locked()) note({});
+      if (state(now).texts && !locked()) note({});
+      else steps[now].seconds += seconds();
       since = 0;
       later(0);
     } else since = performance.now();
