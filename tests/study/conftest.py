@@ -18,7 +18,7 @@ from vcrgen.study.design import Kind
 from vcrgen.study.make import check_source, init_study
 from vcrgen.study.marks import question_of
 from vcrgen.study.people import invite
-from vcrgen.study.records import Phase, Place, Response
+from vcrgen.study.records import RaterState, RaterStep, Response
 from vcrgen.study.store import Store
 
 
@@ -54,10 +54,10 @@ def typing() -> Callable[..., None]:
     def type_all(store: Store, says: Callable[[int, str, int, str], str] = lambda *about: str(about[-1])) -> None:
         with store.reading() as connection:
             frozen, items = db.read_frozen(connection), db.items_of(connection)
-            raters = [rater for rater in db.raters_of(connection) if rater.phase is Phase.INVITED]
+            raters = [rater for rater in db.raters_of(connection) if rater.phase is RaterState.INVITED]
         source = check_source(frozen)
 
-        def response(place: Place) -> Response:
+        def response(place: RaterStep) -> Response:
             if place.step.kind is Kind.CHECK:
                 return Response((place.step.word,), (False,), 2.0, True, 1)
             item = items[place.step.item]
@@ -69,7 +69,7 @@ def typing() -> Callable[..., None]:
             for rater in raters:
                 for place in db.places_of(connection, rater.number):
                     db.save(connection, rater.number, place.number, response(place))
-                db.change_rater(connection, rater.number, phase=Phase.SENT, languages="English")
+                db.change_rater(connection, rater.number, phase=RaterState.SENT, languages="English")
 
     return type_all
 

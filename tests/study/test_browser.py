@@ -13,7 +13,7 @@ import pytest
 
 from vcrgen.study import store as db
 from vcrgen.study.design import Kind
-from vcrgen.study.records import Phase
+from vcrgen.study.records import RaterState
 from vcrgen.study.store import Store
 
 PATIENCE = 60
@@ -148,7 +148,7 @@ def test_a_whole_study_by_keyboard_alone(make: Callable[..., Store], people: Any
     visitor.at("thanks")
     with store.reading() as connection:
         rater, places = db.raters_of(connection)[0], db.places_of(connection, 1)
-    assert rater.phase is Phase.SENT and rater.languages == "Deutsch, English" and rater.consent
+    assert rater.phase is RaterState.SENT and rater.languages == "Deutsch, English" and rater.consent
     for number, place in enumerate(places, start=1):
         assert place.response is not None and place.response.done and 0 < place.response.seconds < 300
         if number == 4:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vcrgen.study.design import Extras, Kind, Slot, all_slots, deal, steps_of
+from vcrgen.study.design import Extras, Kind, Viewing, all_slots, deal, steps_of
 
 sizes = {
     "items": st.integers(1, 40),
@@ -73,7 +73,7 @@ def test_seven_people_share_a_study_of_a_hundred_items() -> None:
 
 @given(items=st.integers(1, 60), checks=st.integers(0, 5), repeats=st.integers(0, 5), seed=st.integers(0, 99))
 def test_the_order_of_a_rater(items: int, checks: int, repeats: int, seed: int) -> None:
-    slots = [Slot(item, item % 2, 0) for item in range(items)]
+    slots = [Viewing(item, item % 2, 0) for item in range(items)]
     steps = steps_of(4, slots, Extras([100, 101], checks, repeats), conditions=2, seed=seed)
     kinds = [step.kind for step in steps]
     assert kinds[:2] == [Kind.TRAINING] * 2 and Kind.TRAINING not in kinds[2:]
@@ -93,7 +93,7 @@ def test_whoever_has_no_items_is_asked_nothing() -> None:
 
 
 def test_two_raters_have_orders_of_their_own() -> None:
-    slots = [Slot(item, 0, 0) for item in range(30)]
+    slots = [Viewing(item, 0, 0) for item in range(30)]
     one, two = (steps_of(person, slots, Extras([], 0, 0), conditions=1, seed=0) for person in (1, 2))
     assert one != two and set(one) == set(two)
 

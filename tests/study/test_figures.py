@@ -68,10 +68,10 @@ def test_a_rater_who_agrees_with_nobody_is_shown_and_not_left_out() -> None:
 
 def _raters(marks: list[Mark]):  # type: ignore[no-untyped-def]
     from vcrgen.study.design import Kind, Step
-    from vcrgen.study.records import Place, Response
+    from vcrgen.study.records import RaterStep, Response
 
     places = [
-        Place(m.rater, m.item, Step(Kind.ITEM, m.item, 0, 0), Response((m.typed,), (False,), 3.0, True, 1))
+        RaterStep(m.rater, m.item, Step(Kind.ITEM, m.item, 0, 0), Response((m.typed,), (False,), 3.0, True, 1))
         for m in marks
     ]
     return each_rater(marks, places, {"min_checks": 0.0, "min_repeats": 0.0})
@@ -82,8 +82,8 @@ def test_keys_that_may_be_wrong() -> None:
     marks += [
         mark(1, 3, "x"),
         mark(2, 3, "right", right=True),
-        mark(1, 4, "", unread=True),
-        mark(2, 4, "", unread=True),
+        mark(1, 4, ""),
+        mark(2, 4, ""),
     ]
     found = {key.item: key for key in odd_keys(marks)}
     assert sorted(found) == [0, 1, 4]  # 2 was seen by one rater, 3 was restored

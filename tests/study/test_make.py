@@ -18,7 +18,7 @@ from vcrgen.study import store as db
 from vcrgen.study.design import Kind
 from vcrgen.study.make import check_source
 from vcrgen.study.people import come_in, find, forget, invite, leave
-from vcrgen.study.records import Phase, Response
+from vcrgen.study.records import RaterState, Response
 from vcrgen.study.source import clean_picture
 from vcrgen.study.store import FILE, Store
 from vcrgen.web.tokens import hash_of
@@ -196,7 +196,7 @@ def test_what_somebody_did_counts_after_leaving_and_the_rest_goes_back(
     assert len(people(store, 1)) == 1
     with store.reading() as connection:
         places = db.places_of(connection)
-        assert db.raters_of(connection)[0].phase is Phase.LEFT
+        assert db.raters_of(connection)[0].phase is RaterState.LEFT
     assert [place.rater for place in places] == [1, 1, 2, 2, 2, 2]
     assert len({place.step.item for place in places}) == 6
 
@@ -213,7 +213,7 @@ def test_what_is_forgotten_is_in_no_file(make: Callable[..., Store], people: Any
     content = b"".join(file.read_bytes() for file in store.folder.iterdir() if file.is_file())
     assert b"secret words of 1" not in content and b"Quenya" not in content and b"secret words of 2" in content
     with store.reading() as connection:
-        assert [rater.phase for rater in db.raters_of(connection)] == [Phase.FORGOTTEN, Phase.SENT]
+        assert [rater.phase for rater in db.raters_of(connection)] == [RaterState.FORGOTTEN, RaterState.SENT]
         assert list(db.causes_of(connection)["ada"]) == [(0, 0, "secret words of 2")]
         with pytest.raises(StudyError, match="no rater 'r1'; it has r2"):
             find(db.raters_of(connection), "r1")

@@ -17,7 +17,7 @@ from vcrgen.study import store as db
 from vcrgen.study.design import Kind
 from vcrgen.study.make import check_source
 from vcrgen.study.people import invite
-from vcrgen.study.records import Phase
+from vcrgen.study.records import RaterState
 from vcrgen.study.service.app import make_app
 from vcrgen.study.store import Store
 from vcrgen.study.texts import text_file
@@ -97,7 +97,7 @@ def test_a_rater_from_the_page_to_the_end(client: Callable[..., tuple[Client, St
     with store.reading() as connection:
         found = db.raters_of(connection)[0]
         texts = connection.execute("SELECT * FROM consents").fetchall()
-    assert found.phase is Phase.SENT and found.languages == "English" and found.began <= found.ended
+    assert found.phase is RaterState.SENT and found.languages == "English" and found.began <= found.ended
     assert [row["version"] for row in texts] == [found.consent] and "You are invited" in texts[0]["text"]
 
 
@@ -252,7 +252,7 @@ def test_a_rater_may_stop(client: Any) -> None:
     rater.answer(0, *["x"] * rater.step(0).json()["fields"])
     assert rater.post("stop").json() == {"stopped": True} and rater.page().status_code == 404
     with store.reading() as connection:
-        assert db.raters_of(connection)[0].phase is Phase.LEFT
+        assert db.raters_of(connection)[0].phase is RaterState.LEFT
         assert len(db.wanted_slots(connection, db.read_frozen(connection))) == 12 - 1
 
 

@@ -28,7 +28,7 @@ class Kind(StrEnum):
     REPEAT = "repeat"  # an item of the rater's own once more, to see who is steady
 
 
-class Slot(NamedTuple):
+class Viewing(NamedTuple):
     """One answer that the study wants."""
 
     item: int
@@ -54,14 +54,14 @@ class Extras(NamedTuple):
     repeats: int  # how many, at most half of the rater's items
 
 
-def all_slots(items: int, conditions: int, raters: int) -> list[Slot]:
+def all_slots(items: int, conditions: int, raters: int) -> list[Viewing]:
     """Every answer that a study wants: each item in each condition by so many raters."""
-    return [Slot(*slot) for slot in product(range(items), range(conditions), range(raters))]
+    return [Viewing(*slot) for slot in product(range(items), range(conditions), range(raters))]
 
 
 def deal(
-    slots: Collection[Slot], people: Sequence[int], *, seed: int, most: int | None = None
-) -> Mapping[int, list[Slot]]:
+    slots: Collection[Viewing], people: Sequence[int], *, seed: int, most: int | None = None
+) -> Mapping[int, list[Viewing]]:
     """Give the answers that are wanted to new raters, as evenly as can be.
 
     Of each item everybody gets one condition at most. All get about the same number of items, and of each about the
@@ -76,10 +76,10 @@ def deal(
     Returns:
         The slots of each of the people, in no particular order.
     """
-    given: dict[int, list[Slot]] = {person: [] for person in people}
+    given: dict[int, list[Viewing]] = {person: [] for person in people}
     in_condition: dict[int, Counter[int]] = {person: Counter() for person in people}
     conditions = sorted({slot.condition for slot in slots})
-    of_item: dict[int, list[Slot]] = {}
+    of_item: dict[int, list[Viewing]] = {}
     for slot in sorted(slots):
         of_item.setdefault(slot.item, []).append(slot)
     everybody = ",".join(map(str, people))
@@ -103,7 +103,7 @@ def deal(
     return given
 
 
-def steps_of(person: int, slots: Collection[Slot], extras: Extras, *, conditions: int, seed: int) -> list[Step]:
+def steps_of(person: int, slots: Collection[Viewing], extras: Extras, *, conditions: int, seed: int) -> list[Step]:
     """Everything that a rater is asked, in order.
 
     Training comes first. Then come the items, in an order of the rater's own, with the checks spread among them, one in

@@ -18,7 +18,7 @@ from vcrgen.stats.agreement import ac1, alpha, same_pairs
 from vcrgen.stats.crossed import CrossedMean, crossed_difference, crossed_mean
 from vcrgen.study.design import Kind
 from vcrgen.study.marks import answered, typed_form
-from vcrgen.study.records import Mark, Place
+from vcrgen.study.records import Mark, RaterStep
 
 Key = TypeVar("Key")
 Right = Callable[[Mark], bool]
@@ -124,7 +124,7 @@ class OneRater(NamedTuple):
     left_out: bool = False  # by the rule of the study
 
 
-def each_rater(marks: Sequence[Mark], places: Iterable[Place], options: Mapping[str, float]) -> list[OneRater]:
+def each_rater(marks: Sequence[Mark], places: Iterable[RaterStep], options: Mapping[str, float]) -> list[OneRater]:
     """The figures of every rater who finished an item; odd ones are marked, and those whom the rule leaves out.
 
     A rater is odd whose share of pairs that typed the same is below the lower quartile of all by more than one and a
@@ -198,13 +198,13 @@ def _pairs(marks: Sequence[Mark]) -> dict[int, tuple[int, int]]:
     return {mark.rater: (same[mark.rater], count[mark.rater]) for mark in marks}
 
 
-def _checks(places: Sequence[Place]) -> tuple[int, int]:
+def _checks(places: Sequence[RaterStep]) -> tuple[int, int]:
     done = answered(places, Kind.CHECK)
     right = (place.response and typed_form(place.response.texts[0]) == place.step.word for place in done)
     return sum(map(bool, right)), len(done)
 
 
-def _repeats(places: Sequence[Place]) -> tuple[int, int]:
+def _repeats(places: Sequence[RaterStep]) -> tuple[int, int]:
     first = {place.step.item: place.response for place in answered(places)}
     pairs = [
         (typed_form(a), typed_form(b))

@@ -13,7 +13,7 @@ from vcrgen.files import write_text
 from vcrgen.scorer.records import Question
 from vcrgen.study import store as db
 from vcrgen.study.records import Condition, Frozen, StudyItem
-from vcrgen.study.source import Source, open_source
+from vcrgen.study.source import StudySource, open_source
 from vcrgen.study.store import Store
 from vcrgen.study.texts import CONSENT, INSTRUCTIONS, text_file
 from vcrgen.web.tokens import hash_of, new_token
@@ -81,7 +81,7 @@ def init_study(folder: Path, data: str, options: StudyOptions) -> tuple[Frozen, 
     return frozen, token
 
 
-def check_source(frozen: Frozen, data: str | None = None) -> Source:
+def check_source(frozen: Frozen, data: str | None = None) -> StudySource:
     """The dataset of a study, if it is still the same.
 
     Args:
@@ -100,7 +100,7 @@ def check_source(frozen: Frozen, data: str | None = None) -> Source:
     return source
 
 
-def _conditions(source: Source, options: StudyOptions) -> tuple[Condition, ...]:
+def _conditions(source: StudySource, options: StudyOptions) -> tuple[Condition, ...]:
     asked = source.modes if options.modes is None else tuple(dict.fromkeys(map(str.strip, options.modes.split(","))))
     for mode in asked:
         if mode not in source.modes:

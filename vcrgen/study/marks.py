@@ -14,8 +14,8 @@ from vcrgen.errors import StudyError
 from vcrgen.scorer.records import Question
 from vcrgen.scorer.scorer import make_scorer
 from vcrgen.study.design import Kind
-from vcrgen.study.records import Mark, Place, StudyItem, joined
-from vcrgen.study.source import Source
+from vcrgen.study.records import Mark, RaterStep, StudyItem, joined
+from vcrgen.study.source import StudySource
 
 NAME, SLIP, UNREADABLE, FAULT = "name", "slip", "unreadable", "item"
 CAUSES = {
@@ -35,12 +35,12 @@ def typed_form(text: str) -> str:
     return "".join(folded.translate(_QUOTES).split())
 
 
-def answered(places: Iterable[Place], kind: Kind = Kind.ITEM) -> list[Place]:
+def answered(places: Iterable[RaterStep], kind: Kind = Kind.ITEM) -> list[RaterStep]:
     """The steps of a kind that raters have finished."""
     return [place for place in places if place.step.kind is kind and place.response is not None and place.response.done]
 
 
-def typed_texts(places: Iterable[Place]) -> set[Wrong]:
+def typed_texts(places: Iterable[RaterStep]) -> set[Wrong]:
     """All texts that were typed for items."""
     return {
         (place.step.item, number, text)
@@ -50,7 +50,10 @@ def typed_texts(places: Iterable[Place]) -> set[Wrong]:
 
 
 def mark(
-    source: Source, items: Sequence[StudyItem], places: Iterable[Place], causes: Mapping[Wrong, str] | None = None
+    source: StudySource,
+    items: Sequence[StudyItem],
+    places: Iterable[RaterStep],
+    causes: Mapping[Wrong, str] | None = None,
 ) -> list[Mark]:
     """Score what was typed.
 
@@ -84,7 +87,7 @@ def mark(
     return marks
 
 
-def question_of(source: Source, item: StudyItem) -> Question:
+def question_of(source: StudySource, item: StudyItem) -> Question:
     """The question of an item.
 
     Raises:

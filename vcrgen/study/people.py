@@ -11,7 +11,7 @@ from vcrgen.errors import StudyError
 from vcrgen.study import store as db
 from vcrgen.study.design import Extras, deal, steps_of
 from vcrgen.study.marks import typed_texts
-from vcrgen.study.records import Phase, Rater
+from vcrgen.study.records import Rater, RaterState
 from vcrgen.study.store import Store
 from vcrgen.study.texts import LANGUAGES
 from vcrgen.web.tokens import hash_of, new_token
@@ -83,7 +83,7 @@ def leave(store: Store, rater: Rater) -> int:
     """End a rater's part: what is done counts, the rest is wanted again; how many steps that were."""
     with store.writing() as connection:
         count = db.give_back(connection, rater.number, everything=False)
-        db.change_rater(connection, rater.number, phase=Phase.LEFT, token=None, ended=db.now())
+        db.change_rater(connection, rater.number, phase=RaterState.LEFT, token=None, ended=db.now())
     return count
 
 
@@ -93,7 +93,7 @@ def forget(store: Store, rater: Rater) -> None:
         db.give_back(connection, rater.number, everything=True)
         empty = dict.fromkeys(("code", "tab", "consent", "languages", "began", "ended"), "")
         nothing = dict.fromkeys(("token", "door", "visitor"))
-        db.change_rater(connection, rater.number, phase=Phase.FORGOTTEN, **empty, **nothing)
+        db.change_rater(connection, rater.number, phase=RaterState.FORGOTTEN, **empty, **nothing)
         db.drop_causes(connection, typed_texts(db.places_of(connection)))
     store.tidy()
 
@@ -105,7 +105,7 @@ def find(raters: Sequence[Rater], name: str) -> Rater:
         StudyError: There is none.
     """
     for rater in raters:
-        if rater.name == name and rater.phase is not Phase.FORGOTTEN:
+        if rater.name == name and rater.phase is not RaterState.FORGOTTEN:
             return rater
-    have = ", ".join(rater.name for rater in raters if rater.phase is not Phase.FORGOTTEN) or "nobody"
+    have = ", ".join(rater.name for rater in raters if rater.phase is not RaterState.FORGOTTEN) or "nobody"
     raise StudyError(f"The study has no rater {name[:40]!r}; it has {have[:300]}.")

@@ -24,7 +24,7 @@ class Condition(NamedTuple):
         return self.view.label if self.mode == UNSTATED else f"{self.mode}, {self.view.label}"
 
 
-class Phase(StrEnum):
+class RaterState(StrEnum):
     """Where a rater stands."""
 
     INVITED = "invited"  # has a link
@@ -40,7 +40,7 @@ class Rater:
 
     number: int  # from 1, in the order of the invitations
     lang: str  # of the page
-    phase: Phase
+    phase: RaterState
     code: str = ""  # what the rater shows to be paid, such as Prolific's completion code; empty for none
     tab: str = ""  # the tab of the browser that may answer
     consent: str = ""  # version of the text that was agreed to
@@ -64,7 +64,7 @@ class Response(NamedTuple):
     revision: int  # counts the changes; a smaller one than is stored came late, and changes nothing
 
 
-class Place(NamedTuple):
+class RaterStep(NamedTuple):
     """A step of a rater's, and what was typed there."""
 
     rater: int

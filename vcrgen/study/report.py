@@ -24,8 +24,8 @@ from vcrgen.study import store as db
 from vcrgen.study.figures import OddKey
 from vcrgen.study.make import check_source
 from vcrgen.study.marks import CAUSES, Wrong, agreed, mark, question_of
-from vcrgen.study.records import Frozen, Mark, Phase, Rater, StudyItem
-from vcrgen.study.source import Source
+from vcrgen.study.records import Frozen, Mark, Rater, RaterState, StudyItem
+from vcrgen.study.source import StudySource
 from vcrgen.study.store import Store
 
 MOST_KEYS = 50  # that a report shows
@@ -41,7 +41,7 @@ class ShownKey(NamedTuple):
     picture: str  # a ``data:`` URI
 
 
-class ModelRun(NamedTuple):
+class ModelMarks(NamedTuple):
     """What a model made of the covered texts."""
 
     name: str
@@ -115,7 +115,7 @@ def _people(frozen: Frozen, marks: Sequence[Mark]) -> Table:
     return Table(title="People, exact match in percent", heads=heads, labels=2, rows=rows)
 
 
-def _against(frozen: Frozen, marks: Sequence[Mark], run: ModelRun) -> Table:
+def _against(frozen: Frozen, marks: Sequence[Mark], run: ModelMarks) -> Table:
     rows: list[Sequence[TableCell]] = []
     for _, label, mine in _by_condition(frozen, marks):
         model = run.right.get(label, {})
@@ -192,7 +192,7 @@ def _causes(marks: Sequence[Mark], causes: Mapping[str, Mapping[Wrong, str]]) ->
         yield Table(title="Agreement on causes", heads=heads, labels=1, rows=[row])
 
 
-def _keys(keys: Sequence[OddKey], items: Sequence[StudyItem], source: Source) -> Iterator[Table]:
+def _keys(keys: Sequence[OddKey], items: Sequence[StudyItem], source: StudySource) -> Iterator[Table]:
     rows = [
         (
             items[key.item].question_id, key.place + 1, question_of(source, items[key.item]).answers[key.place],
@@ -205,7 +205,7 @@ def _keys(keys: Sequence[OddKey], items: Sequence[StudyItem], source: Source) ->
     yield Table(title="Answers that may be wrong", heads=heads, labels=5, rows=rows)
 
 
-def _shown(store: Store, frozen: Frozen, key: OddKey, item: StudyItem, source: Source) -> ShownKey:
+def _shown(store: Store, frozen: Frozen, key: OddKey, item: StudyItem, source: StudySource) -> ShownKey:
     with store.reading() as connection:
         png = db.picture_of(connection, item.number, 0)  # the easiest mode comes first
     picture = f"data:image/png;base64,{base64.b64encode(png).decode()}"
@@ -222,7 +222,7 @@ def _notes(
         f"than {100 * options['min_repeats']:g} % of the repeated texts typed alike, are left out: "
         f"{', '.join(f'r{rater}' for rater in sorted(out)) or 'nobody'}."
     )
-    working = [rater.name for rater in raters if rater.phase is Phase.WORKING]
+    working = [rater.name for rater in raters if rater.phase is RaterState.WORKING]
     if working:
         yield f"Still at work: {', '.join(working)}; what they have finished is counted, and they may change it."
     if missing:
@@ -239,7 +239,7 @@ def _notes(
     )
 
 
-def _runs(data: str, frozen: Frozen, items: Sequence[StudyItem], files: Sequence[Path]) -> list[ModelRun]:
+def _runs(data: str, frozen: Frozen, items: Sequence[StudyItem], files: Sequence[Path]) -> list[ModelMarks]:
     """What models made of the items, by the same scorer."""
     if not files:
         return []
@@ -256,7 +256,7 @@ def _runs(data: str, frozen: Frozen, items: Sequence[StudyItem], files: Sequence
                     }
                     right[condition.label] |= marks
         model = next((output.prediction.model for output in session.joined(run)), None)
-        found.append(ModelRun(model or run[0].path.stem, right))
+        found.append(ModelMarks(model or run[0].path.stem, right))
     return found
 
 

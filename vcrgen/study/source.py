@@ -25,11 +25,12 @@ from vcrgen.study.records import Condition
 from vcrgen.tasks.vcr import VCR
 
 MAX_BYTES = 32 << 20  # of an encoded picture
+SIGNATURE_DIGITS = 16
 MAX_PIXELS = 1 << 24  # a page shows it at twice its size
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class StudySource:
     """A dataset with its answers."""
 
     place: str  # where it is: an absolute path, or the address in an object store
@@ -45,7 +46,7 @@ class Source:
     def signature(self) -> str:
         """Sixteen hex digits that change with any picture or answer, and tell nothing of the answers."""
         facts = [self.images.identity, self.key.facts.get("data") if self.key.hidden else self.key.questions.digest]
-        return hashlib.sha256(canonical_json(facts).encode()).hexdigest()[:16]
+        return hashlib.sha256(canonical_json(facts).encode()).hexdigest()[:SIGNATURE_DIGITS]
 
     def questions(self, most: int) -> list[Question]:
         """The first questions in which something is covered."""
@@ -103,7 +104,7 @@ def clean_picture(data: bytes) -> bytes:
     return out.getvalue()
 
 
-def open_source(data: str, split: str | None) -> Source:
+def open_source(data: str, split: str | None) -> StudySource:
     """Open a dataset, or a hidden set by its key, whose pictures are in the folder ``public`` beside it.
 
     Raises:
@@ -115,8 +116,8 @@ def open_source(data: str, split: str | None) -> Source:
     place = data if remote_url(data) else str(path.absolute())
     key = load_answers(path, split=split)
     if key.images is not None:
-        return Source(place=place, key=key, images=key.images)
+        return StudySource(place=place, key=key, images=key.images)
     public = (path if is_key(path / "key") else path.absolute().parent) / "public"
     if not key.hidden or not public.is_dir():
         raise StudyError(f"{data} has no pictures; a study needs a dataset, or a hidden set with `public` and `key`.")
-    return Source(place=place, key=key, images=open_dataset(public, VCR))
+    return StudySource(place=place, key=key, images=open_dataset(public, VCR))

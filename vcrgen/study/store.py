@@ -19,8 +19,8 @@ from typing import Any
 from vcrgen.dataset.views import View
 from vcrgen.errors import StudyError
 from vcrgen.files import canonical_json
-from vcrgen.study.design import Kind, Slot, Step, all_slots
-from vcrgen.study.records import Condition, Frozen, Phase, Place, Rater, Response, StudyItem
+from vcrgen.study.design import Kind, Step, Viewing, all_slots
+from vcrgen.study.records import Condition, Frozen, Rater, RaterState, RaterStep, Response, StudyItem
 
 FILE = "study.sqlite3"
 VERSION = 1
@@ -225,7 +225,7 @@ def add_rater(
     connection: sqlite3.Connection, number: int, lang: str, *, token: str | None, code: str, door: str | None
 ) -> None:
     """Add somebody, known by the hash of a token or, later, by the one who comes in by the hash of a shared link."""
-    values = (number, lang, Phase.INVITED, token, code, door)
+    values = (number, lang, RaterState.INVITED, token, code, door)
     connection.execute("INSERT INTO raters (number, lang, phase, token, code, door) VALUES (?, ?, ?, ?, ?, ?)", values)
 
 
@@ -263,7 +263,7 @@ def enter(connection: sqlite3.Connection, door: str, visitor: str, token: str) -
         return True
     free = connection.execute(
         "SELECT number FROM raters WHERE door = ? AND visitor IS NULL AND phase = ? ORDER BY number",
-        (door, Phase.INVITED),
+        (door, RaterState.INVITED),
     ).fetchone()
     if free is None:
         return False
@@ -303,14 +303,14 @@ def add_steps(connection: sqlite3.Connection, rater: int, steps: Sequence[Step])
     )
 
 
-def place_of(connection: sqlite3.Connection, rater: int, number: int) -> Place | None:
+def place_of(connection: sqlite3.Connection, rater: int, number: int) -> RaterStep | None:
     """A step of a rater with what was typed there, or None if there is no such step."""
     wanted = f"SELECT {_STEP} FROM steps WHERE rater = ? AND number = ?"  # noqa: S608 - our own names
     row = connection.execute(wanted, (rater, number)).fetchone()
     return None if row is None else _place(row)
 
 
-def places_of(connection: sqlite3.Connection, rater: int | None = None) -> list[Place]:
+def places_of(connection: sqlite3.Connection, rater: int | None = None) -> list[RaterStep]:
     """The steps of a rater, or of everybody, in their order."""
     wanted = f"SELECT {_STEP} FROM steps WHERE rater = ? OR ? IS NULL ORDER BY rater, number"  # noqa: S608
     return [_place(row) for row in connection.execute(wanted, (rater, rater))]
@@ -330,10 +330,11 @@ def save(connection: sqlite3.Connection, rater: int, number: int, response: Resp
     return changed.rowcount > 0
 
 
-def wanted_slots(connection: sqlite3.Connection, frozen: Frozen) -> list[Slot]:
+def wanted_slots(connection: sqlite3.Connection, frozen: Frozen) -> list[Viewing]:
     """The answers that the study wants and that nobody has given or is to give."""
     held = {
-        Slot(*row) for row in connection.execute("SELECT item, condition, turn FROM steps WHERE kind = ?", (Kind.ITEM,))
+        Viewing(*row)
+        for row in connection.execute("SELECT item, condition, turn FROM steps WHERE kind = ?", (Kind.ITEM,))
     }
     slots = all_slots(frozen.items, len(frozen.conditions), int(frozen.options["raters"]))
     return [slot for slot in slots if slot not in held]
@@ -382,13 +383,13 @@ def _item(row: Mapping[str, Any]) -> StudyItem:
 
 def _rater(row: sqlite3.Row) -> Rater:
     values = {name: row[name] for name in row.keys()}  # noqa: SIM118 - a row's iterator gives values
-    return Rater(**values | {"phase": Phase(row["phase"])})
+    return Rater(**values | {"phase": RaterState(row["phase"])})
 
 
-def _place(row: sqlite3.Row) -> Place:
+def _place(row: sqlite3.Row) -> RaterStep:
     step = Step(Kind(row["kind"]), row["item"], row["condition"], row["turn"], row["word"])
     response = None
     if row["texts"] is not None:
         texts, unread = (tuple(json.loads(row[name])) for name in ("texts", "unread"))
         response = Response(texts, unread, row["seconds"], bool(row["done"]), row["revision"])
-    return Place(row["rater"], row["number"], step, response)
+    return RaterStep(row["rater"], row["number"], step, response)

@@ -9,7 +9,7 @@ from fastapi.responses import HTMLResponse, JSONResponse, Response
 from starlette.types import ASGIApp, Scope
 
 from vcrgen.report.pages import Templates
-from vcrgen.study.service.maintainers import MAINTAIN, MaintainerRoutes
+from vcrgen.study.service.maintainers import MAINTAIN, StudyMaintainerRoutes
 from vcrgen.study.service.raters import RaterRoutes
 from vcrgen.study.store import Store
 from vcrgen.study.texts import PAGE
@@ -29,7 +29,7 @@ def make_app(store: Store) -> ASGIApp:
     app.add_api_route("/health", lambda: _health(store))
     guesses = TokenOwners(404, NOT_THERE)
     RaterRoutes(store, templates(), guesses).add_to(app)
-    MaintainerRoutes(store, templates(), guesses).add_to(app)
+    StudyMaintainerRoutes(store, templates(), guesses).add_to(app)
     problems = Problems("study", message)
     problems.add_to(app)
     return Guard(

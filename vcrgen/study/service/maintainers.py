@@ -13,7 +13,7 @@ from vcrgen.study import store as db
 from vcrgen.study.design import Kind
 from vcrgen.study.marks import answered
 from vcrgen.study.people import find, leave
-from vcrgen.study.records import Phase
+from vcrgen.study.records import RaterState
 from vcrgen.study.service.raters import UNKEPT
 from vcrgen.study.store import Store
 from vcrgen.web import answers
@@ -24,7 +24,7 @@ MAINTAIN = "/maintain"
 FIELDS = ("token", "end")
 
 
-class MaintainerRoutes:
+class StudyMaintainerRoutes:
     """The routes for maintainers; each request acts by the token in its own body."""
 
     def __init__(self, store: Store, templates: Templates, guesses: TokenOwners) -> None:
@@ -60,7 +60,7 @@ class MaintainerRoutes:
                 rater = find(db.raters_of(connection), name)
         except StudyError as problem:
             return [str(problem)]
-        if rater.phase in (Phase.INVITED, Phase.WORKING):
+        if rater.phase in (RaterState.INVITED, RaterState.WORKING):
             leave(self._store, rater)
         return []
 
@@ -77,7 +77,7 @@ class MaintainerRoutes:
             mine = [place for place in places if place.rater == rater.number]
             done = sum(place.response is not None and place.response.done for place in mine)
             seconds = sum(place.response.seconds for place in mine if place.response)
-            rows.append((rater, done, len(mine), seconds / 60, rater.phase in (Phase.INVITED, Phase.WORKING)))
+            rows.append((rater, done, len(mine), seconds / 60, rater.phase in (RaterState.INVITED, RaterState.WORKING)))
         wanted = frozen.items * len(frozen.conditions) * frozen.options["raters"]
         return self._templates.render(
             "maintain.html", title="For maintainers", token=token, problems=problems, rows=rows,

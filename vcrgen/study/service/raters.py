@@ -22,7 +22,7 @@ from vcrgen.study import store as db
 from vcrgen.study.design import Kind
 from vcrgen.study.marks import typed_form
 from vcrgen.study.people import come_in, leave
-from vcrgen.study.records import Frozen, Phase, Place, Rater
+from vcrgen.study.records import Frozen, Rater, RaterState, RaterStep
 from vcrgen.study.records import Response as Typed
 from vcrgen.study.store import Store
 from vcrgen.study.texts import PAGE, read_text
@@ -113,7 +113,7 @@ class RaterRoutes:
     def step(self, request: Request, token: str, number: int) -> Response:
         """One step of a rater: its picture, and what was typed there."""
         rater = self._rater(request, token)
-        if rater.phase is not Phase.WORKING:
+        if rater.phase is not RaterState.WORKING:
             raise Refusal(403, "Agree to take part first.")
         with self._store.reading() as connection:
             place = db.place_of(connection, rater.number, number) if number < 1 << 31 else None
@@ -131,7 +131,7 @@ class RaterRoutes:
             rater = self._rater(request, token, connection)
             _only(rater, sent)
             place = db.place_of(connection, rater.number, number) if number < 1 << 31 else None
-            if place is None or rater.phase is not Phase.WORKING:
+            if place is None or rater.phase is not RaterState.WORKING:
                 raise Refusal(404, "There is no such step.")
             fields = self._fields(place)
             if not len(sent.texts) == len(sent.unread) == fields:
@@ -168,7 +168,7 @@ class RaterRoutes:
         places = db.places_of(connection, rater.number)
         done = [place.response is not None and place.response.done for place in places]
         training = sum(place.step.kind is Kind.TRAINING for place in places)
-        return {"begun": rater.phase is Phase.WORKING, "done": done, "training": training}
+        return {"begun": rater.phase is RaterState.WORKING, "done": done, "training": training}
 
     def _begin(self, connection: db.Connection, rater: Rater, sent: _Begin) -> dict[str, Any]:
         """The rater agrees to the text of a version."""
@@ -176,18 +176,18 @@ class RaterRoutes:
         if _version(text) != sent.version:
             raise Refusal(400, "The text has changed meanwhile; load the page again.")
         db.keep_consent(connection, sent.version, text)
-        if rater.phase is Phase.INVITED:
+        if rater.phase is RaterState.INVITED:
             values = {"consent": sent.version, "languages": sent.languages.strip(), "began": db.now()}
-            db.change_rater(connection, rater.number, phase=Phase.WORKING, **values)
+            db.change_rater(connection, rater.number, phase=RaterState.WORKING, **values)
         return {"begun": True}
 
     def _send(self, connection: db.Connection, rater: Rater, sent: _Body) -> dict[str, Any]:
         """The rater is finished; from now on the link is void. Asked again, it says the same."""
-        if rater.phase is not Phase.SENT:
+        if rater.phase is not RaterState.SENT:
             places = db.places_of(connection, rater.number)
             if any(place.response is None or not place.response.done for place in places):
                 raise Refusal(400, "Some steps are not finished yet.")
-            db.change_rater(connection, rater.number, phase=Phase.SENT, ended=db.now())
+            db.change_rater(connection, rater.number, phase=RaterState.SENT, ended=db.now())
         return {"code": rater.code, "url": COMPLETE + rater.code if rater.code else ""}
 
     def _stop(self, connection: db.Connection, rater: Rater, sent: _Body) -> dict[str, Any]:
@@ -208,14 +208,14 @@ class RaterRoutes:
                 rater = db.rater_by_token(connection, hashed)
         else:
             rater = db.rater_by_token(connection, hashed)
-        if rater is not None and rater.phase is Phase.SENT and not sent:
+        if rater is not None and rater.phase is RaterState.SENT and not sent:
             rater = None
         return self._guesses.owner(request, rater)
 
-    def _fields(self, place: Place) -> int:
+    def _fields(self, place: RaterStep) -> int:
         return 1 if place.step.kind is Kind.CHECK else self._items[place.step.item].fields
 
-    def _shown(self, place: Place, *, picture: bool = True) -> dict[str, Any]:
+    def _shown(self, place: RaterStep, *, picture: bool = True) -> dict[str, Any]:
         """A step as the page needs it."""
         typed = place.response
         shown: dict[str, Any] = {
