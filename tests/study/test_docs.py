@@ -33,11 +33,18 @@ def test_commands(run: Callable[..., tuple[int, str, str]], pairs: Path, typing:
             once = {(one["question_id"], one["mode"]): one for one in same}.values()
             Path("preds.jsonl").write_text("".join(json.dumps(one) + "\n" for one in once), "utf-8")
             continue
+        if words[1] == "import":  # what Label Studio would give back
+            tasks = json.loads(Path("tasks.json").read_text("utf-8"))
+            result = {"from_name": "texts", "type": "textarea"}
+            for task in tasks:
+                text = {"text": ["?"] * task["data"]["fields"]}
+                task["annotations"] = [{"completed_by": {"id": 7}, "result": [result | {"value": text}]}]
+            Path(words[3]).write_text(json.dumps(tasks), "utf-8")
         code, out, err = run(*words)
         assert code == 0, (line, out, err)
         seen[words[1]] = out
-    assert len(COMMANDS) == 10
-    assert re.search(r"items +11 with \d+ spans, and 3 for training", seen["init"]) and "vcrm_" in seen["init"]
+    assert len(COMMANDS) == 13 and "Raters taken in: 1." in seen["import"]
+    assert re.search(r"items +10 with \d+ spans, and 3 for training", seen["init"]) and "vcrm_" in seen["init"]
     assert seen["invite"].count("https://study.example.org/r/vcrs_") == 7
     assert "r1 is forgotten" in seen["forget"]
     assert "People and preds" in Path("report.html").read_text("utf-8")

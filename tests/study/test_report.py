@@ -232,7 +232,7 @@ def test_exports(finished: Store, lines: Any) -> None:
     assert {line["kind"] for line in design} == {"training", "item", "check", "repeat"}
     with pytest.raises(StudyError, match="no rater 'r7'"):
         export(finished, "outputs", "r7")
-    with pytest.raises(StudyError, match="Unknown form 'x'; known: outputs, design"):
+    with pytest.raises(StudyError, match="Unknown form 'x'; known: outputs, design, label-studio"):
         export(finished, "x")
 
 

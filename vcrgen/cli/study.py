@@ -132,19 +132,29 @@ def serve(
         "vcrgen study export study --out raters.jsonl",
         "vcrgen study export study --rater r3 --out r3.jsonl",
         "vcrgen study export study --to design --out design.jsonl",
+        "vcrgen study export study --to label-studio --out tasks.json",
     )
 )
 def export(
     folder: _Study,
     out: _Out = None,
-    to: Annotated[str, typer.Option(help="outputs (a rater is a model) or design (who is asked what).")] = "outputs",
+    to: Annotated[str, typer.Option(help="outputs (a rater is a model), design or label-studio.")] = "outputs",
     rater: Annotated[str | None, typer.Option(help="Only this rater, as r3.", show_default="all")] = None,
 ) -> None:
-    """Write what people typed as outputs of models, or who is asked what."""
+    """Write what people typed as outputs of models or for Label Studio, or who is asked what."""
     from vcrgen.study.exports import export as run
 
     with _open(folder) as store:
         _write(run(store, to, rater), out)
+
+
+@study.command("import", epilog=examples("vcrgen study import study label-studio.json"))
+def import_(folder: _Study, file: Annotated[Path, typer.Argument(help="What Label Studio exported as JSON.")]) -> None:
+    """Take in annotations of Label Studio for tasks that `export --to label-studio` wrote: an annotator is a rater."""
+    from vcrgen.study.label_studio import take_tasks
+
+    with _open(folder) as store:
+        console.out.print(f"Raters taken in: {take_tasks(store, file):,}.")
 
 
 @study.command(epilog=examples("vcrgen study adjudicate study --by ada"))

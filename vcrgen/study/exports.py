@@ -10,27 +10,34 @@ from vcrgen.errors import StudyError
 from vcrgen.scorer.records import UNSTATED
 from vcrgen.study import store as db
 from vcrgen.study.design import Kind
+from vcrgen.study.label_studio import as_tasks
 from vcrgen.study.marks import answered
 from vcrgen.study.people import find
 from vcrgen.study.records import joined
 from vcrgen.study.store import Store
 
 Line = dict[str, Any]
+LABEL_STUDIO = "label-studio"
 
 
 def export(store: Store, form: str, rater: str | None = None) -> str:
-    """What people did, as JSON Lines.
+    """What people did, as JSON Lines, or as one JSON list for Label Studio.
 
     Args:
         store: The study.
-        form: ``outputs``, as `vcrgen score` reads them, a rater being a model; or ``design``: who is asked what.
+        form: ``outputs``, as `vcrgen score` reads them, a rater being a model; ``design``: who is asked what; or
+            ``label-studio``: tasks with annotations.
         rater: Only this one's, such as ``r3``; a file that is to be scored holds one model.
 
     Raises:
         StudyError: The form or the rater is unknown.
     """
+    if form == LABEL_STUDIO:
+        if rater is not None:
+            raise StudyError(f"{LABEL_STUDIO} holds all raters; leave out --rater.")
+        return json.dumps(list(as_tasks(store)), ensure_ascii=False) + "\n"
     if form not in FORMS:
-        raise StudyError(f"Unknown form {form!r}; known: {', '.join(FORMS)}.")
+        raise StudyError(f"Unknown form {form!r}; known: {', '.join((*FORMS, LABEL_STUDIO))}.")
     number = None
     if rater is not None:
         with store.reading() as connection:
