@@ -85,7 +85,6 @@ def test_mistakes_are_sentences(run: Callable[..., tuple[int, str, str]], pairs:
         (("export", "s", "--to", "xml"), "Unknown form 'xml'"),
         (("export", "s", "--out", "no/such/folder.jsonl"), "no/such/folder.jsonl cannot be written"),
         (("serve", "nothing"), "nothing is not a study"),
-        (("serve", "s", "--data", tmp_path), "is not a dataset"),
     ):
         code, out, err = run("study", *words)
         assert code == 2 and message in err and "Traceback" not in out + err, (words, out, err)

@@ -114,7 +114,6 @@ def serve(
     proxy: Annotated[
         str, typer.Option(help="Addresses of proxies whose word on the client's address counts.", show_default="none")
     ] = "",
-    data: _Moved = None,
 ) -> None:
     """Ask raters and keep what they type, until stopped with Ctrl-C or SIGTERM; /maintain shows how far they are."""
     with _open(folder) as store:
@@ -124,7 +123,7 @@ def serve(
             raise StudyError(
                 f"The service needs {missing.name}, which is not installed: pip install 'vcrgen[serve]'."
             ) from None
-        run(store, host=host, port=port, proxy=proxy, data=data)
+        run(store, host=host, port=port, proxy=proxy)
 
 
 @study.command(
@@ -197,7 +196,7 @@ def report(
 ) -> None:
     """Say what people restored: means and deviations as published, intervals, agreement, raters, odd answers."""
     from vcrgen.cli.terminal import draw, plain, print_parts
-    from vcrgen.study.report import FORMS, as_document, make_report
+    from vcrgen.study.report import FORMS, WIDE, as_document, make_report
 
     if form not in ("text", *FORMS):
         raise StudyError(f"Unknown format {form!r}; known: {', '.join(('text', *FORMS))}.")
@@ -208,7 +207,7 @@ def report(
     if form != "text":
         _write(as_document(found, form), out)
         return
-    print_parts(console.out, [draw(table, set()) for table in found.tables])
+    print_parts(console.out, [draw(table, WIDE) for table in found.tables])
     print_parts(console.out, [plain(""), *(plain(f"Note: {note}", "yellow") for note in found.notes)])
 
 

@@ -29,6 +29,7 @@ from vcrgen.study.source import StudySource
 from vcrgen.study.store import Store
 
 MOST_KEYS = 50  # that a report shows
+WIDE = {"Language", "Raters", "Languages", "State", "Why"}  # heads of columns for which a terminal has no room
 INTERVAL = "95 % interval"
 
 
@@ -139,7 +140,7 @@ def _agreement(frozen: Frozen, marks: Sequence[Mark]) -> Table:
         same = Percent(found.same / found.pairs) if found.pairs else None
         alphas = (Number(value, 3) for value in (found.nominal, found.edit, found.right, found.ac1))
         rows.append((label, found.pairs, same, *alphas))
-    heads = ("Mode and view", "Pairs", "typed the same", "alpha, texts", "alpha, edits", "alpha, right", "AC1, right")
+    heads = ("Mode and view", "Pairs", "Same, %", "alpha texts", "alpha edits", "alpha right", "AC1 right")
     return Table(title="Agreement", heads=heads, labels=1, rows=rows)
 
 
@@ -156,8 +157,8 @@ def _raters(of_raters: Sequence[figures.OneRater], raters: Sequence[Rater]) -> T
             )
         )  # fmt: skip
     heads = (
-        *("Rater", "Languages", "State", "Remark", "Items", "Spans", "All", "typed", "Cannot read", "Seconds"),
-        *("Checks", "Repeats", "typed the same"),
+        *("Rater", "Languages", "State", "Remark", "Items", "Spans", "All", "typed", "Unread", "Seconds"),
+        *("Checks", "Repeats", "Same, %"),
     )
     return Table(title="Raters", heads=heads, labels=4, rows=rows)
 
@@ -196,7 +197,7 @@ def _keys(keys: Sequence[OddKey], items: Sequence[StudyItem], source: StudySourc
     rows = [
         (
             items[key.item].question_id, key.place + 1, question_of(source, items[key.item]).answers[key.place],
-            "all agree on another text" if key.agreed else "nobody restores it",
+            "all agree on another" if key.agreed else "nobody restores it",
             "; ".join(filter(None, key.typed))[:200], key.raters,
         )
         for key in keys[:MOST_KEYS]
@@ -217,11 +218,16 @@ def _notes(
     causes: Mapping[str, object], keys: int,
 ) -> Iterator[str]:  # fmt: skip
     options = frozen.options
-    yield (
-        f"Rule: raters with fewer than {100 * options['min_checks']:g} % of their attention checks right, or fewer "
-        f"than {100 * options['min_repeats']:g} % of the repeated texts typed alike, are left out: "
-        f"{', '.join(f'r{rater}' for rater in sorted(out)) or 'nobody'}."
-    )
+    limits = [
+        f"fewer than {100 * options[name]:g} % of their {what}"
+        for name, what in (("min_checks", "attention checks right"), ("min_repeats", "repeated texts typed alike"))
+        if options[name]
+    ]
+    who = ", ".join(f"r{rater}" for rater in sorted(out)) or "nobody"
+    if limits:
+        yield f"Rule of this study: raters with {' or '.join(limits)} are left out: {who}."
+    else:
+        yield "Rule of this study: nobody is left out, whatever their attention checks and repeats."
     working = [rater.name for rater in raters if rater.phase is RaterState.WORKING]
     if working:
         yield f"Still at work: {', '.join(working)}; what they have finished is counted, and they may change it."
