@@ -443,6 +443,27 @@ class PruneOptions(FactorOptions):
     batch: bool = option(False, "Drop all such tasks of a fit at once, as the GOLD paper says.", names="--batch")
 
 
+class StudyOptions(Options):
+    """What people are asked to do in a study, and how many of them."""
+
+    split: str | None = option(None, "Split of the dataset.", shown="test, or the only one")
+    limit: int = option(100, "Only the first N items.", ge=1, le=100_000)
+    modes: str | None = option(None, "Modes, by commas.", shown="all of the dataset")
+    view: Literal["stacked", "tei", "both"] = option("stacked", "stacked (VI+TEI), tei or both.")
+    raters: int = option(3, "People who see each item in each mode and view.", ge=1, le=100)
+    most: int | None = option(None, "Items of one rater, at most.", shown="no limit", ge=1)
+    training: int = option(3, "Items to learn from, with their answers; not scored.", ge=0, le=100)
+    training_data: str | None = option(
+        None, "Another dataset for the training items.", shown="the items after the first N"
+    )
+    checks: int = option(2, "Attention checks of a rater.", ge=0, le=100)
+    repeats: int = option(2, "Items that a rater sees twice.", ge=0, le=100)
+    min_checks: float = option(0.0, "Leave out raters with a smaller share of checks right.", ge=0, le=1)
+    min_repeats: float = option(0.0, "Leave out raters who typed a smaller share of repeats alike.", ge=0, le=1)
+    pause: int = option(20, "Items between two breaks.", ge=1)
+    seed: int = option(0, "Decides who sees what.", ge=0)
+
+
 def parse_splits(text: str) -> dict[str, int | float | None]:
     """Read ``train=...,validation=5000,test=0.1``.
 

@@ -91,6 +91,10 @@ class LeaderboardError(VcrgenError):
     """A board, a submission to it, or a request of its maintainer is not as it has to be."""
 
 
+class StudyError(VcrgenError):
+    """A study of people, its dataset, or a request of its maintainer is not as it has to be."""
+
+
 class ImageProblem(Exception):
     """An image cannot be used and is set aside; ``reason`` is the type of what is wrong, ``detail`` what was found."""
 

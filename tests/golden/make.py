@@ -1541,12 +1541,44 @@ def analysis(bench: Bench) -> Any:
     return found
 
 
+@golden("study", "numpy")
+def study(bench: Bench) -> Any:
+    """Who sees what of a study, in which order; and every figure of people who restore what a rule says."""
+    from vcrgen.study import figures
+    from vcrgen.study.design import Extras, all_slots, deal, steps_of
+    from vcrgen.study.marks import typed_form
+    from vcrgen.study.records import Mark
+
+    dealt = deal(all_slots(8, 2, 3), range(1, 8), seed=5, most=6)
+    extras = Extras([8, 9], 2, 2)
+    orders = {person: steps_of(person, slots, extras, conditions=2, seed=5) for person, slots in dealt.items()}
+    texts = ("a red fox", "A  Red Fox", "a rod fox", "")
+    marks = [
+        Mark(person, item, condition, turn, place, text, not text, text == texts[0], text in texts[:2], person == 3)
+        for person, slots in dealt.items()
+        for item, condition, turn in sorted(slots)
+        for place in range(1 + item % 2)
+        for text in (texts[0 if (item + place) % 3 and person != 3 else (item + person) % 4],)
+    ]
+    rights = {"strict": figures.strict, "filtered": figures.filtered, "typed": figures.typed}
+    model = {(mark.item, mark.place): mark.item % 2 == 0 for mark in marks}
+    return {
+        "orders": {str(person): [" ".join(map(str, step)) for step in steps] for person, steps in orders.items()},
+        "people": {name: figures.human(marks, right, seed=5) for name, right in rights.items()},
+        "against": figures.against(marks, model, seed=5),
+        "agreement": figures.agreement(marks),
+        "odd keys": figures.odd_keys(marks),
+        "typed": {text: typed_form(text) for text in ("“Ａ  Cat”", "STRASSE", "红色 的\u3000狐狸", "it's")},
+    }
+
+
 @golden("help", "typer", "rich")
 def help_texts(bench: Bench) -> Any:
     """The options of every command with their defaults."""
     names = ("build", "score", "validate", "calibrate", "export", "preview", "inspect", "hidden make", "hidden verify")
     names += ("leaderboard init", "leaderboard add", "leaderboard export", "baseline ocr")
     names += ("analyze map", "analyze factors", "analyze prune", "analyze items", "analyze shorten")
+    names += ("study init",)
     found = {}
     for name in names:
         words = [re.sub(r"[│╭╮╰╯─]+", " ", line).split() for line in bench.run(*name.split(), "--help")]

@@ -20,6 +20,7 @@ from vcrgen.cli import (  # noqa: F401
     leaderboard,
     predict,
     score,
+    study,
 )
 
 __all__ = ["app"]

@@ -20,10 +20,13 @@ class Templates:
     """The templates of one room of the package, with the style and the script that all its pages have.
 
     They stand in the folder ``templates`` of the package, with the room's style sheet, which follows the common one,
-    and its script, if any. With ``forms`` a page may send a form to its service. Templates may also use the ``names``.
+    and its script, if any. With ``forms`` a page may send a form to its service, with ``fetches`` its script
+    may ask the service. Templates may also use the ``names``.
     """
 
-    def __init__(self, package: str, *, style: str, script: str = "", forms: bool = False, **names: Any) -> None:
+    def __init__(
+        self, package: str, *, style: str, script: str = "", forms: bool = False, fetches: bool = False, **names: Any
+    ) -> None:
         self._environment = Environment(
             loader=ChoiceLoader([PackageLoader(package), PackageLoader("vcrgen.report")]),
             autoescape=True,
@@ -35,7 +38,7 @@ class Templates:
         self._environment.filters["script_json"] = lambda value: Markup(script_json(value))  # noqa: S704 - see there
         self._style = self._source("base.css") + self._source(style)
         self._script = self._source(script) if script else ""
-        self._forms = forms
+        self._forms, self._fetches = forms, fetches
         self._environment.globals |= names | {
             "policy": self.policy(),
             "style": Markup(self._style),  # noqa: S704 - our own files, whose hashes are in the policy
@@ -49,6 +52,7 @@ class Templates:
             "img-src data:",
             f"style-src '{_digest(self._style)}'",
             *([f"script-src '{_digest(self._script)}'"] if self._script else []),
+            *(["connect-src 'self'"] if self._fetches else []),
             f"form-action '{'self' if self._forms else 'none'}'",
             "base-uri 'none'",
             "require-trusted-types-for 'script'",

@@ -47,11 +47,12 @@ class Guard:
         a_minute: Requests of one client in a minute.
         by_token: Whether a request is let in by a token. Such requests are not counted here, as others at the same
             address could use up their number; the service counts the tokens that are wrong.
+        anonymous: Whether the log has no addresses of clients, and no paths behind their first part.
     """
 
     def __init__(
         self, app: ASGIApp, *, refuse: Callable[[Scope, int, str], ASGIApp], policy: str, most: int, a_minute: int,
-        by_token: Callable[[Scope], bool] = lambda scope: False,
+        by_token: Callable[[Scope], bool] = lambda scope: False, anonymous: bool = False,
     ) -> None:  # fmt: skip
         self._app = app
         headers = HEADERS | {"content-security-policy": policy}
@@ -60,6 +61,7 @@ class Guard:
         self._most = most
         self._rate = Rate(a_minute, 60)
         self._by_token = by_token
+        self._anonymous = anonymous
         self._reading: set[_Body] = set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -91,10 +93,11 @@ class Guard:
         finally:
             self._reading.discard(body)
             if scope["path"] != "/health" or status != 200:
-                log_line(
-                    "request", method=scope["method"], path=_logged(scope["path"]), status=status,
-                    ms=round(1000 * (time.monotonic() - began), 1), client=client_of(scope),
-                )  # fmt: skip
+                path, who = _logged(scope["path"]), {"client": client_of(scope)}
+                if self._anonymous:
+                    path, who = "/".join(scope["path"].split("/")[:2])[:20], {}
+                ms = round(1000 * (time.monotonic() - began), 1)
+                log_line("request", method=scope["method"], path=path, status=status, ms=ms, **who)
 
     def _check(self, scope: Scope, body: _Body) -> tuple[int, str] | None:
         """Why a request is refused unread, or None."""
@@ -105,7 +108,7 @@ class Guard:
             self._rate.note(client)
         headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
         if scope["method"] not in ("GET", "HEAD", "OPTIONS") and not _same_site(headers):
-            return 403, "This came from a page of another site; use the form of this board."
+            return 403, "This came from a page of another site; use the form of this one."
         return (413, too_large(self._most)) if body.length is not None and body.length > self._most else None
 
 
@@ -160,7 +163,7 @@ class _Body:
 
 def too_large(most: int) -> str:
     """What is said of a body of more bytes than it may have."""
-    return f"The file is larger than {(most - FORM_BYTES) >> 20} MiB, which is the most this board takes."
+    return f"The file is larger than {(most - FORM_BYTES) >> 20} MiB, which is the most that is taken here."
 
 
 def client_of(scope: Scope | Any) -> str:

@@ -99,14 +99,18 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def run_service(
-    make_app: Callable[[Callable[[], bool]], ASGIApp], listening: socket.socket, command: Sequence[str], *, proxy: str
+    make_app: Callable[[Callable[[], bool]], ASGIApp],
+    listening: socket.socket,
+    command: Sequence[str] = (),
+    *,
+    proxy: str,
 ) -> None:
     """Answer requests until asked to stop (SIGTERM or Ctrl-C); requests that are being answered are finished.
 
     Args:
         make_app: Makes the application, given a function that tells whether the process beside it is there.
         listening: Where requests arrive; closed at the end.
-        command: The process beside the service.
+        command: The process beside the service; empty for none.
         proxy: Addresses of proxies, by commas, whose X-Forwarded-For is believed; empty for none.
     """
     worker = WorkerProcess(command)
@@ -119,12 +123,14 @@ def run_service(
     server = uvicorn.Server(config)
     for number in (signal.SIGTERM, signal.SIGINT):  # which uvicorn raises once more when it has stopped
         signal.signal(number, lambda *_: setattr(server, "should_exit", True))
-    worker.start()
+    if command:
+        worker.start()
     try:
         address, bound = listening.getsockname()[:2]
         log_line("serving", url=f"http://{f'[{address}]' if ':' in address else address}:{bound}/")
         server.run(sockets=[listening])
     finally:
-        worker.stop()
+        if command:
+            worker.stop()
         listening.close()
         log_line("stopped")

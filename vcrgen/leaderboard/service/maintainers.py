@@ -12,10 +12,11 @@ from vcrgen.leaderboard import maintainers
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.commands import remove
 from vcrgen.leaderboard.service.pages import LivePages
-from vcrgen.leaderboard.service.teams import UNKEPT, Guessing, TokenOwners
+from vcrgen.leaderboard.service.teams import UNKEPT
 from vcrgen.reading import encodable
 from vcrgen.web import answers
 from vcrgen.web.answers import Refusal
+from vcrgen.web.guesses import Guessing, TokenOwners
 
 FACTS = ("link", "access", "size", "released")
 FIELDS = ("token", "id", "do", "reason", *FACTS)

@@ -28,10 +28,10 @@ from vcrgen.leaderboard.views import Views
 from vcrgen.reading import encodable
 from vcrgen.web import answers
 from vcrgen.web.answers import Refusal
-from vcrgen.web.guards import client_of
+from vcrgen.web.guesses import Guessing, TokenOwners
 from vcrgen.web.rate import Rate
 
-GUESSES, GUESSES_SECONDS = 10, 900
+UNKNOWN = "The token is not one of this board, or was revoked; the maintainers give tokens."
 LIMIT_SECONDS = 3600  # a team's limits are of a day, and free again bit by bit
 CHECKS, CHECKS_SECONDS = 60, 3600  # that a team may ask for
 UPLOADS = 4  # that are stored at once: the database writes one at a time, and pages need threads and connections, too
@@ -49,32 +49,6 @@ def by_token(scope: Scope) -> bool:
         return True
     posted = path.removeprefix("/") in SENT or path in ("/api/submissions", "/api/validate") or path.endswith("/choose")
     return scope["method"] == "POST" and posted
-
-
-class Guessing(Refusal):
-    """Somebody tries one token after another; the answer takes as little work as can be."""
-
-
-class TokenOwners:
-    """Who a token belongs to; whoever guesses has to wait soon, and a right token always passes."""
-
-    def __init__(self) -> None:
-        self._guesses = Rate(GUESSES, GUESSES_SECONDS)
-
-    def owner(self, request: Request, found: str | None) -> str:
-        """The owner of a request's token, as it was ``found``.
-
-        Raises:
-            Refusal: Nobody was found.
-        """
-        if found is not None:
-            return found
-        client = client_of(request.scope)
-        if self._guesses.full(client):
-            text = "Too many unknown tokens from your address; wait a quarter of an hour."
-            raise Guessing(429, text, seconds=GUESSES_SECONDS)
-        self._guesses.note(client)
-        raise Refusal(401, "The token is not one of this board, or was revoked; the maintainers give tokens.")
 
 
 class TeamRoutes:

@@ -1,0 +1,84 @@
+"""Agreement of raters."""
+
+import random
+
+import pytest
+from rapidfuzz.distance import Levenshtein
+
+from vcrgen.stats.agreement import ac1, alpha, same_pairs
+
+WORDS = ["", "red", "red fox", "rod fox", "fox", "红色的狐狸", "红色狐狸", "Red Fox", "the red fox"]
+
+
+def edit(a: str, b: str) -> float:
+    return Levenshtein.normalized_distance(a, b)
+
+
+def test_alpha_is_that_of_another_program_on_a_thousand_matrices_with_gaps() -> None:
+    """krippendorff is GPL-3: an oracle here, and nowhere in the package."""
+    krippendorff = pytest.importorskip("krippendorff", reason="needs krippendorff (pip install vcrgen[dev])")
+    np = pytest.importorskip("numpy")
+    distances = np.array([[edit(a, b) for b in WORDS] for a in WORDS])
+    rng = random.Random(5)
+    undefined = 0
+    for _ in range(1000):
+        units, kinds = rng.randrange(1, 25), rng.randrange(1, len(WORDS) + 1)
+        counts = np.zeros((units, len(WORDS)))
+        texts: list[list[str]] = []
+        for unit in range(units):
+            numbers = [rng.randrange(kinds) for _ in range(rng.randrange(0, 6))]
+            for number in numbers:
+                counts[unit, number] += 1
+            texts.append([WORDS[number] for number in numbers])
+        ours = alpha(texts), alpha(texts, edit)
+        if ours[0] is None or ours[1] is None:
+            undefined += 1
+            assert len({text for unit in texts if len(unit) > 1 for text in unit}) <= 1
+            continue
+
+        def metric(v1, v2, i1, i2, n_v, dtype):  # type: ignore[no-untyped-def]
+            return distances[i1, i2]
+
+        theirs = [
+            krippendorff.alpha(value_counts=counts, level_of_measurement=kind, value_domain=range(len(WORDS)))
+            for kind in ("nominal", metric)
+        ]
+        assert ours == pytest.approx(theirs, abs=1e-9)
+    assert undefined < 200
+
+
+def test_ac1_by_hand() -> None:
+    """Two raters: 118 + 2 of 125 agree; the categories have the shares 0.964 and 0.036."""
+    units = [[1, 1]] * 118 + [[1, 0]] * 2 + [[0, 1]] * 3 + [[0, 0]] * 2
+    share = (118 * 2 + 5) / 250
+    chance = 2 * share * (1 - share)
+    assert ac1(units) == pytest.approx((120 / 125 - chance) / (1 - chance))
+    assert ac1(units) == pytest.approx(0.9570, abs=1e-4)
+
+
+def test_ac1_of_three_categories_and_a_gap_by_hand() -> None:
+    # Pairs that agree: 1/3, 1, and nothing of the single one. Shares: a 2/3, 1, 0; b 1/3, 0, 0; c 0, 0, 1.
+    units = [["a", "a", "b"], ["a", "a"], ["c"]]
+    shares = [(2 / 3 + 1) / 3, (1 / 3) / 3, 1 / 3]
+    chance = sum(share * (1 - share) for share in shares) / 2
+    assert ac1(units) == pytest.approx(((1 / 3 + 1) / 2 - chance) / (1 - chance))
+
+
+def test_full_agreement_and_none() -> None:
+    assert alpha([["a", "a"], ["b", "b"]]) == 1 and ac1([["a", "a"], ["b", "b"]]) == 1
+    assert alpha([["a", "b"], ["b", "a"]]) == pytest.approx(-0.5)
+    assert ac1([[True, True], [True, True]]) == 1 and alpha([[True, True], [True, True]]) is None
+    assert alpha([]) is None and ac1([["a"], []]) is None and alpha([["a"], ["b"]]) is None
+
+
+def test_pairs_that_are_the_same() -> None:
+    assert same_pairs([["cat", "cat", "cut"], ["dog", "dog"], ["owl"], []]) == (2, 4)
+
+
+def test_where_nearly_all_are_right_alpha_is_low_and_ac1_high() -> None:
+    rng = random.Random(1)
+    units = [[rng.random() < 0.97 for _ in range(3)] for _ in range(2000)]
+    same, pairs = same_pairs(units)
+    found, high = alpha(units), ac1(units)
+    assert found is not None and high is not None
+    assert abs(found) < 0.1 and high > 0.93 and same / pairs > 0.93

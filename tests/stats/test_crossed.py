@@ -1,0 +1,44 @@
+"""Intervals over pictures and raters."""
+
+import numpy as np
+import pytest
+
+from vcrgen.stats.crossed import crossed_difference, crossed_mean
+
+
+def study(pictures: int, raters: int, *, by_rater: float, seed: int = 0) -> tuple[list[float], list[int], list[int]]:
+    """Everybody sees everything; skills are spread evenly about 0.8."""
+    rng = np.random.default_rng(seed)
+    skills = 0.8 + by_rater * np.linspace(-1, 1, raters)
+    cells = [(picture, rater) for picture in range(pictures) for rater in range(raters)]
+    return [float(rng.random() < skills[rater]) for _, rater in cells], *map(list, zip(*cells, strict=True))  # type: ignore[return-value]
+
+
+def test_raters_who_differ_make_an_interval_wide_however_many_pictures_there_are() -> None:
+    alike, apart = (crossed_mean(*study(300, 6, by_rater=spread), seed=1) for spread in (0.0, 0.15))
+    assert alike.high - alike.low < 0.06 < 0.15 < apart.high - apart.low
+    assert alike.low < 0.8 < alike.high and apart.low < 0.8 < apart.high
+
+
+def test_ends_stay_on_the_scale_and_have_width() -> None:
+    found = crossed_mean([1.0] * 30, [n // 3 for n in range(30)], [n % 3 for n in range(30)], seed=1)
+    assert found.value == found.high == 1 and 0.3 < found.low < 1
+
+
+def test_a_single_rater_says_nothing_of_others() -> None:
+    found = crossed_mean([1.0, 0.0, 1.0], [0, 1, 2], [7, 7, 7], seed=1)
+    assert (found.low, found.high) == (0, 1)
+    difference = crossed_difference([1.0, 0.0, 1.0], [0, 1, 2], [7, 7, 7], seed=1)
+    assert (difference.low, difference.high) == (-1, 1)
+
+
+def test_numbers_of_pictures_and_raters_are_names() -> None:
+    values, rows, columns = study(40, 4, by_rater=0.1)
+    plain = crossed_mean(values, rows, columns, seed=1)
+    named = crossed_mean(values, [900 + row for row in rows], [3 * column for column in columns], seed=1)
+    assert plain == named and plain != crossed_mean(values, rows, columns, seed=2)
+
+
+def test_a_difference_of_nothing_has_width() -> None:
+    found = crossed_difference([0.0] * 30, [n // 3 for n in range(30)], [n % 3 for n in range(30)], seed=1)
+    assert found.value == pytest.approx(0) and found.low < 0 < found.high

@@ -1,0 +1,130 @@
+"""A small study of built-in pairs, and people who type."""
+
+import json
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from vcrgen.builder.run import build
+from vcrgen.config import StudyOptions
+from vcrgen.study import store as db
+from vcrgen.study.design import Kind
+from vcrgen.study.make import check_source, init_study
+from vcrgen.study.marks import question_of
+from vcrgen.study.people import invite
+from vcrgen.study.records import RaterState, RaterStep, Response
+from vcrgen.study.store import Store
+
+
+@pytest.fixture(scope="session")
+def pairs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Fourteen English pairs in both modes, all in the split ``test``."""
+    out = tmp_path_factory.mktemp("study") / "vcr-en"
+    build("samples", out=out, limit=14, splits="test=...")
+    return out
+
+
+@pytest.fixture
+def make(pairs: Path, tmp_path: Path) -> Iterator[Callable[..., Store]]:
+    """Makes a study of the pairs; its maintainers' token stands in ``store.token``."""
+    stores = []
+
+    def make(data: Path = pairs, name: str = "study", **options: Any) -> Store:
+        _, token = init_study(tmp_path / name, str(data), StudyOptions(**{"limit": 6, "training": 2} | options))
+        store = Store(tmp_path / name)
+        store.token = token  # type: ignore[attr-defined]
+        stores.append(store)
+        return store
+
+    yield make
+    for store in stores:
+        store.close()
+
+
+@pytest.fixture
+def typing() -> Callable[..., None]:
+    """Lets everybody who was invited type: the answer, or what ``says`` makes of rater, question id, place, answer."""
+
+    def type_all(store: Store, says: Callable[[int, str, int, str], str] = lambda *about: str(about[-1])) -> None:
+        with store.reading() as connection:
+            frozen, items = db.read_frozen(connection), db.items_of(connection)
+            raters = [rater for rater in db.raters_of(connection) if rater.phase is RaterState.INVITED]
+        source = check_source(frozen)
+
+        def response(place: RaterStep) -> Response:
+            if place.step.kind is Kind.CHECK:
+                return Response((place.step.word,), (False,), 2.0, True, 1)
+            item = items[place.step.item]
+            answers = item.answers or question_of(source, item).answers
+            texts = tuple(says(place.rater, item.question_id, n, answer) for n, answer in enumerate(answers))
+            return Response(texts, tuple(not text for text in texts), 5.0, True, 1)
+
+        with store.writing() as connection:
+            for rater in raters:
+                for place in db.places_of(connection, rater.number):
+                    db.save(connection, rater.number, place.number, response(place))
+                db.change_rater(connection, rater.number, phase=RaterState.SENT, languages="English")
+
+    return type_all
+
+
+@pytest.fixture
+def people() -> Callable[..., list[str]]:
+    """Invites people; their tokens."""
+
+    def call(store: Store, count: int = 6, lang: str = "en") -> list[str]:
+        return invite(store, count, lang)[0]
+
+    return call
+
+
+@pytest.fixture
+def lines() -> Callable[[str], list[dict[str, Any]]]:
+    """The objects of JSON Lines."""
+    return lambda text: [json.loads(line) for line in text.splitlines()]
+
+
+class Service:
+    """`vcrgen study serve` in a process of its own, that may be killed and started again on the same port."""
+
+    def __init__(self, folder: Path, log: Path) -> None:
+        self.folder, self.log = folder, log
+        self.port = 0
+        self.process: subprocess.Popen[bytes]
+        self.start()
+
+    def start(self) -> None:
+        self.log.unlink(missing_ok=True)
+        command = [sys.executable, "-m", "vcrgen", "study", "serve", str(self.folder), "--port", str(self.port)]
+        with self.log.open("wb") as out:
+            self.process = subprocess.Popen(command, stdout=out, stderr=out)
+        end = time.monotonic() + 120
+        while not (found := re.search(r'"url": "http://127\.0\.0\.1:(\d+)/"', self.log.read_text("utf-8"))):
+            assert self.process.poll() is None and time.monotonic() < end, self.log.read_text("utf-8")
+            time.sleep(0.05)
+        self.port = int(found[1])
+        self.url = f"http://127.0.0.1:{self.port}"
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait()
+
+
+@pytest.fixture
+def service(tmp_path: Path) -> Iterator[Callable[[Store], Service]]:
+    """Starts services; whatever of them is left after the test is killed."""
+    started: list[Service] = []
+
+    def start(store: Store) -> Service:
+        started.append(Service(store.folder, tmp_path / f"service-{len(started)}.log"))
+        return started[-1]
+
+    yield start
+    for one in started:
+        one.kill()

@@ -1,0 +1,376 @@
+"""A rater in front of a real browser: keyboard, input method, phone, no connection, two tabs, accessibility."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import tarfile
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from vcrgen.study import store as db
+from vcrgen.study.design import Kind
+from vcrgen.study.records import RaterState
+from vcrgen.study.store import Store
+
+PATIENCE = 60
+ENTER, TAB, SPACE, END = "\ue007", "\ue004", " ", "\ue010"
+AXE = "4.14.1"
+
+
+class Person:
+    """Somebody in front of a rater's page; only keys are used, as long as nothing else is said."""
+
+    def __init__(self, driver: Any, url: str) -> None:
+        self.driver, self.url = driver, url
+
+    def open(self, token: str) -> None:
+        self.driver.get(f"{self.url}/r/{token}")
+
+    def one(self, selector: str) -> Any:
+        return self.driver.find_element("css selector", selector)
+
+    def keys(self, *texts: str) -> None:
+        for text in texts:
+            self.driver.switch_to.active_element.send_keys(text)
+
+    def wait(self, script: str) -> Any:
+        from selenium.webdriver.support.ui import WebDriverWait
+
+        return WebDriverWait(self.driver, PATIENCE).until(lambda driver: driver.execute_script(f"return {script}"))
+
+    def at(self, section: str) -> None:
+        self.wait(f"document.getElementById({section!r})?.hidden === false")
+
+    def at_step(self, number: int) -> None:
+        self.at("step")
+        self.wait(f"/\\b{number}\\b/.exec(document.getElementById('where').textContent) !== null")
+
+    def saved(self) -> None:
+        self.wait("/^(Saved|已保存)$/.test(document.getElementById('status').textContent)")
+
+    def tab_to(self, selector: str) -> None:
+        """Press the tab key until an element has the keyboard."""
+        for _ in range(40):
+            if self.driver.execute_script("return document.activeElement.matches(arguments[0])", selector):
+                return
+            self.keys(TAB)
+        raise AssertionError(f"the keyboard does not reach {selector}")
+
+    def begin(self, languages: str = "English") -> None:
+        self.at("consent")
+        self.tab_to("#languages")
+        self.keys(languages)
+        self.tab_to("#agree")
+        self.keys(SPACE)
+        self.tab_to("#begin button")
+        self.keys(ENTER)
+        self.at("step")
+
+    def fields(self) -> int:
+        return len(self.driver.find_elements("css selector", "#fields .text"))
+
+    def fill(self, text: str) -> None:
+        """Type into all fields of a step, and go on."""
+        self.tab_to("#text-0")
+        for _ in range(self.fields()):
+            self.keys(text, ENTER)
+
+
+@pytest.fixture
+def person(chromium: Any, service: Callable[[Store], Any]) -> Iterator[Callable[[Store], Person]]:
+    """Starts the service of a study, and gives a person in front of it; after the test, that no script failed."""
+    for log in ("browser", "performance"):
+        chromium.get_log(log)
+    urls = []
+
+    def start(store: Store) -> Person:
+        running = service(store)
+        urls.append(running.url)
+        return Person(chromium, running.url)
+
+    yield start
+    chromium.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    told = [entry for entry in chromium.get_log("browser") if "Failed to load resource" not in entry["message"]]
+    assert told == []
+    events = [json.loads(entry["message"])["message"] for entry in chromium.get_log("performance")]
+    asked = [event["params"]["request"]["url"] for event in events if event["method"] == "Network.requestWillBeSent"]
+    assert all(url.startswith((*urls, "data:", "chrome:", "about:")) for url in asked)
+    chromium.get("about:blank")
+
+
+def given_of(store: Store, rater: int = 1) -> list[tuple[str, ...] | None]:
+    with store.reading() as connection:
+        places = db.places_of(connection, rater)
+    return [place.response.texts if place.response else None for place in places]
+
+
+def test_a_whole_study_by_keyboard_alone(make: Callable[..., Store], people: Any, person: Any) -> None:
+    """At 360 px, twelve items, two of training, a check and a repeat; then the link is void."""
+    store = make(limit=12, training=2, checks=1, repeats=1, raters=1, pause=5)
+    token = people(store, 1)[0]
+    visitor = person(store)
+    metrics = {"width": 360, "height": 740, "deviceScaleFactor": 2, "mobile": False}
+    visitor.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    visitor.open(token)
+    visitor.begin("Deutsch, English")
+    total = len(given_of(store))
+    assert total == 16
+    for number in range(1, total + 1):
+        visitor.at_step(number)
+        assert visitor.driver.execute_script("return document.documentElement.scrollWidth") <= 360
+        word = visitor.one("#word").text
+        if number == 1:  # without a word it does not go on
+            visitor.tab_to("#text-0")
+            visitor.keys(*[ENTER] * visitor.fields())
+            visitor.wait("!document.getElementById('fill').hidden")
+        if number == 4:
+            for place in range(visitor.fields()):
+                visitor.tab_to(f"#fields li:nth-child({place + 1}) [type=checkbox]")
+                visitor.keys(SPACE)
+            visitor.tab_to("#next")
+            visitor.keys(ENTER)
+        else:
+            visitor.fill(word or f"typed {number}")
+        if number <= 2:
+            visitor.wait("!document.getElementById('answers').hidden")
+            visitor.keys(ENTER)
+        elif (number - 2) % 5 == 0 and number < total:
+            visitor.at("pause")
+            visitor.tab_to("#resume")
+            visitor.keys(ENTER)
+    visitor.at("end")
+    visitor.tab_to("#send")
+    visitor.keys(ENTER)
+    visitor.at("thanks")
+    with store.reading() as connection:
+        rater, places = db.raters_of(connection)[0], db.places_of(connection, 1)
+    assert rater.phase is RaterState.SENT and rater.languages == "Deutsch, English" and rater.consent
+    for number, place in enumerate(places, start=1):
+        assert place.response is not None and place.response.done and 0 < place.response.seconds < 300
+        if number == 4:
+            assert set(place.response.texts) == {""} and set(place.response.unread) == {True}
+        elif place.step.kind is Kind.CHECK:
+            assert place.response.texts == (place.step.word,)
+        else:
+            assert set(place.response.texts) == {f"typed {number}"}
+    visitor.open(token)
+    assert visitor.one("h1").text == "There is no such page"
+
+
+def test_an_input_method_and_its_enter(make: Callable[..., Store], people: Any, person: Any) -> None:
+    store = make(training=0, raters=1, checks=0, repeats=0)
+    token = people(store, 1, "zh")[0]
+    visitor = person(store)
+    visitor.open(token)
+    visitor.begin("中文")
+    assert visitor.driver.execute_script("return document.documentElement.lang") == "zh"
+    visitor.at_step(1)
+    visitor.tab_to("#text-0")
+    last = visitor.fields() - 1
+    visitor.driver.execute_script("document.getElementById(arguments[0]).focus()", f"text-{last}")
+    cdp = visitor.driver.execute_cdp_cmd
+    cdp("Input.imeSetComposition", {"text": "hongse", "selectionStart": 6, "selectionEnd": 6})
+    # The Enter by which people end a composition, as the browser tells it to pages.
+    script = """
+        const field = document.activeElement;
+        const press = (more) => field.dispatchEvent(
+          new KeyboardEvent('keydown', {key: 'Enter', bubbles: true, cancelable: true, ...more}));
+        press({isComposing: true}); press({keyCode: 229});
+        return field.value"""
+    assert visitor.driver.execute_script(script) == "hongse"
+    cdp("Input.insertText", {"text": "红色的狐狸"})
+    visitor.saved()
+    visitor.at_step(1)  # it did not go on
+    assert given_of(store)[0] is not None and given_of(store)[0][last] == "红色的狐狸"  # type: ignore[index]
+
+
+def test_a_reload_shows_what_was_typed_and_back_is_possible(
+    make: Callable[..., Store], people: Any, person: Any
+) -> None:
+    store = make(training=0, raters=1, checks=0, repeats=0)
+    visitor = person(store)
+    visitor.open(people(store, 1)[0])
+    visitor.begin()
+    visitor.at_step(1)
+    visitor.fill("first <b>&amp; “quoted”</b>")
+    visitor.at_step(2)
+    visitor.tab_to("#text-0")
+    visitor.keys("half")
+    visitor.saved()
+    visitor.driver.refresh()
+    visitor.at_step(2)
+    assert visitor.one("#text-0").get_attribute("value") == "half"
+    visitor.tab_to("#back")
+    visitor.keys(ENTER)
+    visitor.at_step(1)
+    assert visitor.one("#text-0").get_attribute("value") == "first <b>&amp; “quoted”</b>"
+    visitor.tab_to("#text-0")
+    visitor.keys(END, "!")
+    visitor.saved()
+    assert given_of(store)[0][0] == "first <b>&amp; “quoted”</b>!"  # type: ignore[index]
+
+
+def test_without_a_connection_answers_are_kept_and_sent_once(
+    make: Callable[..., Store], people: Any, person: Any
+) -> None:
+    store = make(training=0, raters=1, checks=0, repeats=0)
+    visitor = person(store)
+    token = people(store, 1)[0]
+    visitor.open(token)
+    visitor.begin()
+    visitor.at_step(1)
+    visitor.wait("performance.getEntriesByType('resource').some((entry) => entry.name.endsWith('/step/1'))")
+    offline = {"offline": True, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
+    visitor.driver.execute_cdp_cmd("Network.enable", {})
+    visitor.driver.execute_cdp_cmd("Network.emulateNetworkConditions", offline)
+    try:
+        visitor.fill("typed offline")
+        visitor.at_step(2)
+        visitor.fill("so was this")
+        visitor.wait("document.getElementById('status').textContent.startsWith('No connection')")
+        assert given_of(store)[:2] == [None, None]
+    finally:
+        visitor.driver.execute_cdp_cmd("Network.emulateNetworkConditions", offline | {"offline": False})
+    visitor.at_step(3)
+    visitor.saved()
+    assert [set(texts or ()) for texts in given_of(store)[:2]] == [{"typed offline"}, {"so was this"}]
+    assert visitor.driver.execute_script("return JSON.stringify(localStorage)").endswith('"{}"}')
+
+
+def test_a_second_tab_cannot_answer_too(make: Callable[..., Store], people: Any, person: Any) -> None:
+    store = make(training=0, raters=1, checks=0, repeats=0)
+    visitor = person(store)
+    token = people(store, 1)[0]
+    visitor.open(token)
+    visitor.begin()
+    visitor.at_step(1)
+    first = visitor.driver.current_window_handle
+    visitor.driver.switch_to.new_window("tab")
+    second = visitor.driver.current_window_handle
+    try:
+        visitor.open(token)
+        visitor.at_step(1)
+        visitor.driver.switch_to.window(first)
+        visitor.tab_to("#text-0")
+        visitor.keys("of the first tab")
+        visitor.at("elsewhere")
+        assert given_of(store)[0] is None
+        visitor.tab_to("#take")
+        visitor.keys(ENTER)
+        visitor.at_step(1)
+        visitor.saved()  # what was typed there is not lost
+        assert visitor.one("#text-0").get_attribute("value") == "of the first tab"
+        visitor.driver.switch_to.window(second)
+        visitor.tab_to("#text-0")
+        visitor.keys("x")
+        visitor.at("elsewhere")
+    finally:
+        visitor.driver.switch_to.window(second)
+        visitor.driver.close()
+        visitor.driver.switch_to.window(first)
+
+
+def test_pixels_of_the_picture_are_whole_pixels_of_the_screen(
+    make: Callable[..., Store], people: Any, person: Any
+) -> None:
+    """Rows of one or two pixels, all that is left of covered letters, vanish at other sizes (T12)."""
+    store = make(training=0, raters=1)
+    visitor = person(store)
+    visitor.open(people(store, 1)[0])
+    visitor.begin()
+    script = "const p = document.getElementById('picture'); return [p.naturalWidth, p.getBoundingClientRect().width]"
+    for ratio, width, height, times in (
+        (1, 1200, 3000, 3),
+        (1, 1200, 800, 2),
+        (1, 360, 740, 2),
+        (2, 390, 740, 1),
+        (1.5, 900, 740, 2),
+    ):
+        metrics = {"width": width, "height": height, "deviceScaleFactor": ratio, "mobile": False}
+        visitor.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+        visitor.driver.execute_script("window.dispatchEvent(new Event('resize'))")
+        natural, shown = visitor.driver.execute_script(script)
+        assert round(shown * ratio / natural, 6) == round(times * ratio), (ratio, width)
+        assert visitor.driver.execute_script("return document.documentElement.scrollWidth") <= width
+    style = "return getComputedStyle(document.getElementById('picture')).imageRendering"
+    assert visitor.driver.execute_script(style) == "pixelated"
+
+
+@pytest.fixture(scope="session")
+def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The script of axe-core, fetched from the npm registry (MPL-2.0; it is no part of vcrgen)."""
+    npm = shutil.which("npm")
+    if npm is None:
+        pytest.skip("needs npm, to fetch axe-core")
+    folder = tmp_path_factory.mktemp("axe")
+    environment = {**os.environ, "npm_config_update_notifier": "false"}
+    command = [npm, "pack", f"axe-core@{AXE}", "--silent"]
+    fetched = subprocess.run(command, cwd=folder, env=environment, capture_output=True, check=False, timeout=120)
+    if fetched.returncode:
+        pytest.skip("needs axe-core from the npm registry, which cannot be reached")
+    with tarfile.open(folder / f"axe-core-{AXE}.tgz") as archive:
+        member = archive.extractfile("package/axe.min.js")
+        assert member is not None
+        return member.read().decode()
+
+
+def test_axe_finds_nothing(make: Callable[..., Store], people: Any, person: Any, axe: str) -> None:
+    store = make(training=1, raters=1, checks=0)
+    visitor = person(store)
+
+    def check() -> None:
+        # Through the protocol, which a page's content security policy does not bind.
+        found = "found.violations.map((one) => [one.id, one.nodes.map((node) => node.html)])"
+        script = f"{axe}; axe.run().then((found) => JSON.stringify({found}))"
+        told = visitor.driver.execute_cdp_cmd(
+            "Runtime.evaluate", {"expression": script, "awaitPromise": True, "returnByValue": True}
+        )
+        assert json.loads(told["result"]["value"]) == []
+
+    for lang, width in (("en", 1200), ("zh", 360)):
+        metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+        visitor.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+        visitor.open(people(store, 1, lang)[0])
+        visitor.at("consent")
+        check()
+        visitor.begin()
+        visitor.at_step(1)
+        check()
+        visitor.fill("nothing")
+        visitor.wait("!document.getElementById('answers').hidden")
+        check()
+        visitor.keys(ENTER)
+        visitor.at_step(2)
+        check()
+    visitor.driver.get(f"{visitor.url}/maintain")
+    check()
+    visitor.one("#token").send_keys(store.token, ENTER)  # type: ignore[attr-defined]
+    visitor.wait("document.querySelector('table') !== null")
+    check()
+
+
+def test_the_page_for_maintainers(make: Callable[..., Store], people: Any, person: Any) -> None:
+    store = make(training=0, raters=1, checks=0, repeats=0)
+    tokens = people(store, 2)
+    visitor = person(store)
+    visitor.open(tokens[0])
+    visitor.begin("<script>alert(1)</script>")
+    visitor.at_step(1)
+    visitor.fill("typed")
+    visitor.at_step(2)
+    visitor.driver.get(f"{visitor.url}/maintain")
+    visitor.one("#token").send_keys(store.token, ENTER)  # type: ignore[attr-defined]
+    visitor.wait("document.querySelectorAll('tbody tr').length === 2")
+    row = visitor.one("tbody tr").text
+    assert re.match(r"r1 working <script>alert\(1\)</script> 1 of 6 ", row)
+    visitor.one("button[value=r1]").click()
+    visitor.wait("document.querySelectorAll('button[name=end]').length === 1")
+    assert "left" in visitor.one("tbody tr").text
+    visitor.open(tokens[0])
+    assert visitor.one("h1").text == "There is no such page"
+    with store.reading() as connection:
+        assert len(db.wanted_slots(connection, db.read_frozen(connection))) == 5

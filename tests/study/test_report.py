@@ -1,0 +1,247 @@
+"""What people typed becomes scores, tables, sheets and files."""
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from vcrgen.errors import StudyError
+from vcrgen.scorer import score
+from vcrgen.study import store as db
+from vcrgen.study.adjudicate import adjudicate, read_sheet, wrong_texts
+from vcrgen.study.exports import export
+from vcrgen.study.figures import human, strict
+from vcrgen.study.make import check_source
+from vcrgen.study.marks import mark, typed_form
+from vcrgen.study.records import Response
+from vcrgen.study.report import StudyReport, as_document, make_report
+from vcrgen.study.store import Store
+
+HOSTILE = "<script>alert(1)</script>"
+
+
+@pytest.fixture
+def finished(make: Callable[..., Store], people: Any, typing: Any) -> Store:
+    """Six raters: r1 makes slips, r2 is wrong at every first text, r3 is hostile, the others are right."""
+    store = make()
+    people(store, 6)
+
+    def says(rater: int, question_id: str, place: int, answer: str) -> str:
+        if rater == 1:
+            return answer.upper().replace(" ", "  ")
+        if rater == 2 and place == 0:
+            return "in March"
+        return HOSTILE if rater == 3 and place == 0 else answer
+
+    typing(store, says)
+    return store
+
+
+def table(report: StudyReport, title: str) -> list[list[str]]:
+    return next(table.texts() for table in report.tables if table.title.startswith(title))
+
+
+def test_forms_that_typed_texts_are_compared_by() -> None:
+    assert typed_form("“Ａ  Cat”") == typed_form("'a cat'") == "'acat'"
+    assert typed_form("红色 的\u3000狐狸") == typed_form("红色的狐狸") and typed_form("STRASSE") == typed_form("straße")
+    assert typed_form("a cat") != typed_form("a cut")
+
+
+def test_scores_are_those_of_the_scorer(finished: Store, pairs: Path, tmp_path: Path) -> None:
+    """The file of a rater, scored as a model's, has the same share of right texts."""
+    with finished.reading() as connection:
+        frozen, items, places = db.read_frozen(connection), db.items_of(connection), db.places_of(connection)
+    marks = mark(check_source(frozen), items, places)
+    for rater in (1, 2, 3, 4):
+        file = tmp_path / f"r{rater}.jsonl"
+        file.write_text(export(finished, "outputs", f"r{rater}"), "utf-8")
+        cells = score(file, data=pairs, subset="first6").cells
+        assert {cell.mode for cell in cells} == {"easy", "hard"}
+        for cell in cells:
+            mine = [one for one in marks if one.rater == rater and frozen.conditions[one.condition].mode == cell.mode]
+            right = round(cell.metrics["exact"].value * cell.spans)
+            assert right == sum(one.strict for one in mine)
+    shares = {rater: sum(one.strict for one in marks if one.rater == rater) for rater in range(1, 7)}
+    tolerant = {rater: sum(one.tolerant for one in marks if one.rater == rater) for rater in range(1, 7)}
+    assert shares[1] < tolerant[1] == tolerant[4] == shares[4] == 12 and shares[2] == tolerant[2] == shares[3] < 12
+
+
+def test_the_tables(finished: Store) -> None:
+    report = make_report(finished)
+    people = table(report, "People, exact match")
+    assert [row[:2] for row in people] == [["en", "easy, VI+TEI"], ["en", "hard, VI+TEI"]]
+    with finished.reading() as connection:
+        frozen, items, places = db.read_frozen(connection), db.items_of(connection), db.places_of(connection)
+    easy = [one for one in mark(check_source(frozen), items, places) if one.condition == 0]
+    found = human(easy, strict, seed=0)
+    assert people[0][2:6] == [str(found.spans), "6", f"{100 * found.mean:.2f}", f"{100 * (found.sd or 0):.2f}"]
+    raters = table(report, "Raters")
+    assert [row[0] for row in raters] == [f"r{number}" for number in range(1, 7)]
+    assert (
+        raters[3][6:8] == ["100.00", "100.00"] and raters[0][7] == "100.00" and raters[3][10:12] == ["2 of 2", "4 of 4"]
+    )
+    assert all(0 <= float(cell) <= 100 for cell in (row[2] for row in table(report, "Agreement")))
+    assert "nobody is left out" in report.notes[0]
+    assert any("nobody has marked causes" in note for note in report.notes)
+    assert not [one for one in report.tables if one.title == "Answers that may be wrong"]
+
+
+@pytest.mark.parametrize("form", ["md", "csv", "latex", "html"])
+def test_every_form(finished: Store, form: str) -> None:
+    text = as_document(make_report(finished), form)
+    assert "People, exact match in percent" in text and HOSTILE not in text
+    with pytest.raises(StudyError, match="Unknown format 'pdf'; known: text, md, csv, latex, html"):
+        as_document(make_report(finished), "pdf")
+
+
+def test_nothing_to_report(make: Callable[..., Store], people: Any) -> None:
+    store = make()
+    people(store, 2)
+    with pytest.raises(StudyError, match="nobody has finished an item yet"):
+        make_report(store)
+
+
+def test_models_on_the_same_spans(finished: Store, pairs: Path, tmp_path: Path) -> None:
+    with finished.reading() as connection:
+        source = check_source(db.read_frozen(connection))
+    file = tmp_path / "preds.jsonl"
+    lines = [
+        {"question_id": question.question_id, "output": "nothing", "mode": mode, "model": "My | VLM"}
+        for question in source.key.questions
+        for mode in ("easy", "hard")
+    ]
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    report = make_report(finished, compare=[file])
+    rows = table(report, "People and My | VLM")
+    people = table(report, "People, exact match")
+    for row, human_row in zip(rows, people, strict=True):
+        assert row[1] == human_row[2] and row[3] == "0.00" and row[4] == f"+{row[2]}"
+        low, high = (float(end) for end in row[5].replace("+", "").split(" to "))
+        assert 0 < low < float(row[2]) <= high <= 100
+
+
+def test_answers_that_may_be_wrong(make: Callable[..., Store], people: Any, typing: Any) -> None:
+    store = make()
+    people(store, 6)
+    with store.reading() as connection:
+        odd, nobody = (item.question_id for item in db.items_of(connection)[:2])
+
+    def says(rater: int, question_id: str, place: int, answer: str) -> str:
+        if place == 0 and question_id == odd:
+            return f"A <b>fox</b>{' ' * (rater % 2)}"
+        return f"guess {rater}" if place == 0 and question_id == nobody else answer
+
+    typing(store, says)
+    report = make_report(store)
+    assert [(shown.question_id, shown.key.raters) for shown in report.keys] == [(odd, 6), (nobody, 6)]
+    rows = table(report, "Answers that may be wrong")
+    assert rows[0][3] == "all agree on another" and rows[1][3] == "nobody restores it"
+    page = as_document(report, "html")
+    assert "A &lt;b&gt;fox&lt;/b&gt;" in page and page.count("data:image/png;base64,") == 2
+
+
+def test_two_maintainers_mark_causes_blind_to_each_other(finished: Store) -> None:
+    first = adjudicate(finished, "ada")
+    errors = wrong_texts(finished)
+    assert (first.marked, first.errors, first.unknown) == (0, len(errors), 0) and len(errors) > 6
+    sheet = finished.folder / "causes-ada.csv"
+    rows = list(csv.DictReader(io.StringIO(sheet.read_text("utf-8"))))
+    assert [row["id"] for row in rows] == [error.id for error in errors]
+    assert sheet.stat().st_mode & 0o077 == 0 and HOSTILE not in first.page.read_text("utf-8")
+
+    def fill(name: str, causes: Callable[[dict[str, str]], str], between: str = ",") -> None:
+        file = finished.folder / f"causes-{name}.csv"
+        rows = list(csv.DictReader(io.StringIO(file.read_text("utf-8"))))
+        out = io.StringIO()
+        writer = csv.DictWriter(out, list(rows[0]), delimiter=between)
+        writer.writeheader()
+        writer.writerows(row | {"cause": causes(row)} for row in rows)
+        file.write_text("\ufeff" + out.getvalue(), "utf-8")
+
+    fill("ada", lambda row: "name" if row["typed"] == "in March" else "slip")
+    assert adjudicate(finished, "ada").marked == len(errors)
+    adjudicate(finished, "bob")
+    assert "slip" not in (finished.folder / "causes-bob.csv").read_text("utf-8")
+    before = make_report(finished)
+    fill("bob", lambda row: "NAME " if row["typed"] == "in March" else "unreadable", between=";")
+    adjudicate(finished, "bob")
+    after = make_report(finished)
+    shown = table(after, "Causes of errors")
+    assert shown[0][0] == "name or date" and shown[1][0] == "none, or not agreed on"
+    assert table(after, "Agreement on causes")[0][0] == "ada, bob"
+    for report in (before, after):
+        for row in table(report, "People, exact match"):
+            assert float(row[7]) > float(row[4])  # what r2 typed is excused
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("id,cause\n0,tired\n", "line 2: no cause 'tired'; known: name, slip, unreadable, item"),
+        ("a,b\n", "has no columns `id` and `cause`"),
+        ("", "has no columns"),
+    ],
+)
+def test_sheets_that_cannot_be_read(tmp_path: Path, text: str, message: str) -> None:
+    file = tmp_path / "causes.csv"
+    file.write_text(text)
+    with pytest.raises(StudyError, match=message):
+        read_sheet(file)
+
+
+def test_other_sheets_that_cannot_be_read(finished: Store, tmp_path: Path) -> None:
+    file = tmp_path / "causes.csv"
+    file.write_bytes(b"id,cause\n\xff\xff,slip\n")
+    with pytest.raises(StudyError, match="not UTF-8"):
+        read_sheet(file)
+    file.write_text('id,cause\n"' + "x" * 200_000)
+    with pytest.raises(StudyError, match="not CSV"):
+        read_sheet(file)
+    with pytest.raises(StudyError, match="is no name"):
+        adjudicate(finished, "../ada")
+    (finished.folder / "causes-ada.csv").write_text("id,cause\nffffffffffff,slip\n")
+    assert adjudicate(finished, "ada").unknown == 1
+
+
+def test_the_rule_leaves_raters_out_and_is_printed(make: Callable[..., Store], people: Any, typing: Any) -> None:
+    store = make(min_checks=0.6)
+    people(store, 6)
+    typing(store)
+    with store.writing() as connection:
+        checks = [place.number for place in db.places_of(connection, 2) if place.step.word]
+        db.save(connection, 2, checks[0], Response(("no",), (False,), 1.0, True, 9))
+    report = make_report(store)
+    assert "fewer than 60 % of their attention checks right" in report.notes[0] and report.notes[0].endswith("out: r2.")
+    assert [row[3] for row in table(report, "Raters")] == ["", "left out", "", "", "", ""]
+    assert [row[3] for row in table(report, "People, exact match")] == ["5", "5"]
+
+
+def test_exports(finished: Store, lines: Any) -> None:
+    outputs = lines(export(finished, "outputs"))
+    assert len(outputs) == 36 and {line["model"] for line in outputs} == {f"r{number}" for number in range(1, 7)}
+    assert all(line["output"] == "\n".join(line["fields"]) and line["seconds"] == 5 for line in outputs)
+    design = lines(export(finished, "design"))
+    items = [line for line in design if line["kind"] == "item"]
+    assert len({(line["question_id"], line["mode"], line["pass"]) for line in items}) == len(items) == 36
+    assert len({(line["rater"], line["question_id"]) for line in items}) == 36 and all(line["done"] for line in items)
+    assert {line["kind"] for line in design} == {"training", "item", "check", "repeat"}
+    with pytest.raises(StudyError, match="no rater 'r7'"):
+        export(finished, "outputs", "r7")
+    with pytest.raises(StudyError, match="Unknown form 'x'; known: outputs, design, label-studio"):
+        export(finished, "x")
+
+
+def test_those_who_are_at_work_and_answers_that_are_missing_are_told(
+    make: Callable[..., Store], people: Any, typing: Any
+) -> None:
+    store = make()
+    people(store, 2)
+    typing(store)
+    with store.writing() as connection:
+        db.change_rater(connection, 1, phase="working")
+    notes = "\n".join(make_report(store).notes)
+    assert "Still at work: r1;" in notes and "24 answers that the study wants are with nobody" in notes

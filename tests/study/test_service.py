@@ -1,0 +1,365 @@
+"""The service of a study, asked by programs: friendly, hostile, many at once, and killed."""
+
+import base64
+import json
+import random
+import threading
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import httpx
+import pytest
+from starlette.testclient import TestClient
+
+from vcrgen.study import store as db
+from vcrgen.study.design import Kind
+from vcrgen.study.make import check_source
+from vcrgen.study.people import invite
+from vcrgen.study.records import RaterState
+from vcrgen.study.service.app import make_app
+from vcrgen.study.store import Store
+from vcrgen.study.texts import text_file
+
+HOSTILE = [
+    "<script>alert(1)</script>", "'; DROP TABLE steps; --", "\u202eabc\u0000\u0007", "=1+1", "{{ 7 * 7 }}", "\\x00%00",
+    "红色的狐狸 “ＡＢＣ”", "🦊" * 100, "x" * 10_000, "<!--", "\r\n\r\nHTTP/1.1 200 OK", '"}]}',
+]  # fmt: skip
+
+
+class Client:
+    """A rater as a program."""
+
+    def __init__(self, http: Any, token: str, tab: str = "tab-1") -> None:
+        self.http, self.token, self.tab = http, token, tab
+        self.bytes = b""  # everything that was sent to the rater but training steps
+
+    def _keep(self, answer: Any, training: bool = False) -> Any:
+        if not training:
+            head = "".join(f"{name}: {value}\n" for name, value in answer.headers.items())
+            self.bytes += head.encode() + answer.content
+        return answer
+
+    def page(self) -> Any:
+        return self._keep(self.http.get(f"/r/{self.token}"))
+
+    def post(self, path: str, training: bool = False, **values: Any) -> Any:
+        sent = json.dumps({"tab": self.tab, **values})
+        return self._keep(self.http.post(f"/api/{self.token}/{path}", content=sent), training)
+
+    def begin(self) -> dict[str, Any]:
+        page = self.page().text
+        data = json.loads(page.partition('id="data">')[2].partition("</script>")[0])
+        told: dict[str, Any] = self.post("open").json()
+        assert self.post("begin", version=data["version"], languages="English").status_code == 200
+        return told
+
+    def step(self, number: int, training: bool = False) -> Any:
+        return self._keep(self.http.get(f"/api/{self.token}/step/{number}"), training)
+
+    def answer(self, number: int, *texts: str, revision: int = 1, done: bool = True, training: bool = False) -> Any:
+        unread = [not text for text in texts]
+        body = {"texts": texts, "unread": unread, "seconds": 1.5, "done": done, "revision": revision}
+        return self.post(f"step/{number}", training, **body)
+
+
+@pytest.fixture
+def client(make: Callable[..., Store]) -> Iterator[Callable[..., tuple[Client, Store]]]:
+    """A rater of a new study whose service runs in this process."""
+    opened = []
+
+    def start(store: Store | None = None, **options: Any) -> tuple[Client, Store]:
+        store = store or make(**{"training": 0, "checks": 0, "repeats": 0, "raters": 1} | options)
+        http = TestClient(make_app(store), raise_server_exceptions=False)
+        opened.append(http)
+        return Client(http, invite(store, 1, "en")[0][0]), store
+
+    yield start
+    for http in opened:
+        http.close()
+
+
+def test_a_rater_from_the_page_to_the_end(client: Callable[..., tuple[Client, Store]]) -> None:
+    rater, store = client()
+    assert rater.begin() == {"begun": False, "done": [False] * 6, "training": 0}
+    for number in range(6):
+        shown = rater.step(number).json()
+        assert shown["texts"] is None and shown["picture"].startswith("data:image/png;base64,iVBOR")
+        told = rater.answer(number, *["typed"] * shown["fields"])
+        assert told.json()["saved"] is True and told.json()["revision"] == 1
+        if number == 3:
+            assert rater.post("send").status_code == 400  # some are left
+    assert rater.post("send").json() == {"code": "", "url": ""}
+    assert rater.post("send").json() == {"code": "", "url": ""}  # asked again, it says the same
+    for void in (rater.page(), rater.step(0), rater.answer(0, "x"), rater.post("open"), rater.post("stop")):
+        assert void.status_code == 404
+    with store.reading() as connection:
+        found = db.raters_of(connection)[0]
+        texts = connection.execute("SELECT * FROM consents").fetchall()
+    assert found.phase is RaterState.SENT and found.languages == "English" and found.began <= found.ended
+    assert [row["version"] for row in texts] == [found.consent] and "You are invited" in texts[0]["text"]
+
+
+def test_no_answer_leaves_but_in_training(make: Callable[..., Store], client: Any) -> None:
+    store = make(limit=12, training=2, raters=1)
+    rater, _ = client(store)
+    with store.reading() as connection:
+        frozen, items = db.read_frozen(connection), db.items_of(connection)
+        places = db.places_of(connection, 1)
+    rater.begin()
+    shown_answers = []
+    for place in places:
+        training = place.step.kind is Kind.TRAINING
+        before = rater.step(place.number, training).json()
+        assert "answers" not in before
+        told = rater.answer(place.number, *["no idea"] * before["fields"], training=training).json()
+        assert ("answers" in told) == training
+        shown_answers += [answer for answer, _ in told.get("answers", [])]
+        rater.step(place.number, training)
+    rater.post("send")
+    assert shown_answers == [answer for place in places[:2] for answer in items[place.step.item].answers or ()]
+    sent = rater.bytes
+    for part in sent.split(b"data:image/png;base64,")[1:]:
+        sent += base64.b64decode(part.partition(b'"')[0])
+    questions = list(check_source(frozen).key.questions)[:12]
+    assert len(questions) == 12 and len(sent) > 100_000
+    for question in questions:
+        for text in (question.question_id, *question.answers):
+            assert text.encode() not in sent and text.casefold().encode() not in sent.lower()
+
+
+def test_hostile_texts_are_kept_as_typed_and_shown_as_texts(client: Any) -> None:
+    rater, store = client(modes="easy", limit=12)
+    rater.begin()
+    rows = []
+    for number, text in enumerate(HOSTILE):
+        fields = rater.step(number).json()["fields"]
+        assert rater.answer(number, *[text] * fields).status_code == 200
+        assert rater.step(number).json()["texts"] == [text] * fields
+    page = rater.http.post("/maintain", data={"token": store.token, "end": "<script>"})
+    assert page.status_code == 400 and "no rater &#39;&lt;script&gt;&#39;" in page.text
+    with store.reading() as connection:
+        rows = [place.response for place in db.places_of(connection, 1)]
+    assert [row.texts[0] for row in rows if row] == HOSTILE
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"", b"null", b"[]", b"{", b'{"tab": "tab-1"}', b"[" * 50_000, b"\xff\xfe",
+        b'{"tab":"tab-1","texts":["x"],"unread":[false],"seconds":NaN,"done":true,"revision":1}',
+        b'{"tab":"tab-1","texts":["x"],"unread":[false],"seconds":-1,"done":true,"revision":1}',
+        b'{"tab":"tab-1","texts":["x"],"unread":[false],"seconds":1,"done":true,"revision":0}',
+        b'{"tab":"tab-1","texts":["x"],"unread":[false],"seconds":1,"done":true,"revision":1e99}',
+        b'{"tab":"tab-1","texts":["\\ud800"],"unread":[false],"seconds":1,"done":true,"revision":1}',
+        b'{"tab":"tab-1","texts":["' + b"x" * 10_001 + b'"],"unread":[false],"seconds":1,"done":true,"revision":1}',
+        b'{"tab":"tab-1","texts":["x","x","x","x"],"unread":[],"seconds":1,"done":true,"revision":1}',
+        b'{"tab":"tab-1","texts":["x"],"unread":[false],"seconds":1,"done":true,"revision":1,"answers":1}',
+        b'{"tab":1,"texts":["x"],"unread":[false],"seconds":1,"done":true,"revision":1}',
+    ],
+)  # fmt: skip
+def test_forged_bodies_are_refused(client: Any, body: bytes) -> None:
+    rater, store = client()
+    rater.begin()
+    answer = rater.http.post(f"/api/{rater.token}/step/0", content=body)
+    assert answer.status_code == 400 and "error" in answer.json()
+    with store.reading() as connection:
+        assert db.places_of(connection, 1)[0].response is None
+
+
+def test_forged_requests(client: Any) -> None:
+    rater, _ = client()
+    assert rater.step(0).status_code == 403  # before the consent
+    assert rater.answer(0, "x").status_code == 409  # no tab was opened
+    rater.begin()
+    assert rater.step(6).status_code == rater.step(10**30).status_code == 404
+    assert rater.answer(10**30, "x").status_code == 404
+    assert rater.post("begin", version="0" * 12, languages="x").status_code == 400
+    huge = rater.http.post(f"/api/{rater.token}/step/0", content=b"x" * (2 << 20))
+    assert huge.status_code == 413
+    foreign = rater.http.post(
+        f"/api/{rater.token}/open", content='{"tab":"t"}', headers={"origin": "https://a.example"}
+    )
+    assert foreign.status_code == 403
+    for method in ("PUT", "DELETE", "PATCH"):
+        assert rater.http.request(method, f"/api/{rater.token}/step/0").status_code == 405
+
+
+def test_replays_and_late_ones_change_nothing(client: Any) -> None:
+    rater, _ = client()
+    rater.begin()
+    fields = rater.step(0).json()["fields"]
+    for revision, text in ((1, "first"), (3, "third"), (2, "second"), (3, "forged"), (1, "first")):
+        told = rater.answer(0, *[text] * fields, revision=revision).json()
+        assert told["saved"]
+    assert rater.step(0).json()["texts"] == ["third"] * fields and told["revision"] == 3
+
+
+def test_only_the_last_tab_may_answer(client: Any) -> None:
+    rater, _ = client()
+    rater.begin()
+    other = Client(rater.http, rater.token, "tab-2")
+    other.post("open")
+    assert rater.answer(0, "x").status_code == 409 and rater.post("send").status_code == 409
+    fields = other.step(0).json()["fields"]
+    assert other.answer(0, *["y"] * fields).status_code == 200
+
+
+def test_after_the_answers_were_shown_nothing_can_be_changed(client: Any) -> None:
+    rater, _ = client(training=1)
+    rater.begin()
+    fields = rater.step(0).json()["fields"]
+    rater.answer(0, *["no"] * fields)
+    answers = [answer for answer, right in rater.step(0).json()["answers"]]
+    told = rater.answer(0, *answers, revision=9).json()
+    assert told["texts"] == ["no"] * fields and told["revision"] == 1
+
+
+def test_whoever_guesses_links_waits_and_a_right_link_passes(client: Any) -> None:
+    rater, store = client()
+    tried = [rater.http.get(f"/r/vcrs_{number:043d}").status_code for number in range(12)]
+    assert tried == [404] * 10 + [429] * 2
+    assert rater.http.get("/join/vcrd_x?PROLIFIC_PID=5f").status_code == 429
+    assert rater.http.post("/maintain", data={"token": "guessed"}).status_code == 429
+    assert rater.page().status_code == 200
+    for odd in ("x" * 5000, "%00", "..%2f..", "%ff"):
+        assert rater.http.get(f"/r/{odd}").status_code in (404, 429)
+    shown = rater.http.post("/maintain", data={"token": store.token})
+    assert shown.status_code == 200 and "0 of 12 answers" in shown.text
+
+
+def test_somebody_from_prolific(make: Callable[..., Store]) -> None:
+    store = make(limit=6, raters=1, training=0, checks=0, repeats=0)
+    _, door = invite(store, 1, "en", prolific="C1A2")
+    with TestClient(make_app(store), follow_redirects=False) as http:
+        assert http.get(f"/join/{door}").status_code == 400
+        there = [http.get(f"/join/{door}?PROLIFIC_PID=5f00&STUDY_ID=1&SESSION_ID=2") for _ in range(2)]
+        assert [answer.status_code for answer in there] == [303, 303]
+        assert there[0].headers["location"] == there[1].headers["location"]
+        assert http.get(f"/join/{door}?PROLIFIC_PID=6f00").status_code == 404  # no place is free
+        rater = Client(http, there[0].headers["location"].rpartition("/")[2])
+        for number in range(len(rater.begin()["done"])):
+            rater.answer(number, *["x"] * rater.step(number).json()["fields"])
+        assert rater.post("send").json() == {
+            "code": "C1A2", "url": "https://app.prolific.com/submissions/complete?cc=C1A2",
+        }  # fmt: skip
+
+
+def test_a_rater_may_stop(client: Any) -> None:
+    rater, store = client()
+    rater.begin()
+    rater.answer(0, *["x"] * rater.step(0).json()["fields"])
+    assert rater.post("stop").json() == {"stopped": True} and rater.page().status_code == 404
+    with store.reading() as connection:
+        assert db.raters_of(connection)[0].phase is RaterState.LEFT
+        assert len(db.wanted_slots(connection, db.read_frozen(connection))) == 12 - 1
+
+
+def test_consent_is_to_the_text_that_was_shown(client: Any) -> None:
+    rater, store = client()
+    version = json.loads(rater.page().text.partition('id="data">')[2].partition("</script>")[0])["version"]
+    rater.post("open")
+    text_file(store.folder, "consent", "en").write_text("Another <b>text</b>.", "utf-8")
+    assert rater.post("begin", version=version, languages="x").status_code == 400
+    assert "Another &lt;b&gt;text&lt;/b&gt;." in rater.page().text
+    rater.begin()
+
+
+def test_the_log_has_no_address_and_no_link(client: Any, capfd: pytest.CaptureFixture[str]) -> None:
+    rater, _ = client()
+    rater.begin()
+    rater.answer(0, "secret words")
+    lines = [json.loads(line) for line in capfd.readouterr().err.splitlines()]
+    assert [line["path"] for line in lines] == ["/r", "/api", "/api", "/api"]
+    assert not any("client" in line for line in lines) and rater.token[:12] not in json.dumps(lines)
+
+
+def test_a_full_disk_is_told_and_nothing_is_called_saved(client: Any) -> None:
+    rater, store = client()
+    rater.begin()
+    fields = rater.step(0).json()["fields"]
+    with store.reading() as connection:
+        size = connection.execute("PRAGMA page_count").fetchone()[0]
+        connection.execute(f"PRAGMA max_page_count = {size}")
+    texts = ["x" * 9999] * fields
+    refused = rater.answer(0, *texts)
+    assert refused.status_code == 503 and "no room" in refused.json()["error"]
+    assert rater.step(0).json()["texts"] is None
+    assert rater.answer(0, *texts).json()["saved"]  # there is room again
+
+
+def test_a_broken_database_is_told_in_one_sentence(client: Any) -> None:
+    rater, store = client()
+    rater.begin()
+    with store.writing() as connection:
+        connection.execute("ALTER TABLE steps RENAME TO gone")
+    answer = rater.step(0)
+    assert answer.status_code == 503
+    assert answer.json() == {"error": "The study cannot be read just now; try again soon."}
+
+
+def test_every_acknowledged_answer_is_there_once_after_kills(
+    make: Callable[..., Store], people: Any, service: Callable[[Store], Any]
+) -> None:
+    """Eight raters, and three times kill -9; ``scripts/bench_study.py`` has more of both."""
+    store = make(limit=10, training=0, raters=4)
+    tokens = people(store, 8)
+    running = service(store)
+    acknowledged: dict[tuple[int, int], list[str]] = {}
+    stop = threading.Event()
+
+    def rater(number: int, token: str) -> None:
+        rng = random.Random(number)
+        with httpx.Client(base_url=running.url, timeout=20) as http:
+            mine = Client(http, token, f"tab-{number}")
+            steps = (patiently(mine.begin) or {"done": []})["done"]
+            for revision in range(1, 9):
+                for step in range(len(steps)):
+                    if stop.is_set():
+                        return
+                    fields = patiently(partial(ask, mine, step))
+                    texts = [f"{number} {step} {revision} {rng.random()}" for _ in range(fields or 0)]
+                    told = patiently(partial(send, mine, step, texts, revision))
+                    if told:
+                        assert told["texts"] == texts
+                        acknowledged[number, step] = texts
+
+    def ask(mine: Client, step: int) -> int:
+        return int(mine.step(step).json()["fields"])
+
+    def send(mine: Client, step: int, texts: list[str], revision: int) -> dict[str, Any]:
+        told: dict[str, Any] = mine.answer(step, *texts, revision=revision).json()
+        return told if told["saved"] else {}
+
+    def patiently(do: Callable[[], Any]) -> Any:
+        while not stop.is_set():
+            try:
+                return do()
+            except (httpx.HTTPError, KeyError, ValueError):
+                time.sleep(0.05)
+        return None
+
+    threads = [threading.Thread(target=rater, args=(n, token)) for n, token in enumerate(tokens, start=1)]
+    for thread in threads:
+        thread.start()
+    for _ in range(3):
+        before = len(acknowledged)
+        end = time.monotonic() + 60
+        while len(acknowledged) < before + 3 and any(t.is_alive() for t in threads) and time.monotonic() < end:
+            time.sleep(0.02)
+        running.kill()
+        running.start()
+    stop.set()
+    for thread in threads:
+        thread.join(60)
+    running.kill()
+    with store.reading() as connection:
+        there = {(place.rater, place.number): place.response for place in db.places_of(connection)}
+    assert len(acknowledged) >= 15
+    for about, texts in acknowledged.items():
+        response = there[about]
+        assert response is not None
+        # What was sent last may be there without having been acknowledged.
+        if list(response.texts) != texts:
+            assert float(response.texts[0].split()[2]) > float(texts[0].split()[2])

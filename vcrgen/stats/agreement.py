@@ -1,0 +1,90 @@
+"""How much raters agree: Krippendorff's alpha, Gwet's AC1, and the share of pairs that said the same.
+
+Example: three raters typed what they read of two pictures, and the third saw the first one only. The units are then
+``[["cat", "cat", "cut"], ["dog", "dog"]]``: of each picture what those typed who saw it, in any order. Of its four
+pairs two are the same. A unit of a single value says nothing about agreement and is left out.
+
+Alpha is low where nearly all raters are right, since it takes what is common for what chance gives; AC1 is not. So a
+report shows both: with 97 % right, alpha of right and wrong may be 0.37 while 97 % of the pairs agree.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Sequence
+from typing import TypeVar
+
+Value = TypeVar("Value", bound=Hashable)
+Units = Sequence[Sequence[Value]]
+
+
+def unequal(a: Hashable, b: Hashable) -> float:
+    """The nominal distance: 0 of equal values, 1 of all others."""
+    return float(a != b)
+
+
+def alpha(units: Units[Value], distance: Callable[[Value, Value], float] = unequal) -> float | None:
+    """Krippendorff's alpha: 1 for full agreement, 0 for what chance would give, less for systematic disagreement.
+
+    Krippendorff, "Content Analysis", 4th edition (2018), chapter 12.
+
+    Args:
+        units: The values of each unit.
+        distance: Of two values: 0 where they are equal, and symmetric. It is used as it is: for Krippendorff's interval
+            alpha, give the square of the difference.
+
+    Returns:
+        None where no unit has two values, or all values are equal, so that nothing could have differed.
+    """
+    pairable = [unit for unit in units if len(unit) > 1]
+    total = Counter(value for unit in pairable for value in unit)
+    count = total.total()
+    known: dict[tuple[Value, Value], float] = {}
+
+    def apart(a: Value, b: Value) -> float:
+        if (a, b) not in known:
+            known[a, b] = known[b, a] = distance(a, b)
+        return known[a, b]
+
+    def between(values: Counter[Value]) -> float:
+        """The sum of the distances of all ordered pairs."""
+        different = list(values.items())
+        return 2 * sum(
+            m * n * apart(a, b) for number, (a, m) in enumerate(different) for b, n in different[number + 1 :]
+        )
+
+    expected = between(total)
+    if not expected:
+        return None
+    observed = sum(between(Counter(unit)) / (len(unit) - 1) for unit in pairable)
+    return 1 - (count - 1) * observed / expected
+
+
+def ac1(units: Units[Value]) -> float | None:
+    """Gwet's AC1 for any number of raters, with gaps; None where no unit has two values.
+
+    Gwet, "Computing inter-rater reliability and its variance in the presence of high agreement", British Journal of
+    Mathematical and Statistical Psychology 61 (2008). The categories are the values that occur, and at least two.
+    """
+    agreed, rated = _agreement(units), [unit for unit in units if unit]
+    if agreed is None:
+        return None
+    shares: Counter[Value] = Counter()
+    for unit in rated:
+        for value, times in Counter(unit).items():
+            shares[value] += times / len(unit) / len(rated)  # type: ignore[assignment]
+    chance = sum(share * (1 - share) for share in shares.values()) / (max(len(shares), 2) - 1)
+    return (agreed - chance) / (1 - chance)
+
+
+def same_pairs(units: Units[Value]) -> tuple[int, int]:
+    """How many pairs of values of one unit are equal, and how many pairs there are."""
+    counts = [Counter(unit) for unit in units]
+    same = sum(times * (times - 1) // 2 for count in counts for times in count.values())
+    return same, sum(len(unit) * (len(unit) - 1) // 2 for unit in units)
+
+
+def _agreement(units: Units[Value]) -> float | None:
+    """The mean, over units of two values or more, of the share of equal pairs."""
+    shares = [same / pairs for same, pairs in (same_pairs([unit]) for unit in units) if pairs]
+    return sum(shares) / len(shares) if shares else None

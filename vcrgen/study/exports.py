@@ -1,0 +1,84 @@
+"""What a study gives to other programs: outputs as of models, and the design."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from vcrgen.errors import StudyError
+from vcrgen.scorer.records import UNSTATED
+from vcrgen.study import store as db
+from vcrgen.study.design import Kind
+from vcrgen.study.label_studio import as_tasks
+from vcrgen.study.marks import answered
+from vcrgen.study.people import find
+from vcrgen.study.records import joined
+from vcrgen.study.store import Store
+
+Line = dict[str, Any]
+LABEL_STUDIO = "label-studio"
+
+
+def export(store: Store, form: str, rater: str | None = None) -> str:
+    """What people did, as JSON Lines, or as one JSON list for Label Studio.
+
+    Args:
+        store: The study.
+        form: ``outputs``, as `vcrgen score` reads them, a rater being a model; ``design``: who is asked what; or
+            ``label-studio``: tasks with annotations.
+        rater: Only this one's, such as ``r3``; a file that is to be scored holds one model.
+
+    Raises:
+        StudyError: The form or the rater is unknown.
+    """
+    if form == LABEL_STUDIO:
+        if rater is not None:
+            raise StudyError(f"{LABEL_STUDIO} holds all raters; leave out --rater.")
+        return json.dumps(list(as_tasks(store)), ensure_ascii=False) + "\n"
+    if form not in FORMS:
+        raise StudyError(f"Unknown form {form!r}; known: {', '.join((*FORMS, LABEL_STUDIO))}.")
+    number = None
+    if rater is not None:
+        with store.reading() as connection:
+            number = find(db.raters_of(connection), rater).number
+    return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in FORMS[form](store, number))
+
+
+def _outputs(store: Store, rater: int | None) -> Iterator[Line]:
+    """A line for each finished item."""
+    with store.reading() as connection:
+        frozen, items = db.read_frozen(connection), db.items_of(connection)
+        places = db.places_of(connection, rater)
+    for place in answered(places):
+        condition, response = frozen.conditions[place.step.condition], place.response
+        assert response is not None
+        yield {
+            "question_id": items[place.step.item].question_id,
+            "output": joined(response.texts),
+            "view": condition.view.value,
+            **({} if condition.mode == UNSTATED or frozen.hidden else {"mode": condition.mode}),
+            "model": f"r{place.rater}",
+            "fields": response.texts,
+            "unread": response.unread,
+            "seconds": response.seconds,
+        }
+
+
+def _design(store: Store, rater: int | None) -> Iterator[Line]:
+    """A line for each step of each rater."""
+    with store.reading() as connection:
+        frozen, items = db.read_frozen(connection), db.items_of(connection)
+        places = db.places_of(connection, rater)
+    for place in places:
+        line: Line = {"rater": f"r{place.rater}", "step": place.number, "kind": place.step.kind.value}
+        if place.step.kind is not Kind.CHECK:
+            condition = frozen.conditions[place.step.condition]
+            line |= {"question_id": items[place.step.item].question_id, "mode": condition.mode}
+            line["view"] = condition.view.value
+        if place.step.kind is Kind.ITEM:
+            line["pass"] = place.step.turn
+        yield line | {"done": place.response is not None and place.response.done}
+
+
+FORMS: Mapping[str, Callable[[Store, int | None], Iterator[Line]]] = {"outputs": _outputs, "design": _design}

@@ -1,0 +1,111 @@
+"""The people of a study: they are invited, may leave or be forgotten, and what they leave is wanted again."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+from collections.abc import Sequence
+
+from vcrgen.errors import StudyError
+from vcrgen.study import store as db
+from vcrgen.study.design import Extras, deal, steps_of
+from vcrgen.study.marks import typed_texts
+from vcrgen.study.records import Rater, RaterState
+from vcrgen.study.store import Store
+from vcrgen.study.texts import LANGUAGES
+from vcrgen.web.tokens import hash_of, new_token
+
+LINK, DOOR = "vcrs_", "vcrd_"
+MOST = 10_000  # people of a study
+CODE = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+
+def invite(store: Store, count: int, lang: str | None, *, prolific: str = "") -> tuple[list[str], str]:
+    """Give items to new people.
+
+    Args:
+        store: The study.
+        count: How many people.
+        lang: Language of their pages; that of the dataset, or else English, if None.
+        prolific: The completion code of a study at Prolific, whose people share one link; empty for a link each.
+
+    Returns:
+        The token of each link, which is stored nowhere, and the token of the shared link, or an empty text. There are
+        fewer than ``count`` where fewer people suffice.
+
+    Raises:
+        StudyError: The language is none of a page, the code is none, or nobody is needed any more.
+    """
+    if lang is not None and lang not in LANGUAGES:
+        raise StudyError(f"There are no pages in {lang!r}; choose --lang {' or '.join(LANGUAGES)}.")
+    if prolific and not CODE.fullmatch(prolific):
+        raise StudyError(f"{prolific[:80]!r} is no completion code; copy it from the study's page at Prolific.")
+    door = new_token(DOOR) if prolific else ""
+    links = []
+    with store.writing() as connection:
+        frozen = db.read_frozen(connection)
+        first = db.next_rater(connection)
+        if first + count > MOST:
+            raise StudyError(f"A study has at most {MOST:,} people.")
+        options = frozen.options
+        people = range(first, first + count)
+        slots = deal(db.wanted_slots(connection, frozen), people, seed=frozen.seed, most=options["most"])
+        training = range(frozen.items, frozen.items + frozen.training)
+        extras = Extras(training, options["checks"], options["repeats"])
+        own = lang or (frozen.lang if frozen.lang in LANGUAGES else "en")
+        for number, mine in zip(people, (slots[person] for person in people), strict=True):
+            if not mine:
+                break
+            links.append("" if door else new_token(LINK))
+            token = hash_of(links[-1]) if links[-1] else None
+            db.add_rater(connection, number, own, token=token, code=prolific, door=hash_of(door) if door else None)
+            steps = steps_of(number, mine, extras, conditions=len(frozen.conditions), seed=frozen.seed)
+            db.add_steps(connection, number, steps)
+        if not links:
+            raise StudyError("Nobody else is needed: every item is with as many people as the study wants.")
+    return links, door
+
+
+def come_in(store: Store, door: str, visitor: str) -> str | None:
+    """The token of a visitor of a shared link, the same one each time; None where the link is unknown or full."""
+    hashed = hash_of(door)
+    with store.writing() as connection:
+        if hashed is None or not db.is_door(connection, hashed):
+            return None
+        secret = db.read_secret(connection).encode()
+        token = LINK + hmac.new(secret, f"{hashed} {visitor}".encode(), hashlib.sha256).hexdigest()
+        stands_for = hmac.new(secret, f"visitor {visitor}".encode(), hashlib.sha256).hexdigest()
+        return token if db.enter(connection, hashed, stands_for, hash_of(token) or "") else None
+
+
+def leave(store: Store, rater: Rater) -> int:
+    """End a rater's part: what is done counts, the rest is wanted again; how many steps that were."""
+    with store.writing() as connection:
+        count = db.give_back(connection, rater.number, everything=False)
+        db.change_rater(connection, rater.number, phase=RaterState.LEFT, token=None, ended=db.now())
+    return count
+
+
+def forget(store: Store, rater: Rater) -> None:
+    """Remove everything that is known of a rater but that there was one; the items are wanted again."""
+    with store.writing() as connection:
+        db.give_back(connection, rater.number, everything=True)
+        empty = dict.fromkeys(("code", "tab", "consent", "languages", "began", "ended"), "")
+        nothing = dict.fromkeys(("token", "door", "visitor"))
+        db.change_rater(connection, rater.number, phase=RaterState.FORGOTTEN, **empty, **nothing)
+        db.drop_causes(connection, typed_texts(db.places_of(connection)))
+    store.tidy()
+
+
+def find(raters: Sequence[Rater], name: str) -> Rater:
+    """The rater of a name such as ``r3``.
+
+    Raises:
+        StudyError: There is none.
+    """
+    for rater in raters:
+        if rater.name == name and rater.phase is not RaterState.FORGOTTEN:
+            return rater
+    have = ", ".join(rater.name for rater in raters if rater.phase is not RaterState.FORGOTTEN) or "nobody"
+    raise StudyError(f"The study has no rater {name[:40]!r}; it has {have[:300]}.")

@@ -1,0 +1,123 @@
+"""Records of a study."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+from vcrgen.dataset.views import View
+from vcrgen.scorer.records import UNSTATED
+from vcrgen.study.design import Step
+
+
+class Condition(NamedTuple):
+    """In which mode an item is shown, and what of it."""
+
+    mode: str  # ``-`` where the dataset does not say
+    view: View
+
+    @property
+    def label(self) -> str:
+        """The name in tables."""
+        return self.view.label if self.mode == UNSTATED else f"{self.mode}, {self.view.label}"
+
+
+class RaterState(StrEnum):
+    """Where a rater stands."""
+
+    INVITED = "invited"  # has a link
+    WORKING = "working"  # has agreed to take part
+    SENT = "sent"  # has finished; the link is void
+    LEFT = "left"  # stopped, or was ended by a maintainer; what was done counts, the rest went back
+    FORGOTTEN = "forgotten"  # everything of the rater was removed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rater:
+    """One of the people."""
+
+    number: int  # from 1, in the order of the invitations
+    lang: str  # of the page
+    phase: RaterState
+    code: str = ""  # what the rater shows to be paid, such as Prolific's completion code; empty for none
+    tab: str = ""  # the tab of the browser that may answer
+    consent: str = ""  # version of the text that was agreed to
+    languages: str = ""  # as the rater typed them
+    began: str = ""  # when, in UTC
+    ended: str = ""
+
+    @property
+    def name(self) -> str:
+        """What commands and tables call the rater."""
+        return f"r{self.number}"
+
+
+class Response(NamedTuple):
+    """What a rater typed at one step."""
+
+    texts: tuple[str, ...]  # one for each field, as typed
+    unread: tuple[bool, ...]  # for each field whether the rater said that it cannot be read
+    seconds: float  # spent on it while the page was in front
+    done: bool  # whether the rater went on
+    revision: int  # counts the changes; a smaller one than is stored came late, and changes nothing
+
+
+class RaterStep(NamedTuple):
+    """A step of a rater's, and what was typed there."""
+
+    rater: int
+    number: int  # of the step, from 0
+    step: Step
+    response: Response | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyItem:
+    """One picture to restore, as the study keeps it; training items have their answers, no other has."""
+
+    number: int
+    question_id: str
+    fields: int  # how many texts are covered
+    answers: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frozen:
+    """What was decided when the study was made, and never changes."""
+
+    data: str  # the dataset's place, absolute
+    lang: str
+    hidden: bool  # whether the answers are secret
+    signature: str  # of the dataset and its answers: a dataset with another one is refused
+    conditions: tuple[Condition, ...]
+    items: int
+    training: int
+    spans: int  # covered texts of all items but training
+    options: dict[str, Any]  # of :class:`vcrgen.config.StudyOptions`
+
+    @property
+    def seed(self) -> int:
+        """The seed of every choice."""
+        return int(self.options["seed"])
+
+
+class Mark(NamedTuple):
+    """One covered text that one rater saw: what the figures are made of."""
+
+    rater: int
+    item: int
+    condition: int
+    turn: int  # the pass
+    place: int  # of the text in the item, from 0
+    typed: str  # what stands in its field
+    unread: bool
+    strict: bool  # right as a model's output would be
+    tolerant: bool  # right but for case, quotes, width and spaces
+    excused: bool = False  # wrong, with a cause that the filtered figures do not count
+
+
+def joined(texts: Sequence[str]) -> str:
+    """What a rater typed into the fields of an item, as the output of a model."""
+    return "\n".join(texts)

@@ -1,0 +1,123 @@
+"""The dataset of a study: its answers, its pictures, and a signature by which it is known again."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import warnings
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from PIL import Image
+
+from vcrgen.dataset.key import is_key
+from vcrgen.dataset.pictures import Choice, open_pictures
+from vcrgen.dataset.reader import Dataset, open_dataset
+from vcrgen.errors import StudyError
+from vcrgen.files import canonical_json
+from vcrgen.scorer.answer_key import AnswerKey
+from vcrgen.scorer.answers import load_answers
+from vcrgen.scorer.records import UNSTATED, Question
+from vcrgen.storage import remote_url
+from vcrgen.study.records import Condition
+from vcrgen.tasks.vcr import VCR
+
+MAX_BYTES = 32 << 20  # of an encoded picture
+SIGNATURE_DIGITS = 16
+MAX_PIXELS = 1 << 24  # a page shows it at twice its size
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudySource:
+    """A dataset with its answers."""
+
+    place: str  # where it is: an absolute path, or the address in an object store
+    key: AnswerKey
+    images: Dataset
+
+    @property
+    def modes(self) -> tuple[str, ...]:
+        """The modes, or :data:`UNSTATED` where the dataset names none."""
+        return self.key.modes or (UNSTATED,)
+
+    @property
+    def signature(self) -> str:
+        """Sixteen hex digits that change with any picture or answer, and tell nothing of the answers."""
+        facts = [self.images.identity, self.key.facts.get("data") if self.key.hidden else self.key.questions.digest]
+        return hashlib.sha256(canonical_json(facts).encode()).hexdigest()[:SIGNATURE_DIGITS]
+
+    def questions(self, most: int) -> list[Question]:
+        """The first questions in which something is covered."""
+        return list(islice((question for question in self.key.questions if question.spans), most))
+
+    def pictures(self, conditions: Sequence[Condition], wanted: Collection[str]) -> Iterator[tuple[str, int, bytes]]:
+        """The pictures of some questions: id, number of the condition, and the picture as PNG.
+
+        A mode that the dataset lacks is replaced by its first.
+
+        Raises:
+            StudyError: One is missing, too large, or no image.
+        """
+        for number, condition in enumerate(conditions):
+            left = set(wanted)
+            mode = condition.mode if condition.mode in self.images.modes else next(iter(self.images.modes), None)
+            for picture in open_pictures(self.images, Choice(views=(condition.view,), mode=mode)).stream():
+                if not left:
+                    break
+                if picture.question_id in left:
+                    left.remove(picture.question_id)
+                    yield picture.question_id, number, self._clean(picture.question_id, picture.data, picture.problem)
+            if left:
+                raise StudyError(f"{self.place} lacks the picture of {min(left)!r} ({condition.label}).")
+
+    def _clean(self, question_id: str, data: bytes | None, problem: str) -> bytes:
+        try:
+            if data is None:
+                raise ValueError(problem)
+            return clean_picture(data)
+        except ValueError as why:
+            raise StudyError(f"{self.place}: the picture of {question_id!r} cannot be shown: {why}.") from None
+
+
+def clean_picture(data: bytes) -> bytes:
+    """The same pixels as PNG and nothing else: no other data of the file, which could hold an answer.
+
+    Raises:
+        ValueError: It is too large, or no image.
+    """
+    if len(data) > MAX_BYTES:
+        raise ValueError(f"it is larger than {MAX_BYTES >> 20} MiB")
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            image = Image.open(io.BytesIO(data), formats=("PNG", "WEBP", "JPEG"))
+            if image.width * image.height > MAX_PIXELS:
+                raise ValueError(f"it has more than {MAX_PIXELS:,} pixels")
+            pixels = image.convert("RGB")
+    except ValueError:
+        raise
+    except Exception:  # decoders raise anything on hostile files
+        raise ValueError("it is no whole PNG, WebP or JPEG image") from None
+    out = io.BytesIO()
+    Image.frombytes("RGB", pixels.size, pixels.tobytes()).save(out, "PNG")
+    return out.getvalue()
+
+
+def open_source(data: str, split: str | None) -> StudySource:
+    """Open a dataset, or a hidden set by its key, whose pictures are in the folder ``public`` beside it.
+
+    Raises:
+        AnswerError: The answers cannot be read.
+        DatasetError: It is no dataset, or damaged.
+        StudyError: There are no pictures beside the answers.
+    """
+    path = Path(data)
+    place = data if remote_url(data) else str(path.absolute())
+    key = load_answers(path, split=split)
+    if key.images is not None:
+        return StudySource(place=place, key=key, images=key.images)
+    public = (path if is_key(path / "key") else path.absolute().parent) / "public"
+    if not key.hidden or not public.is_dir():
+        raise StudyError(f"{data} has no pictures; a study needs a dataset, or a hidden set with `public` and `key`.")
+    return StudySource(place=place, key=key, images=open_dataset(public, VCR))

@@ -1,0 +1,339 @@
+// The page of a rater: one step at a time. What is typed is kept in the browser at once, and sent a moment later. It is
+// taken out of the browser when the service says that it is on the disk; so nothing is lost offline, or in a reload.
+"use strict";
+(() => {
+  const holder = document.getElementById("data");
+  if (!holder) return;
+  const data = JSON.parse(holder.textContent);
+  const tab = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  const id = (name) => document.getElementById(name);
+  const SOON = 400; // milliseconds without a key before what was typed is sent
+  const LONGEST_PAUSE = 30000; // milliseconds between two tries while there is no connection
+
+  // What the browser keeps: for each step what was typed and has not arrived yet.
+  let kept = {};
+  const keep = () => {
+    try {
+      localStorage.setItem(data.key, JSON.stringify(kept));
+    } catch { /* no room, or not allowed: then it is in memory only */ }
+  };
+  const restore = () => {
+    try {
+      kept = JSON.parse(localStorage.getItem(data.key)) ?? {};
+    } catch {
+      kept = {};
+    }
+  };
+
+  // Asking the service. A problem of the connection is null, so that everything is tried again later.
+  const ask = async (path, body) => {
+    const options = body ? { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ tab, ...body }) } : {};
+    let answer;
+    try {
+      answer = await fetch(`${data.api}/${path}`, { cache: "no-store", ...options });
+    } catch {
+      return null;
+    }
+    if (answer.ok) {
+      try {
+        return await answer.json();
+      } catch {
+        return null;
+      }
+    }
+    if (answer.status === 409) over("elsewhere");
+    else if (answer.status === 404) over("gone");
+    else if (answer.status === 400) return { refused: true };
+    return null;
+  };
+
+  // Showing one section at a time, with the keyboard on its head.
+  let ended = false;
+  const show = (name) => {
+    for (const section of document.querySelectorAll("main > section")) section.hidden = section.id !== name;
+    const head = id(name).querySelector("h2");
+    window.scrollTo(0, 0);
+    if (head) head.focus({ preventScroll: true });
+  };
+  const over = (name) => {
+    if (ended) return;
+    ended = true;
+    say("");
+    show(name);
+  };
+  const say = (text) => {
+    if (id("status").textContent !== text) id("status").textContent = text;
+  };
+
+  // Sending what is kept, one step after another, as often as it takes.
+  let sending = false;
+  let timer = 0;
+  let pause = 1000;
+  const later = (wait) => {
+    clearTimeout(timer);
+    timer = setTimeout(flush, wait);
+  };
+  const flush = async () => {
+    if (sending || ended) return;
+    sending = true;
+    let fine = true;
+    for (const number of Object.keys(kept)) {
+      const sent = kept[number];
+      say(data.texts.saving);
+      const told = await ask(`step/${number}`, sent);
+      if (!told) {
+        fine = false;
+        break;
+      }
+      if (told.refused || told.revision >= (kept[number]?.revision ?? 0)) delete kept[number];
+      if (steps[number] && told.saved) steps[number] = { ...steps[number], ...told };
+      keep();
+    }
+    sending = false;
+    if (ended) return;
+    if (!fine) {
+      say(data.texts.offline);
+      later(pause);
+      pause = Math.min(2 * pause, LONGEST_PAUSE);
+      return;
+    }
+    pause = 1000;
+    if (Object.keys(kept).length) later(0);
+    else say(data.texts.saved);
+  };
+  const arrived = async () => {
+    clearTimeout(timer);
+    while (sending) await new Promise((go) => setTimeout(go, 50));
+    await flush();
+    return !Object.keys(kept).length;
+  };
+
+  // The steps
+  const steps = {};
+  let done = [];
+  let training = 0;
+  let now = -1;
+  let since = 0; // when the step came to the front, or 0
+  const load = async (number) => {
+    if (number < 0 || number >= done.length) return null;
+    steps[number] ??= await ask(`step/${number}`);
+    if (!steps[number]) delete steps[number];
+    return steps[number] ?? null;
+  };
+  const state = (number) => {
+    const step = steps[number];
+    const mine = kept[number];
+    return mine && mine.revision > step.revision ? { ...step, ...mine } : step;
+  };
+  const seconds = () => (since ? (performance.now() - since) / 1000 : 0);
+  const note = (changes) => {
+    const before = state(now);
+    const spent = Math.min(before.seconds + seconds(), 86400);
+    if (since) since = performance.now();
+    const { texts, unread } = typed();
+    kept[now] = { texts, unread, seconds: spent, done: before.done, revision: before.revision + 1, ...changes };
+    keep();
+  };
+  const locked = () => steps[now].training && steps[now].answers;
+  const rows = () => [...id("fields").children].map((row) => ({ text: row.querySelector(".text"), box: row.querySelector("[type=checkbox]") }));
+  const typed = () => ({ texts: rows().map((row) => row.text.value), unread: rows().map((row) => row.box.checked) });
+
+  const draw = () => {
+    const step = state(now);
+    const items = done.length;
+    id("where").textContent = `${data.texts.step} ${now + 1} ${data.texts.of} ${items}`;
+    id("progress").max = items;
+    id("progress").value = now;
+    id("training").hidden = !step.training;
+    id("check").hidden = !step.check;
+    id("word").textContent = step.check;
+    id("shown").hidden = !step.picture;
+    if (step.picture) id("picture").src = step.picture;
+    else id("picture").removeAttribute("src");
+    id("fill").hidden = true;
+    id("back").hidden = now === 0;
+    id("fields").replaceChildren();
+    for (let number = 0; number < step.fields; number += 1) {
+      const row = id("field").content.cloneNode(true).firstElementChild;
+      const [label, cannot] = row.querySelectorAll("label");
+      const [text, box] = [row.querySelector(".text"), row.querySelector("[type=checkbox]")];
+      const name = step.check ? data.texts.number : step.fields > 1 ? `${data.texts.field} ${number + 1}` : data.texts.field;
+      label.textContent = name;
+      label.htmlFor = text.id = `text-${number}`;
+      text.setAttribute("aria-describedby", "fill");
+      box.setAttribute("aria-label", `${name}: ${data.texts.cannot}`);
+      cannot.hidden = Boolean(step.check);
+      text.value = step.texts?.[number] ?? "";
+      box.checked = step.unread?.[number] ?? false;
+      text.readOnly = box.disabled = Boolean(locked());
+      text.addEventListener("input", () => change(row));
+      box.addEventListener("change", () => change(row));
+      text.addEventListener("keydown", enter);
+      id("fields").append(row);
+    }
+    feedback();
+  };
+  const feedback = () => {
+    const answers = steps[now].training && steps[now].answers;
+    id("answers").hidden = !answers;
+    id("answers").querySelector("ul").replaceChildren(
+      ...(answers || []).map(([answer, right]) => {
+        const line = document.createElement("li");
+        line.textContent = `${answer} (${right ? data.texts.right : data.texts.wrong})`;
+        return line;
+      }),
+    );
+    for (const { text, box } of rows()) text.readOnly = box.disabled = Boolean(answers);
+  };
+  const change = (row) => {
+    const [text, box] = [row.querySelector(".text"), row.querySelector("[type=checkbox]")];
+    if (document.activeElement === text && text.value) box.checked = false;
+    note({});
+    say(data.texts.saving);
+    later(SOON);
+  };
+  const enter = (event) => {
+    // Enter ends a composition of an input method; it must not end the step, too.
+    if (event.key !== "Enter" || event.isComposing || event.keyCode === 229) return;
+    event.preventDefault();
+    const fields = rows().map((row) => row.text);
+    const next = fields[fields.indexOf(event.target) + 1];
+    if (next) next.focus();
+    else id("form").requestSubmit();
+  };
+  const go = async (number) => {
+    if (ended) return;
+    if (number >= done.length) {
+      since = 0;
+      show("end");
+      return;
+    }
+    let step = await load(number);
+    while (!step && !ended) {
+      say(data.texts.offline);
+      await new Promise((wake) => setTimeout(wake, 1000));
+      step = await load(number);
+    }
+    if (ended) return;
+    now = number;
+    draw();
+    show("step");
+    scale();
+    since = document.hidden ? 0 : performance.now();
+    if (!Object.keys(kept).length && id("status").textContent === data.texts.offline) say("");
+    load(number + 1); // so that it is here if the connection goes away
+  };
+  const next = async () => {
+    if (locked()) return go(now + 1);
+    const empty = rows().find((row) => !row.text.value.trim() && !row.box.checked);
+    id("fill").hidden = !empty;
+    if (empty) return empty.text.focus();
+    note({ done: true });
+    const first = !done[now];
+    done[now] = true;
+    if (steps[now].training) {
+      if (await arrived()) {
+        feedback();
+        id("next").focus();
+      }
+      return undefined;
+    }
+    later(0);
+    const items = now + 1 - training;
+    if (first && items % data.pause === 0 && now + 1 < done.length) {
+      since = 0;
+      return show("pause");
+    }
+    return go(now + 1);
+  };
+
+  // The picture: each of its pixels is a whole number of pixels of the screen, as thin rows of letters vanish otherwise.
+  let size = 0; // 0: as fits
+  const scale = () => {
+    const picture = id("picture");
+    const ratio = window.devicePixelRatio || 1;
+    const width = (times) => (picture.naturalWidth * Math.max(Math.round(times * ratio), 1)) / ratio;
+    if (!picture.naturalWidth) return;
+    const room = picture.parentElement.clientWidth;
+    const tall = (times) => times > 2 && (width(times) / picture.naturalWidth) * picture.naturalHeight > 0.75 * innerHeight;
+    const fitting = [3, 2, 1].find((times) => times * ratio >= 2 && width(times) <= room && !tall(times)) ?? 2;
+    const times = size || fitting;
+    picture.style.width = `${width(times)}px`;
+    id("sizes").querySelector(`[value="${times}"]`).checked = true;
+  };
+
+  const start = async () => {
+    restore();
+    let told = await ask("open", {});
+    while (!told && !ended) {
+      say(data.texts.offline);
+      await new Promise((wake) => setTimeout(wake, 1000));
+      told = await ask("open", {});
+    }
+    if (ended) return;
+    say("");
+    ({ done, training } = told);
+    if (!told.begun) return show("consent");
+    for (const number of Object.keys(kept)) if (kept[number].done) done[number] = true;
+    later(0);
+    const first = done.indexOf(false);
+    return go(first < 0 ? done.length : first);
+  };
+
+  id("begin").addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const languages = id("languages").value.trim();
+    id("needs").hidden = Boolean(languages && id("agree").checked);
+    if (!id("needs").hidden) return (languages ? id("agree") : id("languages")).focus();
+    const told = await ask("begin", { version: data.version, languages });
+    if (told?.refused) return location.reload();
+    if (!told) return ended ? undefined : say(data.texts.offline);
+    say("");
+    return go(Math.max(done.indexOf(false), 0));
+  });
+  id("form").addEventListener("submit", (event) => {
+    event.preventDefault();
+    next();
+  });
+  id("back").addEventListener("click", () => go(now - 1));
+  id("change").addEventListener("click", () => go(done.length - 1));
+  id("resume").addEventListener("click", () => go(now + 1));
+  id("take").addEventListener("click", () => location.reload());
+  id("send").addEventListener("click", async () => {
+    const missing = done.indexOf(false);
+    if (missing >= 0) return go(missing);
+    const told = (await arrived()) ? await ask("send", {}) : null;
+    if (ended) return undefined;
+    id("unsent").hidden = Boolean(told && !told.refused);
+    if (!told || told.refused) return undefined;
+    id("paid").hidden = !told.code;
+    id("code").textContent = told.code;
+    if (told.url) id("return").href = told.url;
+    try {
+      localStorage.removeItem(data.key);
+    } catch { /* as above */ }
+    over("thanks");
+    return told.url ? location.assign(told.url) : undefined;
+  });
+  id("stop").addEventListener("click", async () => {
+    await arrived();
+    if (!ended && (await ask("stop", {}))) over("left");
+  });
+  id("sizes").addEventListener("change", (event) => {
+    size = Number(event.target.value);
+    scale();
+  });
+  id("picture").addEventListener("load", scale);
+  window.addEventListener("resize", scale);
+  window.addEventListener("online", () => later(0));
+  document.addEventListener("visibilitychange", () => {
+    if (id("step").hidden || ended) return;
+    if (document.hidden) {
+      if (state(now).texts && !locked()) note({});
+      else steps[now].seconds += seconds();
+      since = 0;
+      later(0);
+    } else since = performance.now();
+  });
+  start();
+})();
