@@ -26,6 +26,9 @@ UNEVEN = [
     *(("en", name, 28) for name in ("liberation-mono", "carlito", "caladea-bold")),
     *(("fr", name, 20) for name in ("liberation-sans-bold", "dejavu-serif", "caladea")),
     *(("fr", name, 28) for name in ("liberation-sans-bold", "roboto-bold", "roboto-slab")),
+    *(("es", name, 20) for name in ("dejavu-sans-bold", "dejavu-serif", "caladea")),
+    *(("es", name, 28) for name in ("liberation-sans-bold", "dejavu-sans-bold", "open-sans-bold")),
+    *(("es", name, 28) for name in ("roboto-bold", "roboto-slab")),
 ]  # all of them hard
 CASES = [(name, lang) for lang in LANGUAGES for name in text_faces(lang) if not font_register()[name].fetched]
 
