@@ -678,7 +678,7 @@ def golden_of_other_languages() -> None:
 
 
 def language(lang: str) -> Any:
-    """Built-in pairs of a language: lines, spans, boxes, and of every token of the captions whether it may be covered."""
+    """Built-in pairs of a language: lines, spans, boxes, and of every token whether it may be covered."""
     from vcrgen.builder.pipeline import Pipeline
     from vcrgen.config import BuildConfig
     from vcrgen.records import Item

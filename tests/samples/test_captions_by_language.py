@@ -32,6 +32,14 @@ AGREEMENT = [
     ("es", "market", STALL, "las uvas negras están en el extremo"),
     ("es", "birds", BIRDS, "dos pajarillos de pecho azul están posados"),
     ("es", "window_cat", CAT, "un gato pelirrojo y dos macetas de flores moradas"),
+    ("pt", "harbour", BOATS, "três barcos de pesca vermelhos descansam"),
+    ("pt", "harbour", BOAT, "um barco de pesca branco descansa na água"),
+    ("pt", "harbour", BOAT, "uma gaivota voa em círculos"),
+    ("pt", "aquarium", FISH, "um peixe grande cor-de-rosa nada devagar por cima de oito peixinhos brancos"),
+    ("pt", "market", STALL, "limões, laranjas e uvas pretas"),
+    ("pt", "market", STALL, "as uvas pretas estão na ponta"),
+    ("pt", "birds", BIRDS, "dois passarinhos de peito azul estão pousados num ramo"),
+    ("pt", "window_cat", CAT, "um gato ruivo e dois vasos de flores roxas"),
 ]
 
 
@@ -46,6 +54,10 @@ TENTS = {
         ("una tienda de campaña {}", "roja naranja amarilla verde turquesa azul morada rosa blanca"),
         ("dos tiendas de campaña {}", "rojas naranja amarillas verdes turquesa azules moradas rosa blancas"),
     ),
+    "pt": (
+        ("uma tenda {}", "vermelha cor_de_laranja amarela verde turquesa azul roxa cor-de-rosa branca"),
+        ("duas tendas {}", "vermelhas cor_de_laranja amarelas verdes turquesa azuis roxas cor-de-rosa brancas"),
+    ),
 }
 
 
@@ -54,7 +66,7 @@ TENTS = {
 def test_colours_agree_in_gender_and_number(lang: str, tint: Any) -> None:
     for count, (phrase, words) in enumerate(TENTS[lang], 1):
         facts = Campsite(tents=(tint,) * count, fire=False, phase="full", lake=False)
-        wanted = phrase.format(words.split()[TINTS.index(tint)])
+        wanted = phrase.format(words.split()[TINTS.index(tint)].replace("_", " "))
         assert any(re.search(rf"{wanted}\b", text) for text in say("campsite", lang, facts, 30)), wanted
 
 
@@ -64,6 +76,12 @@ CLOCK = [
     ("es", 12, 45, {"la una menos cuarto", "las 12.45"}),
     ("es", 22, 30, {"las diez y media", "las 22.30"}),
     ("es", 14, 5, {"las 14.05"}),
+    ("pt", 9, 0, {"as nove horas", "as 9h00"}),
+    ("pt", 12, 0, {"o meio-dia", "as 12h00"}),
+    ("pt", 13, 15, {"a uma e um quarto", "as 13h15"}),
+    ("pt", 12, 45, {"a uma menos um quarto", "as 12h45"}),
+    ("pt", 22, 30, {"as dez e meia", "as 22h30"}),
+    ("pt", 14, 5, {"as 14h05"}),
 ]
 
 
@@ -75,7 +93,10 @@ def test_the_clock_is_told_as_it_is_drawn(lang: str, hour: int, minute: int, sai
 
 
 # What stands in no sentence: words that are drawn together, and forms that do not agree.
-NEVER = {"es": r"\b(de|a) el\b(?! (atlético|deportivo|sporting))|\by (i|hi)[^eo]|\buna (barco|pez)|\bun (boya|casa)"}
+NEVER = {
+    "es": r"\b(de|a) el\b(?! (atlético|deportivo|sporting))|\by (i|hi)[^eo]|\buna (barco|pez)|\bun (boya|casa)",
+    "pt": r"(?<!antes )\b(de|por|em) (o|a|os|as) (?=\w)|\bem um\b|\ba o\b|\b(dois|um) (barras|casas|velas)|\bduas (barcos|balões)",
+}
 
 
 @pytest.mark.parametrize("lang", NEVER)
@@ -87,7 +108,7 @@ def test_words_are_drawn_together_and_agree(lang: str) -> None:
             assert not wrong.search(text), text
 
 
-@pytest.mark.parametrize(("lang", "expected"), [("es", "f4740e83d11f7995")])
+@pytest.mark.parametrize(("lang", "expected"), [("es", "f4740e83d11f7995"), ("pt", "89d439065f048eb4")])
 def test_captions_are_pinned(lang: str, expected: str) -> None:
     every = "\n".join(
         captions(lang).tell(scene.kind, scene.facts.sample(Random(seed)), Random(seed), 10**4)

@@ -34,7 +34,8 @@ WORDS = """
     quatrième cinquième sixième septième janvier février mars avril mai juin juillet août septembre octobre
     novembre décembre dos tres cuatro cinco seis siete ocho nueve diez once doce primera segunda tercera cuarta quinta
     sexta séptima enero febrero abril mayo junio julio agosto septiembre octubre noviembre diciembre lunes viernes
-    sábados pesos coronas cuarto euros francs couronnes demi demie quart midi minuit lundi vendredi samedis demain soir
+    sábados pesos coronas cuarto dois duas três quatro oito nove dez doze segunda quarta sexta janeiro fevereiro março
+    maio junho julho setembro outubro novembro dezembro segunda-feira sexta-feira escudos coroas euros francs couronnes demi demie quart midi minuit lundi vendredi samedis demain soir
 """
 NOT_PLAIN = set(WORDS.split())
 

@@ -12,7 +12,7 @@ from vcrgen.text.pipelines import load_pipeline
 
 # Captions written for this test, in the manner of encyclopaedias and of descriptions of photographs, with the persons,
 # organisations and places marked by hand. No native speaker has read them.
-ANNOTATED = {"es": "spanish.jsonl"}
+ANNOTATED = {"es": "spanish.jsonl", "pt": "portuguese.jsonl"}
 
 
 def plain(lang: str, text: str) -> str:
@@ -62,6 +62,41 @@ def plain(lang: str, text: str) -> str:
 )
 def test_spanish(text: str, expected: str) -> None:
     assert plain("es", text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("O castelo foi vendido. Depois ardeu.", "O castelo foi vendido | Depois ardeu"),
+        ("Pinto nasceu numa aldeia", "nasceu numa aldeia"),
+        ("Cão preto na praia", "Cão preto na praia"),
+        ("Situada à beira do mar", "Situada à beira do mar"),
+        ("Alvalade é uma aldeia", "é uma aldeia"),
+        ("uma canção de Amália Rodrigues", "uma canção de"),
+        ("um retrato de Vasco da Gama idoso", "um retrato de | idoso"),
+        ("o lago do Alqueva gelado", "o | gelado"),
+        ("no parque nacional da Peneda", "no"),
+        ("Uma ilha grega deserta", "Uma ilha | deserta"),
+        ("o governo grego decide", "o | decide"),
+        ("a Liga dos direitos do homem também", "a | também"),
+        ("a Assembleia nacional ontem", "a | ontem"),
+        ("foi Presidente do senado", "foi Presidente do senado"),
+        ("discos e livros e DVD", "discos e livros e DVD"),
+        ("um pintor português e uma atriz italiana", "um pintor | e uma atriz"),
+        ("um homem e uma mulher", "um homem e uma mulher"),
+        ("três homens a 12,5 km dali", "homens a | dali"),
+        ("no dia 3 de março de manhã", "no dia | de | de manhã"),
+        ("cada segunda-feira de janeiro", "cada | de"),
+        ("no século XIX tardio", "no século | tardio"),
+        ("por 3.000 € mais ou menos", "por | mais ou menos"),
+        ("um barco vermelho no porto de marselha", "um barco vermelho no"),
+        ("UM BARCO PERTO DE MARSELHA", "UM BARCO PERTO DE"),
+        ("a gente olha alvalade", "a gente olha"),
+        ("os cavalos comiam lentamente", "os cavalos comiam lentamente"),
+    ],
+)
+def test_portuguese(text: str, expected: str) -> None:
+    assert plain("pt", text) == expected
 
 
 @pytest.mark.parametrize("lang", ANNOTATED)

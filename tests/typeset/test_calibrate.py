@@ -29,6 +29,11 @@ UNEVEN = [
     *(("es", name, 20) for name in ("dejavu-sans-bold", "dejavu-serif", "caladea")),
     *(("es", name, 28) for name in ("liberation-sans-bold", "dejavu-sans-bold", "open-sans-bold")),
     *(("es", name, 28) for name in ("roboto-bold", "roboto-slab")),
+    *(("pt", name, 20) for name in ("liberation-mono-bold", "dejavu-sans-bold", "dejavu-serif", "caladea")),
+    *(("pt", name, 28) for name in ("liberation-sans-bold", "liberation-serif-bold", "dejavu-sans-bold")),
+    *(("pt", name, 28) for name in ("open-sans-bold", "roboto-bold", "roboto-slab")),
+    ("pt", "roboto-slab-bold", 20),
+    ("pt", "roboto", 40),
 ]  # all of them hard
 CASES = [(name, lang) for lang in LANGUAGES for name in text_faces(lang) if not font_register()[name].fetched]
 

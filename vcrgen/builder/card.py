@@ -42,7 +42,7 @@ def dataset_card(manifest: Manifest, statistics: Statistics) -> str:
 
 
 def borrowed_targets(row: LanguageRow) -> str:
-    """A sentence on what covers aim at, where it was measured in another language; empty where in the language itself."""
+    """A sentence on what covers aim at where that was measured in another language; otherwise nothing."""
     shares = " and ".join(f"{target.visible} ({mode})" for mode, target in row.covers.items())
     why = f"since no public {row.name} dataset could be measured"
     return (

@@ -107,6 +107,13 @@ _ROWS = (
         fonts=_LATIN_FONTS, covers=_LATIN_COVERS, covers_of="English",
         question="¿Cuáles son los textos tapados de la imagen? Restaure los textos tapados sin dar explicaciones.",
     ),
+    LanguageRow(
+        code="pt", name="Portuguese", script="LATIN",
+        joiner=" ", break_unit="word", word_boundaries=True, sentence_enders=(".", "!", "?"), segmenter="spacy",
+        pipeline=_BY_CAPITALS, eligibility="builtin-pt-1", trained_pipeline="pt_core_news_sm",
+        fonts=_LATIN_FONTS, covers=_LATIN_COVERS, covers_of="English",
+        question="Quais são os textos tapados na imagem? Restaure os textos tapados sem dar explicações.",
+    ),
 )  # fmt: skip
 
 LANGUAGES: Mapping[str, LanguageRow] = MappingProxyType({row.code: row for row in _ROWS})
