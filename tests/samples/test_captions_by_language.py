@@ -40,6 +40,14 @@ AGREEMENT = [
     ("pt", "market", STALL, "as uvas pretas estão na ponta"),
     ("pt", "birds", BIRDS, "dois passarinhos de peito azul estão pousados num ramo"),
     ("pt", "window_cat", CAT, "um gato ruivo e dois vasos de flores roxas"),
+    ("ru", "harbour", BOATS, "три красных рыбацких катера стоят на якоре"),
+    ("ru", "harbour", BOATS, "маяк в белую и синюю полоску"),
+    ("ru", "harbour", BOAT, "белый рыбацкий катер стоит на якоре"),
+    ("ru", "aquarium", FISH, "большая розовая рыба медленно плывёт над стайкой белых рыбок"),
+    ("ru", "market", STALL, "лимоны, апельсины и тёмный виноград лежат"),
+    ("ru", "market", STALL, "полны лимонов, апельсинов и тёмного винограда"),
+    ("ru", "birds", BIRDS, "две маленькие птицы с синей грудкой сидят"),
+    ("ru", "window_cat", CAT, "рыжий кот и два горшка с фиолетовыми цветами"),
 ]
 
 
@@ -57,6 +65,10 @@ TENTS = {
     "pt": (
         ("uma tenda {}", "vermelha cor_de_laranja amarela verde turquesa azul roxa cor-de-rosa branca"),
         ("duas tendas {}", "vermelhas cor_de_laranja amarelas verdes turquesa azuis roxas cor-de-rosa brancas"),
+    ),
+    "ru": (
+        ("{} палатка", "красная оранжевая жёлтая зелёная бирюзовая синяя фиолетовая розовая белая"),
+        ("две {} палатки", "красные оранжевые жёлтые зелёные бирюзовые синие фиолетовые розовые белые"),
     ),
 }
 
@@ -82,6 +94,11 @@ CLOCK = [
     ("pt", 12, 45, {"a uma menos um quarto", "as 12h45"}),
     ("pt", 22, 30, {"as dez e meia", "as 22h30"}),
     ("pt", 14, 5, {"as 14h05"}),
+    ("ru", 9, 0, {"девять часов", "9:00"}),
+    ("ru", 13, 15, {"четверть второго", "13:15"}),
+    ("ru", 12, 45, {"без четверти час", "12:45"}),
+    ("ru", 22, 30, {"половина одиннадцатого", "22:30"}),
+    ("ru", 14, 5, {"14:05"}),
 ]
 
 
@@ -95,7 +112,10 @@ def test_the_clock_is_told_as_it_is_drawn(lang: str, hour: int, minute: int, sai
 # What stands in no sentence: words that are drawn together, and forms that do not agree.
 NEVER = {
     "es": r"\b(de|a) el\b(?! (atlético|deportivo|sporting))|\by (i|hi)[^eo]|\buna (barco|pez)|\bun (boya|casa)",
-    "pt": r"(?<!antes )\b(de|por|em) (o|a|os|as) (?=\w)|\bem um\b|\ba o\b|\b(dois|um) (barras|casas|velas)|\bduas (barcos|balões)",
+    "pt": r"(?<!antes )\b(de|por|em) (o|a|os|as) (?=\w)|\bem um\b|\ba o\b|\b(dois|um) (barras|casas|velas)",
+    # After two, three and four stands the genitive of one thing, after more that of several.
+    "ru": r"\b(два|три|четыре)( \w+ых| \w+их)* (\w+ов|домов)\b|\b(пять|шесть|семь)( \w+ых)* (дома|шара|паруса|зонта)\b"
+    r"|[жчшщ][ыя]|ршый|[кгх]ы",
 }
 
 
@@ -108,7 +128,9 @@ def test_words_are_drawn_together_and_agree(lang: str) -> None:
             assert not wrong.search(text), text
 
 
-@pytest.mark.parametrize(("lang", "expected"), [("es", "f4740e83d11f7995"), ("pt", "89d439065f048eb4")])
+@pytest.mark.parametrize(
+    ("lang", "expected"), [("es", "f4740e83d11f7995"), ("pt", "89d439065f048eb4"), ("ru", "e9091bccda434663")]
+)
 def test_captions_are_pinned(lang: str, expected: str) -> None:
     every = "\n".join(
         captions(lang).tell(scene.kind, scene.facts.sample(Random(seed)), Random(seed), 10**4)

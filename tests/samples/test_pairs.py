@@ -27,15 +27,18 @@ FULL_WIDTH = re.compile(r"[\u3000-\u303f\uff00-\uffef]")
 
 # Words that an eligibility filter would take for a number, a date, a time or money.
 WORDS = """
-    april august december eight eleven february first five four francs friday half january july june kroner
-    march may monday nine november october one quarter saturday second september seven six ten third three today
-    tomorrow twelve two
-    un une deux trois quatre cinq six sept huit neuf dix onze douze premier première deuxième troisième
-    quatrième cinquième sixième septième janvier février mars avril mai juin juillet août septembre octobre
-    novembre décembre dos tres cuatro cinco seis siete ocho nueve diez once doce primera segunda tercera cuarta quinta
-    sexta séptima enero febrero abril mayo junio julio agosto septiembre octubre noviembre diciembre lunes viernes
-    sábados pesos coronas cuarto dois duas três quatro oito nove dez doze segunda quarta sexta janeiro fevereiro março
-    maio junho julho setembro outubro novembro dezembro segunda-feira sexta-feira escudos coroas euros francs couronnes demi demie quart midi minuit lundi vendredi samedis demain soir
+    abril acht agosto août april august avril cinco cinq cinquième coroas coronas couronnes cuarta cuarto cuatro
+    december demain demi demie deux deuxième dez dezembro diciembre diez dix doce dois dos douze doze drei dritte
+    duas décembre eight eleven elf enero erste escudos euros febrero february fevereiro first five four francs
+    friday février fünf fünfte half huit janeiro january janvier juillet juin julho julio july june junho junio
+    kroner lundi lunes mai maio march mars março may mayo midi minuit monday neuf neun nine nove november novembre
+    novembro noviembre nueve ocho october octobre octubre oito once one onze outubro pesos premier première primera
+    quart quarta quarter quatre quatrième quatro quinta samedis saturday sechs sechste second segunda segunda-feira
+    seis sept september septembre septiembre septième setembro seven sexta sexta-feira sieben siebte siete six
+    sixième soir sábados séptima ten tercera third three today tomorrow tres trois troisième três twelve two un une
+    vendredi vier viernes vierte zehn zwei zweite zwölf августа апреля восемь второй два две двенадцать девять
+    декабря десять евро июля июня крон марта мая ноября октября первый половина понедельника пятницу пятый пять
+    рублей седьмой семь сентября субботу третий три февраля часа часов четверть четвёртый четыре шестой шесть января
 """
 NOT_PLAIN = set(WORDS.split())
 

@@ -83,7 +83,8 @@ def test_a_language_needs_its_row_and_no_other_line_of_python(code: str) -> None
         (["古老的港口", "old harbour"], "en"),
         (["古老的港口 harbour"[:8]], "zh"),
         (["港口 ab"], "en"),  # half is not most
-        (["порт"], "en"),
+        (["старый порт"], "ru"),
+        (["λιμάνι"], "en"),
         ([], "en"),
     ],
 )

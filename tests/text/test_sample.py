@@ -13,6 +13,7 @@ FROZEN = {
     "es": "c69102a640844dcb",
     "fr": "bed3fb177f67f5e4",
     "pt": "cfe4739182a873c8",
+    "ru": "a9e652d6040c51d3",
     "zh": "7f3c615e1f80ba90",
 }
 

@@ -34,6 +34,9 @@ UNEVEN = [
     *(("pt", name, 28) for name in ("open-sans-bold", "roboto-bold", "roboto-slab")),
     ("pt", "roboto-slab-bold", 20),
     ("pt", "roboto", 40),
+    *(("ru", name, 20) for name in ("liberation-serif", "dejavu-serif", "lato-bold")),
+    *(("ru", name, 28) for name in ("liberation-sans-bold", "liberation-serif-bold", "liberation-mono-bold")),
+    *(("ru", name, 28) for name in ("open-sans-bold", "roboto-slab", "lato-bold")),
 ]  # all of them hard
 CASES = [(name, lang) for lang in LANGUAGES for name in text_faces(lang) if not font_register()[name].fetched]
 

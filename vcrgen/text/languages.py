@@ -66,6 +66,7 @@ class LanguageRow:
 
 
 _LATIN_FONTS = ("liberation-sans", "dejavu-sans", "droid-sans-fallback")
+_CYRILLIC_FONTS = ("liberation-sans", "dejavu-sans")
 _LATIN_COVERS = MappingProxyType(
     {Mode.EASY: CoverTarget(visible=0.48, above=0.57), Mode.HARD: CoverTarget(visible=0.27, above=0.61)}
 )
@@ -113,6 +114,13 @@ _ROWS = (
         pipeline=_BY_CAPITALS, eligibility="builtin-pt-1", trained_pipeline="pt_core_news_sm",
         fonts=_LATIN_FONTS, covers=_LATIN_COVERS, covers_of="English",
         question="Quais são os textos tapados na imagem? Restaure os textos tapados sem dar explicações.",
+    ),
+    LanguageRow(
+        code="ru", name="Russian", script="CYRILLIC",
+        joiner=" ", break_unit="word", word_boundaries=True, sentence_enders=(".", "!", "?"), segmenter="spacy",
+        pipeline=_BY_CAPITALS, eligibility="builtin-ru-1", trained_pipeline="ru_core_news_sm",
+        fonts=_CYRILLIC_FONTS, covers=_LATIN_COVERS, covers_of="English",
+        question="Какие тексты закрыты на изображении? Восстановите закрытые тексты без пояснений.",
     ),
 )  # fmt: skip
 
