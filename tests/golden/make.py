@@ -681,20 +681,49 @@ def samples(bench: Bench) -> Any:
     }
 
 
+def golden_of_other_languages() -> None:
+    """Put a small golden file into the table for each language that has none of the larger ones."""
+    from vcrgen.text.languages import LANGUAGES as KNOWN
+
+    for lang in sorted(KNOWN.keys() - set(LANGUAGES)):
+        golden(f"language-{lang}", *INK)(lambda bench, lang=lang: language(lang))  # type: ignore[misc]
+
+
+def language(lang: str) -> Any:
+    """Built-in pairs of a language: lines, spans, boxes, and of every token whether it may be covered."""
+    from vcrgen.builder.pipeline import Pipeline
+    from vcrgen.config import BuildConfig
+    from vcrgen.records import Item
+    from vcrgen.samples.pairs import caption
+
+    config = {"lang": lang, "seed": 11}
+    items = [Item(source_id=f"pair-{at}", image=picture(at), caption=caption(lang, at)) for at in range(8)]
+    return {
+        "signature": normal(str(Pipeline(BuildConfig(**config)).signature)),
+        "pairs": drawn(config, items),
+        "tokens": [shown_tokens(lang, item.caption) for item in items],
+    }
+
+
+golden_of_other_languages()
+
+
 @for_languages("eligibility", *TOKENS)
 def eligibility(bench: Bench, lang: str) -> Any:
     """Of every token of the captions whether a mask may cover it, and if not, why."""
+    more = (INPUTS / f"names-{lang}.txt").read_text("utf-8").splitlines()
+    return [line for text in [*captions(lang), *more] for line in shown_tokens(lang, text)]
+
+
+def shown_tokens(lang: str, text: str) -> list[str]:
+    """Each sentence on one line, its tokens apart, with the reason why one may not be covered."""
     from vcrgen.text.eligibility import ineligible_reason
     from vcrgen.text.pipelines import load_pipeline
 
-    nlp = load_pipeline(lang).nlp
-    more = (INPUTS / f"names-{lang}.txt").read_text("utf-8").splitlines()
-    found = []
-    for doc in nlp.pipe([*captions(lang), *more]):
-        for sentence in doc.sents:
-            words = (f"{t.text}<{why}>" if (why := ineligible_reason(t)) else t.text for t in sentence)
-            found.append(" ".join(words))
-    return found
+    return [
+        " ".join(f"{t.text}<{why}>" if (why := ineligible_reason(t)) else t.text for t in sentence)
+        for sentence in load_pipeline(lang).nlp(text).sents
+    ]
 
 
 @for_languages("calibration", "pillow", "freetype", "machine")

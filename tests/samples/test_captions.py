@@ -31,8 +31,9 @@ from vcrgen.samples.facts import (
 )
 from vcrgen.samples.pairs import captions
 from vcrgen.samples.table import SCENES
+from vcrgen.text.languages import LANGUAGES
 
-LANGS = ("en", "fr", "zh")
+LANGS = tuple(LANGUAGES)
 
 
 class Pond(Facts):

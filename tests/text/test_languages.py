@@ -54,14 +54,24 @@ def test_entries_stand_once_and_can_be_found(code: str) -> None:
             assert all(entry == entry.lower() for entry in entries), file.name
 
 
-def test_adding_french_touched_the_table_and_a_folder() -> None:
-    """No other Python than the table knows the language: a string that is its code stands nowhere else."""
-    for file in PACKAGE.rglob("*.py"):
-        constants = {
-            node.value for node in ast.walk(ast.parse(file.read_text("utf-8"))) if isinstance(node, ast.Constant)
-        }
-        assert "fr" not in constants or file == FOLDERS / "languages.py", file
-    assert not list((FOLDERS / "fr").rglob("*.py"))
+def lines_of_python(code: str) -> dict[str, int]:
+    """By file, how many lines the statements have that hold the code of a language as a string: a row, a condition."""
+    found = {}
+    for file in [*PACKAGE.rglob("*.py"), *(FOLDERS / code).rglob("*.py")]:
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            children = [*ast.iter_child_nodes(node), *(a.value for a in getattr(node, "keywords", ()))]
+            if any(isinstance(child, ast.Constant) and child.value == code for child in children):
+                name = file.relative_to(PACKAGE).as_posix()
+                found[name] = found.get(name, 0) + (node.end_lineno or 0) - node.lineno + 1
+    return found
+
+
+@pytest.mark.parametrize("code", sorted(LANGUAGES.keys() - {"en", "zh"}))
+def test_a_language_needs_its_row_and_no_other_line_of_python(code: str) -> None:
+    """A string that is its code stands nowhere else, and its folder holds no Python."""
+    lines = lines_of_python(code)
+    assert lines.keys() == {"text/languages.py"} and lines["text/languages.py"] <= 12
+    assert not list((FOLDERS / code).rglob("*.py"))
 
 
 @pytest.mark.parametrize(
@@ -73,7 +83,8 @@ def test_adding_french_touched_the_table_and_a_folder() -> None:
         (["古老的港口", "old harbour"], "en"),
         (["古老的港口 harbour"[:8]], "zh"),
         (["港口 ab"], "en"),  # half is not most
-        (["порт"], "en"),
+        (["старый порт"], "ru"),
+        (["λιμάνι"], "en"),
         ([], "en"),
     ],
 )

@@ -26,6 +26,17 @@ UNEVEN = [
     *(("en", name, 28) for name in ("liberation-mono", "carlito", "caladea-bold")),
     *(("fr", name, 20) for name in ("liberation-sans-bold", "dejavu-serif", "caladea")),
     *(("fr", name, 28) for name in ("liberation-sans-bold", "roboto-bold", "roboto-slab")),
+    *(("es", name, 20) for name in ("dejavu-sans-bold", "dejavu-serif", "caladea")),
+    *(("es", name, 28) for name in ("liberation-sans-bold", "dejavu-sans-bold", "open-sans-bold")),
+    *(("es", name, 28) for name in ("roboto-bold", "roboto-slab")),
+    *(("pt", name, 20) for name in ("liberation-mono-bold", "dejavu-sans-bold", "dejavu-serif", "caladea")),
+    *(("pt", name, 28) for name in ("liberation-sans-bold", "liberation-serif-bold", "dejavu-sans-bold")),
+    *(("pt", name, 28) for name in ("open-sans-bold", "roboto-bold", "roboto-slab")),
+    ("pt", "roboto-slab-bold", 20),
+    ("pt", "roboto", 40),
+    *(("ru", name, 20) for name in ("liberation-serif", "dejavu-serif", "lato-bold")),
+    *(("ru", name, 28) for name in ("liberation-sans-bold", "liberation-serif-bold", "liberation-mono-bold")),
+    *(("ru", name, 28) for name in ("open-sans-bold", "roboto-slab", "lato-bold")),
 ]  # all of them hard
 CASES = [(name, lang) for lang in LANGUAGES for name in text_faces(lang) if not font_register()[name].fetched]
 

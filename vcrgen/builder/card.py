@@ -10,7 +10,7 @@ import yaml
 from vcrgen.dataset.manifest import Manifest
 from vcrgen.reading import one_line
 from vcrgen.tasks.vcr import VCR, SplitStatistics
-from vcrgen.text.languages import BAND, LANGUAGES
+from vcrgen.text.languages import BAND, LANGUAGES, LanguageRow
 
 # The Hub's size classes: for fewer rows than 10 to the power of 3, 4 ...
 CLASSES = ("n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M", "10M<n<100M", "100M<n<1B")
@@ -23,8 +23,9 @@ Statistics = Mapping[tuple[str, str], SplitStatistics]  # by mode and split
 def dataset_card(manifest: Manifest, statistics: Statistics) -> str:
     """Markdown with a YAML head."""
     template = (files("vcrgen.builder") / "card.md").read_text(encoding="utf-8")
+    row = LANGUAGES[manifest.config["lang"]]
     text = template.format(
-        language=LANGUAGES[manifest.config["lang"]].name,
+        language=row.name,
         modes=" and ".join(manifest.modes),
         source=one_line(manifest.source),
         licence=one_line(manifest.config["source_license"] or "not stated"),
@@ -32,11 +33,21 @@ def dataset_card(manifest: Manifest, statistics: Statistics) -> str:
         choice=" or ".join(manifest.modes),
         statistics=statistics_table(statistics),
         band=BAND,
+        targets=borrowed_targets(row),
         manifest=manifest,
         drops=drops_table(manifest.drops),
         columns="\n".join(f"| `{name}` | {note} |" for name, note in VCR.notes.items()),
     )
     return f"---\n{_head(manifest)}---\n\n{text}"
+
+
+def borrowed_targets(row: LanguageRow) -> str:
+    """A sentence on what covers aim at where that was measured in another language; otherwise nothing."""
+    shares = " and ".join(f"{target.visible} ({mode})" for mode, target in row.covers.items())
+    why = f"since no public {row.name} dataset could be measured"
+    return (
+        f" A cover aims at the share of ink that {row.covers_of} ones leave, {shares}, {why}." if row.covers_of else ""
+    )
 
 
 def statistics_table(statistics: Statistics) -> str:

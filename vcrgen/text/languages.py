@@ -54,6 +54,9 @@ class LanguageRow:
     trained_pipeline: str  # the usual trained spaCy pipeline, which the published scorers use, too
     fonts: tuple[str, ...]
     covers: Mapping[Mode, CoverTarget]
+    # Name of the language whose covers these are, where no public dataset of its own could be measured. A target is a
+    # share of ink, not rows, so it hides as much of letters with accents.
+    covers_of: str = ""
     question: str  # ST, the question put to the model
     covered: str  # what stands for a covered text where a model is asked without an image
     words: str  # what it is asked then: ``{text}`` is the caption with its gaps, ``{question}`` is the question
@@ -65,6 +68,7 @@ class LanguageRow:
 
 
 _LATIN_FONTS = ("liberation-sans", "dejavu-sans", "droid-sans-fallback")
+_CYRILLIC_FONTS = ("liberation-sans", "dejavu-sans")
 _LATIN_COVERS = MappingProxyType(
     {Mode.EASY: CoverTarget(visible=0.48, above=0.57), Mode.HARD: CoverTarget(visible=0.27, above=0.61)}
 )
@@ -99,13 +103,32 @@ _ROWS = (
         code="fr", name="French", script="LATIN",
         joiner=" ", break_unit="word", word_boundaries=True, sentence_enders=(".", "!", "?"), segmenter="spacy",
         pipeline=_BY_CAPITALS, eligibility="builtin-fr-1", trained_pipeline="fr_core_news_sm",
-        # No French dataset is published whose covers could be measured. A target is a share of ink, not rows, so the
-        # English one hides as much of French, whose accents add ink above.
-        fonts=_LATIN_FONTS, covers=_LATIN_COVERS,
+        fonts=_LATIN_FONTS, covers=_LATIN_COVERS, covers_of="English",
         question="Quels sont les textes masqués dans l'image ? "
         "Veuillez restituer les textes masqués sans donner d'explications.",
         covered="[masqué]",
         words="Le texte dans l'image commence ainsi : {text} Fin du texte dans l'image. Question : {question}",
+    ),
+    LanguageRow(
+        code="es", name="Spanish", script="LATIN",
+        joiner=" ", break_unit="word", word_boundaries=True, sentence_enders=(".", "!", "?"), segmenter="spacy",
+        pipeline=_BY_CAPITALS, eligibility="builtin-es-1", trained_pipeline="es_core_news_sm",
+        fonts=_LATIN_FONTS, covers=_LATIN_COVERS, covers_of="English",
+        question="¿Cuáles son los textos tapados de la imagen? Restaure los textos tapados sin dar explicaciones.",
+    ),
+    LanguageRow(
+        code="pt", name="Portuguese", script="LATIN",
+        joiner=" ", break_unit="word", word_boundaries=True, sentence_enders=(".", "!", "?"), segmenter="spacy",
+        pipeline=_BY_CAPITALS, eligibility="builtin-pt-1", trained_pipeline="pt_core_news_sm",
+        fonts=_LATIN_FONTS, covers=_LATIN_COVERS, covers_of="English",
+        question="Quais são os textos tapados na imagem? Restaure os textos tapados sem dar explicações.",
+    ),
+    LanguageRow(
+        code="ru", name="Russian", script="CYRILLIC",
+        joiner=" ", break_unit="word", word_boundaries=True, sentence_enders=(".", "!", "?"), segmenter="spacy",
+        pipeline=_BY_CAPITALS, eligibility="builtin-ru-1", trained_pipeline="ru_core_news_sm",
+        fonts=_CYRILLIC_FONTS, covers=_LATIN_COVERS, covers_of="English",
+        question="Какие тексты закрыты на изображении? Восстановите закрытые тексты без пояснений.",
     ),
 )  # fmt: skip
 

@@ -1,10 +1,11 @@
 """Built-in eligibility of languages that write names with a capital: found by rules, without a trained model.
 
-A trained pipeline looks for names; this one looks for words that are surely none. English and French write names with
-a capital, so every capital inside a sentence is taken for a name's, and at the start of a sentence, where a capital
-says nothing, only a listed plain opener ("The", "After", "Located") is not. What is left is the lower-case part of
-names ("de", "river", "'s"), listed names that are written small ("un peintre français"), and text without capitals,
-where only listed common words are plain.
+A trained pipeline looks for names; this one looks for words that are surely none. Names are written with a capital, so
+every capital inside a sentence is taken for a name's, and at the start of a sentence, where a capital says nothing,
+only a listed plain opener ("The", "After", "Located") is not. What is left is the lower-case part of names ("de",
+"river", "'s"), listed names that are written small ("un peintre français"), and text without capitals, where only
+listed common words are plain. In a language that writes all nouns with a capital, those that are listed, and compounds
+of them, are plain: "das Fischerboot", but not "das Gutenbergdenkmal".
 
 The rules are passes over the tokens, run in the order of ``PASSES``; each marks tokens with an OntoNotes label, or with
 ``NAME`` where no more can be told. The marks become ``doc.ents``, so that eligibility is one rule for this and for
@@ -32,6 +33,8 @@ PERCENT = frozenset({"%", "‰"})
 TIES = frozenset("-\N{EN DASH}\N{HYPHEN}\N{NON-BREAKING HYPHEN}/'\N{RIGHT SINGLE QUOTATION MARK}&._")
 LONGEST_CONNECTION = 2  # words: "of the"
 LONGEST_TAIL = 2  # nouns: "Ligue [des droits] [de l'homme]"
+SHORTEST_PART = 3  # letters of a part of a compound
+LONGEST_QUOTE = 6  # tokens between quotes
 LONGEST_LINK = 4  # words: "parc [naturel régional de la] Brière"
 
 
@@ -43,10 +46,12 @@ class NameLists(WordLists):
         super().__init__(language.code)
         self.script = language.script
         self.stop_words = stop_words
-        self.common_words = self.common | self.openers | self.caption_openers | stop_words
+        self.common_words = self.common | self.openers | self.caption_openers | stop_words | self.capital_nouns
         self.inflected = [tuple(f"{line} ".split(" ")[:2]) for line in read_lexicon(language.code, "inflections")]
         self.percent_signs = self.percent | PERCENT
         self.endings = tuple(self.verb_endings)
+        self.tails = tuple(self.tail_endings)
+        self.quotes: dict[str, str] = dict(line.split(" ") for line in read_lexicon(language.code, "name_quotes"))
         lists = {"PERSON": self.first_names, "GPE": self.places, "NORP": self.demonyms}
         self.label_of = {word: label for label, words in lists.items() for word in words}
 
@@ -59,6 +64,25 @@ class NameLists(WordLists):
             undoubled = stem[:-1] if len(stem) > 3 and stem[-1] == stem[-2] else stem  # "running", "run"
             if word.endswith(ending) and len(undoubled) > 2 and not self.common_words.isdisjoint({stem, undoubled}):
                 return True
+        return False
+
+    def is_capital_noun(self, word: str) -> bool:
+        """Whether the lower-case word is a listed noun that has a capital anyway, or a compound of such nouns."""
+        if word in self.capital_nouns:
+            return True
+        parts = word.split("-")
+        return bool(self.capital_nouns) and all(self._is_compound(part) for part in parts)
+
+    def _is_compound(self, word: str) -> bool:
+        """Whether the word ends in a noun, of no place ("Gutenbergplatz"), after a common word ("Fischerboot")."""
+        if word in self.capital_nouns:
+            return True
+        for cut in range(SHORTEST_PART, len(word) - SHORTEST_PART + 1):
+            first, head = word[:cut], word[cut:]
+            if head in self.capital_nouns and head.capitalize() not in self.geographic:
+                stems = {first, *(first.removesuffix(link) for link in self.compound_links)}
+                if any(len(stem) >= SHORTEST_PART and stem in self.common_words for stem in stems):
+                    return True
         return False
 
 
@@ -148,7 +172,8 @@ def mark_capitals(text: Marked) -> None:
         if text.labels[i] or not text.capital[i] or word in text.lexicons.plain_capitals:
             continue
         only_first = word[1:] == text.lower[i][1:]
-        if not (only_first and (_opens_plainly(text, i) or _is_office(text, i))):
+        plain = _opens_plainly(text, i) or _is_office(text, i) or text.lexicons.is_capital_noun(text.lower[i])
+        if not (only_first and plain):
             text.labels[i] = NAME
 
 
@@ -165,6 +190,16 @@ def _is_office(text: Marked, i: int) -> bool:
     """Whether it is an office and no part of a name: "Member of", but not "Lord Mayor of"."""
     linked = text.lower_at(i + 1) in text.lexicons.office_links
     return text.lower[i] in text.lexicons.offices and linked and not (i > 0 and text.capital[i - 1])
+
+
+def mark_quoted(text: Marked) -> None:
+    """Between some quotes stand names of bodies, of which only the first word has a capital: «Красный октябрь»."""
+    for i, word in enumerate(text.words):
+        closing = text.lexicons.quotes.get(word)
+        inside = text.words[i + 1 : i + 2 + LONGEST_QUOTE]
+        if closing in inside and text.capital[i + 1]:
+            for j in range(i + 1, i + 1 + inside.index(closing)):
+                text.labels[j] = text.labels[j] or NAME
 
 
 def mark_uncommon(text: Marked) -> None:
@@ -224,6 +259,14 @@ def join_particles(text: Marked) -> None:
             text.labels[i] = NAME
 
 
+def join_capital_nouns(text: Marked) -> None:
+    """A noun that has a capital anyway belongs to a name with a capital before it: "das Rote Kreuz"."""
+    for i in range(1, len(text.words)):
+        beside = text.is_name(i - 1) and text.capital[i - 1]
+        if beside and text.capital[i] and not text.labels[i] and text.lexicons.is_capital_noun(text.lower[i]):
+            text.labels[i] = NAME
+
+
 def join_nouns(text: Marked) -> None:
     """Some nouns beside a name belong to it: "the river Spey", "Stowe school", "the Greek government".
 
@@ -256,14 +299,15 @@ def _after_links(text: Marked, i: int) -> int:
 
 
 def join_tails(text: Marked) -> None:
-    """What links tie to the capital noun of a body belongs to its name: "la Ligue des droits de l'homme"."""
+    """What links or a case tie to the capital noun of a body belongs to its name: "la Ligue des droits de l'homme"."""
     for i, word in enumerate(text.lower):
         if word not in text.lexicons.heads or not text.is_name(i):
             continue
         end = _after_adjectives(text, i + 1)  # "la Banque nationale de développement"
         for _ in range(LONGEST_TAIL):
             noun = _after_links(text, end)
-            if noun == end or not text.lower_at(noun).isalpha():
+            tied = noun > end or text.lower_at(noun).endswith(text.lexicons.tails)
+            if not tied or not text.lower_at(noun).isalpha():
                 break
             end = _after_adjectives(text, noun + 1)
         for j in range(i + 1, end):
@@ -295,8 +339,9 @@ def join_connectors(text: Marked) -> None:
 
 
 PASSES: tuple[Callable[[Marked], None], ...] = (
-    mark_listed, mark_numbers, mark_calendar, mark_foreign_scripts, mark_capitals, mark_uncommon, mark_handles,
-    join_plain_capitals, join_ties, join_particles, join_nouns, join_tails, join_possessives, join_connectors,
+    mark_listed, mark_numbers, mark_calendar, mark_foreign_scripts, mark_capitals, mark_quoted, mark_uncommon,
+    mark_handles, join_plain_capitals, join_ties, join_particles, join_capital_nouns, join_nouns, join_tails,
+    join_possessives, join_connectors,
 )  # fmt: skip
 
 
