@@ -10,7 +10,7 @@ from vcrgen.analysis.correlations import percentile_interval, standardised
 from vcrgen.analysis.document import Document, Drawing, Section
 from vcrgen.analysis.drawings import path_diagram
 from vcrgen.analysis.factors import FactorFit, FactorResult
-from vcrgen.analysis.people import Agreement, agreement, overall_weights
+from vcrgen.analysis.people import AnchorAgreement, agreement, overall_weights
 from vcrgen.analysis.rankings import ranks
 from vcrgen.analysis.tables import ScoreTable
 from vcrgen.analysis.wording import CELL, between, errata_table, few_models, figure, number, resampling_note
@@ -244,7 +244,7 @@ def _top(result: FactorResult) -> Section:
 
 
 def _people(result: FactorResult) -> Section:
-    found: Agreement = agreement(result.table.scores, result.bound, seed=result.seed, groups=result.table.groups)
+    found: AnchorAgreement = agreement(result.table.scores, result.bound, seed=result.seed, groups=result.table.groups)
     rows: list[list[TableCell]] = [
         ["Weighted overall, cross-fitted", number(found.cross_fitted)],
         ["Plain mean of standardised scores", number(found.plain)],

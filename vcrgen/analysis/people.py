@@ -25,7 +25,7 @@ PERMUTATIONS = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Agreement:
+class AnchorAgreement:
     """Correlations (Pearson) of scores of models with the human score."""
 
     in_sample: float  # of the weighted overall, with weights fitted to the same models
@@ -53,7 +53,7 @@ def overall_weights(found: FactorFit, bound: BoundSpec) -> Floats:
     return weights
 
 
-def agreement(scores: Floats, bound: BoundSpec, *, seed: int, groups: Ints | None = None) -> Agreement:
+def agreement(scores: Floats, bound: BoundSpec, *, seed: int, groups: Ints | None = None) -> AnchorAgreement:
     """How far the weighted overall agrees with the anchor.
 
     Args:
@@ -68,7 +68,7 @@ def agreement(scores: Floats, bound: BoundSpec, *, seed: int, groups: Ints | Non
     permuted = _agreements(_permuted(scores, correlations, seed), bound)
     known = np.array(halves)[np.isfinite(halves)]
     counted = permuted[np.isfinite(permuted)]
-    return Agreement(
+    return AnchorAgreement(
         in_sample=in_sample, cross_fitted=float(known.mean()) if len(known) else float("nan"),
         plain=pearson(standardised(scores[:, :-1]).mean(axis=1), scores[:, -1]),
         p=float((1 + (counted >= in_sample).sum()) / (1 + len(counted))),
