@@ -114,6 +114,7 @@ def test_a_key_that_was_changed_is_not_published(make_board: Any, another: Path,
     [
         ({"feedback": "full"}, "The feedback is one of ladder, instant, not 'full'"),
         ({"view": "all"}, "The view is one of stacked, tei, strip, not 'all'"),
+        ({"view": "text"}, "The view is one of stacked, tei, strip, not 'text'"),
         ({"opens": "soon"}, "--opens takes a date such as 2026-12-01"),
         ({"opens": "2027-01-02", "closes": "2027-01-01"}, "would close on 2027-01-01, before it opens"),
         ({"closes": "0001-01-01T00:00+14:00"}, "--closes takes a date"),

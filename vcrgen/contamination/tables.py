@@ -86,7 +86,8 @@ def _guessed(report: ContaminationReport) -> ReportPart:
             labels=1,
             rows=[(share.data, *_figures(share)) for share in report.guessed],
         ),
-        says=says or [f"Not asked: `vcrgen predict {report.data} ... --view text` asks, into the same file."],
+        says=says
+        or ["Not asked: `vcrgen predict ... --view text` asks, into the same file, of a set that is not hidden."],
         limit="It does not tell what was guessed from the words around a gap from what was known by heart.",
     )
 

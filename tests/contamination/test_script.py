@@ -1,0 +1,32 @@
+"""A smaller run of what docs/contamination.md says was measured."""
+
+import importlib.util
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "measure_contamination.py"
+
+
+@pytest.fixture(scope="module")
+def script() -> Any:
+    specification = importlib.util.spec_from_file_location("measure_contamination", SCRIPT)
+    assert specification and specification.loader
+    module = importlib.util.module_from_spec(specification)
+    sys.modules["measure_contamination"] = module
+    specification.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize(("chance", "alike"), [(0.1, 0.0), (0.6, 0.3)])
+def test_clean_models_are_suspected_as_often_as_is_said(script: Any, chance: float, alike: float) -> None:
+    """Of 500 each; 2.5 % are to be expected, and three standard errors are 2.1."""
+    assert max(script.rates(np.random.default_rng(1), 500, 60, chance, alike, 0.0)) <= 4.6
+
+
+def test_models_that_know_items_are_found(script: Any) -> None:
+    fresh, less, redrawn, none = script.rates(np.random.default_rng(1), 500, 100, 0.3, 0.3, 0.2)
+    assert 40 < fresh < redrawn and redrawn > 65 and max(less, none) < 0.5
