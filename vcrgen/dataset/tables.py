@@ -25,7 +25,7 @@ MAX_METADATA_BYTES = 64 << 20
 MAX_IMAGE_BYTES = 32 << 20
 # Rows in memory at a time: images of a few MB each stay within a few hundred MB.
 _IMAGE_ROWS, _TEXT_ROWS = 16, 1024
-# A column of a group of rows that is larger than the first may not have been packed to less than its 200th part. And what
+# A column of a group of rows that is larger than the first may not have been packed to less than its 200th part. What
 # stands in a dictionary once can be the value of every row: no more than the last is decoded at a time.
 _FREE_BYTES, _MAX_RATIO, _MOST_BYTES = 64 << 20, 200, 256 << 20
 _DISK_BUFFER, _STORE_BUFFER = 1 << 20, 8 << 20
