@@ -25,9 +25,8 @@ MAX_METADATA_BYTES = 64 << 20
 MAX_IMAGE_BYTES = 32 << 20
 # Rows in memory at a time: images of a few MB each stay within a few hundred MB.
 _IMAGE_ROWS, _TEXT_ROWS = 16, 1024
-# A column of a group of rows that is larger than the first may not have been packed to less than its 200th part. What
-# stands in a dictionary once can be the value of every row: no more than the last is decoded at a time.
-_FREE_BYTES, _MAX_RATIO, _MOST_BYTES = 64 << 20, 200, 256 << 20
+# A column of a group of rows that is larger than the first may not have been packed to less than its 200th part.
+_FREE_BYTES, _MAX_RATIO = 64 << 20, 200
 _DISK_BUFFER, _STORE_BUFFER = 1 << 20, 8 << 20
 _IMAGE_TYPE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
 _FILE_FIELD = "_file_name"
@@ -199,30 +198,25 @@ class _Parquet(StoredRows):
         return int(self._parquet.metadata.num_rows)
 
     def rows(self, columns: Sequence[str], wanted: AbstractSet[int] | None) -> Iterator[Row]:
-        paths, most = self._paths(columns), _rows_together(self.types, columns)
+        paths, size = self._paths(columns), _rows_together(self.types, columns)
         start = 0
         for group in range(self._parquet.num_row_groups):
             stop = start + self._parquet.metadata.row_group(group).num_rows
             if wanted is None or not wanted.isdisjoint(range(start, stop)):
-                size = self._rows_that_fit(group, paths, most)
+                self._check_sizes(group, paths)
                 batches = self._parquet.iter_batches(size, row_groups=[group], columns=paths, use_threads=False)
                 yield from _rows(batches, start, wanted, size)
             start = stop
 
-    def _rows_that_fit(self, group: int, paths: Sequence[str], most: int) -> int:
-        """How many rows of a group to decode at a time; Damaged where a column unpacks to too much."""
-        metadata, largest = self._parquet.metadata.row_group(group), 1
+    def _check_sizes(self, group: int, paths: Sequence[str]) -> None:
+        """Raise Damaged where a column of a group says that it unpacks to far more than columns of datasets do."""
+        metadata = self._parquet.metadata.row_group(group)
         for column in map(metadata.column, range(metadata.num_columns)):
-            if column.path_in_schema not in paths:
-                continue
-            unpacked = column.total_uncompressed_size
-            if unpacked > max(_FREE_BYTES, _MAX_RATIO * column.total_compressed_size):
+            unpacked, most = column.total_uncompressed_size, max(_FREE_BYTES, _MAX_RATIO * column.total_compressed_size)
+            if column.path_in_schema in paths and unpacked > most:
                 raise Damaged(
-                    f"unpacks to {unpacked >> 20} MiB in {column.path_in_schema}, more than its rows can hold"
+                    f"unpacks to {unpacked >> 20} MiB in {column.path_in_schema}, which is no column of a dataset"
                 )
-            if column.has_dictionary_page:
-                largest = max(largest, unpacked)
-        return max(1, min(most, _MOST_BYTES // largest))
 
     def _paths(self, columns: Sequence[str]) -> list[str]:
         """The leaves of columns: ``parts.list.element.name`` for ``parts.name``; other writers have other middles."""
