@@ -111,6 +111,6 @@ def as_texts(value: Any) -> tuple[str, ...] | None:
     return None
 
 
-def one_line(text: str) -> str:
+def without_marks(text: str) -> str:
     """Text that cannot break out of its paragraph: one line, without Markdown's and HTML's marks."""
     return re.sub(r"[<>`\[\]|\\*_#\s]+", " ", text).strip()

@@ -14,8 +14,9 @@ import pytest
 
 from vcrgen.dataset.manifest import read_manifest
 from vcrgen.dataset.reader import Dataset, open_dataset
-from vcrgen.dataset.tables import image_bytes
+from vcrgen.dataset.tables import Damaged, TableFile, image_bytes, open_table
 from vcrgen.errors import ConfigError, DatasetError
+from vcrgen.storage import open_folder
 from vcrgen.tasks.vcr import VCR
 
 COLUMNS = ["question_id", "crossed_text", "stacked_image"]
@@ -208,6 +209,19 @@ def test_damaged_folders_of_save_to_disk(
     with pytest.raises(DatasetError, match=message) as caught:
         rows(open_dataset(copy, VCR))
     assert "\n" not in str(caught.value)
+
+
+def test_a_small_file_that_unpacks_to_a_large_one(tmp_path: Path) -> None:
+    """One of 200 kB took 6.4 GB."""
+    text = "a b " * (1 << 20)
+    table = pa.table({"question_id": [str(number) for number in range(20)], "crossed_text": [[text]] * 20})
+    file = tmp_path / "small.parquet"
+    pq.write_table(table, file, compression="zstd", data_page_size=1 << 30, use_dictionary=False)
+    assert file.stat().st_size < 100_000
+    with open_table(open_folder(tmp_path), TableFile(path=file.name)) as rows:
+        assert [row["question_id"] for _, row in rows.rows(["question_id"], None)] == [*map(str, range(20))]
+        with pytest.raises(Damaged, match="unpacks to 80 MiB in crossed_text"):
+            next(rows.rows(["question_id", "crossed_text"], None))
 
 
 def test_places_that_are_no_dataset(tmp_path: Path, store: Any) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 
 from vcrgen.dataset.manifest import Manifest
-from vcrgen.reading import one_line
+from vcrgen.reading import without_marks
 from vcrgen.tasks.vcr import VCR, SplitStatistics
 from vcrgen.text.languages import BAND, LANGUAGES, LanguageRow
 
@@ -27,8 +27,8 @@ def dataset_card(manifest: Manifest, statistics: Statistics) -> str:
     text = template.format(
         language=row.name,
         modes=" and ".join(manifest.modes),
-        source=one_line(manifest.source),
-        licence=one_line(manifest.config["source_license"] or "not stated"),
+        source=without_marks(manifest.source),
+        licence=without_marks(manifest.config["source_license"] or "not stated"),
         mode=manifest.modes[-1],
         choice=" or ".join(manifest.modes),
         statistics=statistics_table(statistics),
@@ -99,5 +99,5 @@ def _head(manifest: Manifest) -> str:
         known = HUB_LICENCE.fullmatch(licence)
         head["license"] = licence if known else "other"
         if not known:
-            head["license_name"] = one_line(licence)
+            head["license_name"] = without_marks(licence)
     return yaml.safe_dump(head, sort_keys=False, allow_unicode=True)

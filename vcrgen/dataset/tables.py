@@ -25,6 +25,8 @@ MAX_METADATA_BYTES = 64 << 20
 MAX_IMAGE_BYTES = 32 << 20
 # Rows in memory at a time: images of a few MB each stay within a few hundred MB.
 _IMAGE_ROWS, _TEXT_ROWS = 16, 1024
+# A column of a group of rows that is larger than the first may not have been packed to less than its 200th part.
+_FREE_BYTES, _MAX_RATIO = 64 << 20, 200
 _DISK_BUFFER, _STORE_BUFFER = 1 << 20, 8 << 20
 _IMAGE_TYPE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
 _FILE_FIELD = "_file_name"
@@ -201,9 +203,20 @@ class _Parquet(StoredRows):
         for group in range(self._parquet.num_row_groups):
             stop = start + self._parquet.metadata.row_group(group).num_rows
             if wanted is None or not wanted.isdisjoint(range(start, stop)):
+                self._check_sizes(group, paths)
                 batches = self._parquet.iter_batches(size, row_groups=[group], columns=paths, use_threads=False)
                 yield from _rows(batches, start, wanted, size)
             start = stop
+
+    def _check_sizes(self, group: int, paths: Sequence[str]) -> None:
+        """Raise Damaged where a column of a group says that it unpacks to far more than columns of datasets do."""
+        metadata = self._parquet.metadata.row_group(group)
+        for column in map(metadata.column, range(metadata.num_columns)):
+            unpacked, most = column.total_uncompressed_size, max(_FREE_BYTES, _MAX_RATIO * column.total_compressed_size)
+            if column.path_in_schema in paths and unpacked > most:
+                raise Damaged(
+                    f"unpacks to {unpacked >> 20} MiB in {column.path_in_schema}, which is no column of a dataset"
+                )
 
     def _paths(self, columns: Sequence[str]) -> list[str]:
         """The leaves of columns: ``parts.list.element.name`` for ``parts.name``; other writers have other middles."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from vcrgen.errors import PipelineError, ScoreError
-from vcrgen.scorer.clean import REFUSALS, REFUSALS_ANY_CASE, Cleaned, clean, is_refusal
+from vcrgen.scorer.clean import REFUSALS, Cleaned, clean, is_refusal
 from vcrgen.scorer.match import NGrams, SpanTokens
 from vcrgen.scorer.metrics import character_similarity, overlap, rouge1
 from vcrgen.scorer.protocols import Protocol, find_protocol
@@ -18,7 +18,6 @@ from vcrgen.text.segmenters import Segmenter, Tokens, load_segmenter
 # Characters of an answer that are read, thinking taken out: fifty times what a model is asked for. Some models repeat
 # themselves for megabytes, and every token of an answer costs a hundred bytes while it is compared.
 LONGEST_OUTPUT = 100_000
-_REFUSALS = tuple(sorted((*REFUSALS, *REFUSALS_ANY_CASE)))
 MOST_PREPARED = 1 << 15  # spans whose tokens are kept: about 20 MB
 
 
@@ -54,7 +53,7 @@ class Scorer:
     segmenter: Segmenter
     strip_thinking: bool  # whether thinking blocks are taken out
     max_tokens: int | None  # tokens of an output that are read, or None for all
-    refusals: tuple[str, ...] = _REFUSALS  # the words by which an output is known to be a refusal
+    refusals: tuple[str, ...] = REFUSALS  # the words by which an output is known to be a refusal
     _spans: dict[str, SpanTokens] = field(default_factory=dict, repr=False)
 
     @property
@@ -70,7 +69,7 @@ class Scorer:
             "max": str(self.max_tokens) if self.max_tokens is not None else "all",
             "chunk": self.segmenter.longest_run,
         }
-        return facts if self.refusals == _REFUSALS else {**facts, "refuse": ",".join(self.refusals) or "nothing"}
+        return facts if self.refusals == REFUSALS else {**facts, "refuse": ",".join(self.refusals) or "nothing"}
 
     def prepare(self, text: str) -> SpanTokens:
         """A span's tokens; the last ones are kept, as most datasets ask for a span once a view and mode."""
@@ -191,7 +190,7 @@ def make_scorer(
     rules = find_protocol(protocol)
     if max_output_tokens is not None and max_output_tokens < 0:
         raise ScoreError("The number of output tokens to read is 0 (all) or more.")
-    words = _REFUSALS if refusals is None else tuple(sorted(set(map(str.strip, refusals.split(","))) - {""}))
+    words = REFUSALS if refusals is None else tuple(sorted(set(map(str.strip, refusals.split(","))) - {""}))
     if any("|" in word or not word.isprintable() for word in words):
         raise ScoreError("A word of refusal holds neither | nor characters that cannot be printed; leave them out.")
     limit = rules.max_tokens if max_output_tokens is None else max_output_tokens or None

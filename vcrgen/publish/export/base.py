@@ -14,7 +14,7 @@ from vcrgen.dataset.tables import image_bytes
 from vcrgen.dataset.views import IMAGE_VIEWS
 from vcrgen.errors import ConfigError, DatasetError
 from vcrgen.media import media_type
-from vcrgen.reading import one_line
+from vcrgen.reading import without_marks
 from vcrgen.records import Mode
 from vcrgen.tasks.vcr import VCR, described
 from vcrgen.text.languages import LANGUAGES, LanguageRow
@@ -183,10 +183,10 @@ def readme(job: ExportJob, *texts: str) -> str:
     manifest = job.dataset.manifest
     if manifest is None:
         return "\n".join([*texts, "Exported by vcrgen from a dataset that vcrgen did not build: no signature.\n"])
-    licence = one_line(str(manifest.config.get("source_license") or "not stated"))
+    licence = without_marks(str(manifest.config.get("source_license") or "not stated"))
     signature = " ".join(str(manifest.signature).replace("`", "").split())
     origin = (
-        f"Exported by vcrgen from a dataset built of: {one_line(str(manifest.source))}. "
+        f"Exported by vcrgen from a dataset built of: {without_marks(str(manifest.source))}. "
         f"Licence of the source: {licence}.\n\nSignature: `{signature}`\n"
     )
     return "\n".join([*texts, origin])
