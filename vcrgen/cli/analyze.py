@@ -81,7 +81,11 @@ def map_tasks(
     chosen = checked(MapOptions, given(options))
     shown = report_form(form, out, scores or [])
     shipped = _example(example, "map", scores or [], chosen)
-    table = shipped.load() if shipped else read_scores(scores or [], lower_is_better=chosen.lower_is_better)
+    table = (
+        shipped.load()
+        if shipped
+        else read_scores(scores or [], lower_is_better=chosen.lower_is_better, private=chosen.private)
+    )
     result = make_map(
         table, method=chosen.method, basis=chosen.basis, clusters=chosen.clusters, seed=chosen.seed,
         draws=chosen.resamples,
@@ -212,7 +216,7 @@ def _table_and_spec(
     if shipped is not None and shipped.spec is not None:
         table, wanted = shipped.load(), shipped.spec()
     else:
-        table = read_scores(scores or [], lower_is_better=chosen.lower_is_better)
+        table = read_scores(scores or [], lower_is_better=chosen.lower_is_better, private=chosen.private)
         if spec is None:
             raise AnalysisError("Name the abilities and their tasks in a YAML file: --spec abilities.yaml.")
         wanted = read_spec(spec, anchor=chosen.anchor)
