@@ -78,22 +78,24 @@ class ScoreTable:
         return replace(self.only_models(kept), notes=(*self.notes, left))
 
 
-def read_scores(files: Sequence[Path], *, lower_is_better: Sequence[str] = ()) -> ScoreTable:
+def read_scores(files: Sequence[Path], *, lower_is_better: Sequence[str] = (), private: bool = False) -> ScoreTable:
     """Read one table, one export of a board, or several files of saved scores.
 
     Args:
         files: One ``.csv``, ``.tsv``, ``.xlsx``, ``.parquet`` or ``.json`` (a board), or several ``.scores.json``.
         lower_is_better: Tasks whose scores are turned around.
+        private: Whether saved scores of a hidden set are read, whose exact figures are not for publication.
 
     Raises:
-        AnalysisError: There is no such file or task, it is too large, or a cell is not what its column holds.
+        AnalysisError: There is no such file or task, it is too large, a cell is not what its column holds, or scores
+            of a hidden set are not asked for.
     """
     if not files:
         raise AnalysisError("Name a table of scores, or take data that ships with vcrgen: --example gold.")
     for file in files:
         check_size(file)
     if len(files) > 1 or files[0].suffix.lower() == ".json":
-        table = _read_json_files(files)
+        table = _read_json_files(files, private=private)
     else:
         table = table_of(read_cells(files[0]), str(files[0]))
     return _turned(table, lower_is_better)
@@ -192,6 +194,7 @@ class _Score:
     task: str
     score: float
     error: float = math.nan
+    items: float = math.nan  # from which the error is told where it is not given
     family: str = ""
     way: str = ""  # how it was scored: the short form of a signature
     team: str = ""
@@ -208,19 +211,18 @@ def _long_rows(rows: Iterator[tuple[str, dict[str, Any]]]) -> Iterator[_Score]:
             raise AnalysisError(f"{place}, column 'items': a score is of one item at least.")
         yield _Score(
             place=place, model=_name(row["model"], "model", place), task=_name(row["task"], "task", place), score=score,
-            error=error if math.isfinite(error) or not math.isfinite(items) else binomial_error(score, items),
+            error=error, items=items,
             family=_name(row["family"], "family", place) if "family" in row else "",
         )  # fmt: skip
 
 
-def binomial_error(score: float, items: float) -> float:
+def binomial_error(score: float, items: float, *, whole: float = 100.0) -> float:
     """The standard error of a share of right items, in the unit of the score; NaN for what is no share.
 
-    A score above 1 is taken as a percentage. 50 % of 30 items have a standard error of 9.1 points.
+    Example: 50 % of 30 items have a standard error of 9.1 points. ``whole`` is the score where all items are right.
     """
-    unit = 100.0 if score > 1 else 1.0
-    share = score / unit
-    return unit * math.sqrt(share * (1 - share) / items) if 0 <= share <= 1 else math.nan
+    share = score / whole
+    return whole * math.sqrt(share * (1 - share) / items) if 0 <= share <= 1 else math.nan
 
 
 def _from_long(rows: Iterator[_Score], source: str) -> ScoreTable:
@@ -243,9 +245,11 @@ def _from_long(rows: Iterator[_Score], source: str) -> ScoreTable:
     errors = np.full_like(scores, np.nan)
     columns = {task: number for number, task in enumerate(tasks)}
     lines = {model: number for number, model in enumerate(models)}
+    percentages = {row.task for row in found.values() if row.score > 1}  # other tasks have shares
     for row in found.values():
         at = lines[row.model], columns[row.task]
-        scores[at], errors[at] = row.score, row.error
+        told = binomial_error(row.score, row.items, whole=100.0 if row.task in percentages else 1.0)
+        scores[at], errors[at] = row.score, told if math.isnan(row.error) else row.error
     return _checked(
         ScoreTable(
             source=source, models=tuple(models), tasks=tuple(tasks), scores=scores,
@@ -285,13 +289,13 @@ def _first_double(names: Sequence[str]) -> str | None:
 # Saved scores and boards
 
 
-def _read_json_files(files: Sequence[Path]) -> ScoreTable:
+def _read_json_files(files: Sequence[Path], *, private: bool) -> ScoreTable:
     source = str(files[0]) if len(files) == 1 else f"{files[0]} and {len(files) - 1} more"
     if len(files) == 1:
         value = read_json(files[0], AnalysisError)
         if isinstance(value, dict) and value.get("schema") == _BOARD:
             return _from_long(_told_apart(_board_json(value, source)), source)
-    return _from_long(_told_apart(_saved_scores(files)), source)
+    return _from_long(_told_apart(_saved_scores(files, private=private)), source)
 
 
 def _told_apart(rows: Iterable[_Score]) -> Iterator[_Score]:
@@ -310,18 +314,23 @@ def _told_apart(rows: Iterable[_Score]) -> Iterator[_Score]:
         yield replace(row, task=task, model=f"{row.model} ({row.team})" if len(teams[row.model]) > 1 else row.model)
 
 
-def _saved_scores(files: Sequence[Path]) -> Iterator[_Score]:
+def _saved_scores(files: Sequence[Path], *, private: bool) -> Iterator[_Score]:
     from vcrgen.scorer.saved import load_means
 
     for file in files:
         if file.suffix.lower() != ".json":
             raise AnalysisError(f"{file}: several files have to be saved scores (preds.scores.json); give one table.")
-        model, language, signature, cells = load_means(file)
-        for cell in cells:
+        saved = load_means(file)
+        if saved.hidden and not private:
+            raise AnalysisError(
+                f"{file} is of a hidden set, whose exact scores are not for publication; analyse the export of its "
+                "board, or mark the report with --private."
+            )
+        for cell in saved.cells:
             exact = cell.metrics["exact"]
             yield _Score(
-                place=str(file), model=_name(model, "model", str(file)), way=signature.short,
-                task=_name(f"{language} {cell.mode} {cell.view.value}", "task", str(file)),
+                place=str(file), model=_name(saved.model, "model", str(file)), way=saved.signature.short,
+                task=_name(f"{saved.language} {cell.mode} {cell.view.value}", "task", str(file)),
                 score=100 * exact.value, error=100 * exact.sd_images,
             )  # fmt: skip
 

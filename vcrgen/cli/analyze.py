@@ -75,14 +75,12 @@ def map_tasks(
     """Show which tasks tell the same story: correlations, a tree, clusters, components."""
     from vcrgen.analysis.map_report import map_document
     from vcrgen.analysis.redundancy import make_map
-    from vcrgen.analysis.tables import read_scores
 
     chosen = checked(MapOptions, given(options))
     shown = report_form(form, out, scores or [])
     shipped = shipped_example(example, "map", scores or [])
-    if shipped:
-        _refuse_lower_is_better(chosen.lower_is_better)
-    table = shipped.load() if shipped else read_scores(scores or [], lower_is_better=chosen.lower_is_better)
+    _check_as_it_is(shipped, chosen)
+    table = shipped.load() if shipped else _read(scores, chosen)
     result = make_map(
         table, method=chosen.method, basis=chosen.basis, clusters=chosen.clusters, seed=chosen.seed,
         draws=chosen.resamples,
@@ -115,6 +113,7 @@ def factors(
     chosen = checked(FactorOptions, given(options))
     shown = report_form(form, out, [*(scores or []), *([spec] if spec else [])])
     shipped = shipped_example(example, "factors", [*(scores or []), spec])
+    _check_as_it_is(shipped, chosen)
     table, wanted = _table_and_spec(scores, spec, shipped, chosen)
     result = fit_factors(table, wanted, seed=chosen.seed, draws=chosen.resamples)
     write_report(
@@ -158,6 +157,7 @@ def prune(
     if shown == "html" and out is None:
         raise AnalysisError("The HTML report is a file: name a folder for it with --out pruned.")
     shipped = shipped_example(example, "prune", [*(scores or []), spec])
+    _check_as_it_is(shipped, chosen)
     with report_folder(out) as folder:  # what cannot be written is said before anything is computed
         table, wanted = _table_and_spec(scores, spec, shipped, chosen)
         result = refine(table, wanted, batch=chosen.batch, seed=chosen.seed, repeats=chosen.resamples)
@@ -202,9 +202,15 @@ def shipped_example(name: str | None, command: str, files: Sequence[Path | None]
     return example(name, command)
 
 
-def _refuse_lower_is_better(tasks: Sequence[str]) -> None:
-    if tasks:
+def _check_as_it_is(shipped: Example | None, chosen: MapOptions | FactorOptions) -> None:
+    if shipped is not None and chosen.lower_is_better:
         raise AnalysisError("--lower-is-better is for files; an example is as it is.")
+
+
+def _read(files: Sequence[Path] | None, chosen: MapOptions | FactorOptions) -> ScoreTable:
+    from vcrgen.analysis.tables import read_scores
+
+    return read_scores(files or [], lower_is_better=chosen.lower_is_better, private=chosen.private)
 
 
 def _table_and_spec(
@@ -212,13 +218,11 @@ def _table_and_spec(
 ) -> tuple[ScoreTable, FactorSpec]:
     """The scores, and the specification with what the options change of it."""
     from vcrgen.analysis.spec import changed, read_spec
-    from vcrgen.analysis.tables import read_scores
 
     if shipped is not None and shipped.spec is not None:
-        _refuse_lower_is_better(chosen.lower_is_better)
         table, wanted = shipped.load(), shipped.spec()
     else:
-        table = read_scores(scores or [], lower_is_better=chosen.lower_is_better)
+        table = _read(scores, chosen)
         if spec is None:
             raise AnalysisError("Name the abilities and their tasks in a YAML file: --spec abilities.yaml.")
         wanted = read_spec(spec, anchor=chosen.anchor)
@@ -237,16 +241,8 @@ def _published(shipped: Example | None) -> dict[str, Any]:
 def settings(command: str, chosen: AnalysisOptions) -> str:
     """One line that says with which options a report was made: the same line gives the same report."""
     values = chosen.model_dump(mode="json", exclude_defaults=True, exclude={"seed", "resamples", "private"})
-    named = [f"{name.replace('_', '-')}: {value}" for name, value in values.items()]
-    return " | ".join(
-        [
-            f"vcrgen {version('vcrgen')}",
-            f"analyze {command}",
-            f"seed: {chosen.seed}",
-            f"resamples: {chosen.resamples}",
-            *named,
-        ]
-    )
+    always = {f"vcrgen {version('vcrgen')}": command, "seed": chosen.seed, "resamples": chosen.resamples}
+    return " | ".join(f"{name.replace('_', '-')}: {value}" for name, value in (always | values).items())
 
 
 def require_packages() -> None:

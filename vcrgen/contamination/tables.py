@@ -11,9 +11,9 @@ from vcrgen.contamination.records import CanaryOutcome, ContaminationReport, Con
 from vcrgen.errors import ScoreError
 from vcrgen.report.escape import escape_markdown, one_line
 from vcrgen.report.forms import as_csv, as_markdown, as_narrow_latex
-from vcrgen.report.table import MINUS, Interval, Number, Percent, Table, TableCell, percent
+from vcrgen.report.table import MINUS, Interval, Number, Percent, PValue, Table, TableCell, percent
 from vcrgen.scorer.records import UNSTATED
-from vcrgen.scorer.tables import FORMATS, p_value
+from vcrgen.scorer.tables import FORMATS
 
 SCHEMA = "vcrgen-contamination-1"
 CSV_COLUMNS = (
@@ -145,7 +145,7 @@ def _contrasts(
         (
             each.theirs.data, each.ours.mode, each.ours.view.label, Percent(each.ours.exact.value),
             Percent(each.theirs.exact.value), Percent(each.value, sign=True),
-            Interval(each.low, each.high, sign=True), p_value(each.p), p_value(each.p_holm), each.verdict.value,
+            Interval(each.low, each.high, sign=True), PValue(each.p), PValue(each.p_holm), each.verdict.value,
         )
         for each in contrasts
     ]  # fmt: skip
