@@ -103,6 +103,15 @@ def test_what_cannot_be_fitted(change: object, sentence: str) -> None:
         fit_factors(table_of(scores), spec_of(3, 3), draws=100)
 
 
+def test_abilities_that_say_the_same_have_no_solution() -> None:
+    rng = np.random.default_rng(0)
+    task = rng.standard_normal(30)
+    scores = np.column_stack([task, 2 * task + 1, rng.standard_normal(30)])
+    spec = FactorSpec(abilities={"A": ("t0",), "B": ("t1",)}, anchor="t2")
+    with pytest.raises(AnalysisError, match=r"No solution was found for t \(scheme path, mode A\): two"):
+        fit_factors(table_of(scores), spec, draws=100)
+
+
 def test_as_many_tasks_as_models_less_one() -> None:
     scores = np.random.default_rng(0).standard_normal((12, 13))
     with pytest.raises(AnalysisError, match=r"'A' has 11 tasks, and there are 12 models"):

@@ -88,7 +88,7 @@ def test_what_a_specification_must_not_be(values: dict[str, object], sentence: s
         ),
         ({"A": ("Co*",), "B": ("Color",)}, None, r"The task 'Color' stands under 'A' and 'B'; take one"),
         ({"A": ("Co*",)}, "Area", r"The anchor 'Area' is no task of the table; the nearest is 'Arena'"),
-        ({"A": ("Arena",)}, "Arena", r"'Arena' of the ability 'A' fits no task"),
+        ({"A": ("Arena",)}, "Arena", r"The anchor 'Arena' stands under the ability 'A' as well"),
     ],
 )
 def test_what_does_not_fit_a_table(abilities: dict[str, tuple[str, ...]], anchor: str | None, sentence: str) -> None:

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from vcrgen.analysis import tables
+from vcrgen.analysis import cells
 from vcrgen.analysis.tables import binomial_error, number_of, read_scores, table_of
 from vcrgen.errors import AnalysisError, ScoreError, VcrgenError
 from vcrgen.scorer import score
@@ -129,7 +129,7 @@ def test_files_that_are_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
             (tmp_path / name).write_bytes(content)
         with pytest.raises(VcrgenError, match=sentence):
             read_scores([tmp_path / name])
-    monkeypatch.setattr(tables, "MAX_BYTES", 10)
+    monkeypatch.setattr(cells, "MAX_BYTES", 10)
     with pytest.raises(AnalysisError, match=r"a\.txt is larger than|wide\.csv is larger than"):
         read_scores([tmp_path / "wide.csv"])  # before anything is read
 

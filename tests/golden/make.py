@@ -1471,7 +1471,7 @@ def analysis(bench: Bench) -> Any:
         "clusters": ("map", "vcr-map", "--on", "abs", "--clusters", 5),
         "anchor": ("factors", "gold-made", "--resamples", 200),
         "chain": ("factors", "gold", "--resamples", 100),
-        "pruned": ("prune", "gold-made", "--resamples", 20, "--loading-min", 0.8),
+        "pruned": ("prune", "gold-made", "--resamples", 20, "--loading-min", 0.8, "--vif-max", 2, "--floor", 1),
         "items": ("items", "items", "--resamples", 200),
         "shorter": ("shorten", "items", "--keep", "30,60", "--resamples", 10, "--error", 3),
     }

@@ -61,7 +61,7 @@ def test_csv_says_of_comparisons_what_the_table_says(compared: tuple[list[RunRes
             assert values == [shown.value, 100 * interval.low, 100 * interval.high]
         assert [exact[name] for name in ("only_a", "only_b")] == [str(cell) for cell in line[8:10]]
         p_values = [float(exact[name]) for name in ("p_mcnemar", "p_images", "p_holm")]
-        assert ["<0.001" if p < 0.001 else f"{p:.3f}" for p in p_values] == list(line[10:])
+        assert ["<0.001" if p < 0.001 else f"{p:.3f}" for p in p_values] == list(map(str, line[10:]))
         assert (jaccard["only_a"], jaccard["p_mcnemar"]) == ("", ""), "the tests are about exact match"
     assert {(row["spans"], row["images"], row["signature"]) for row in rows} == {("4", "3", str(results[0].signature))}
     assert [item.only_a for item in comparisons] == [1, 1]

@@ -14,6 +14,7 @@ import numpy as np
 
 from vcrgen.errors import AnalysisError
 from vcrgen.stats.bootstrap import weights_of
+from vcrgen.stats.paired import benjamini_hochberg
 
 if TYPE_CHECKING:
     from vcrgen.stats.arrays import Bits, Floats, Ints
@@ -27,7 +28,7 @@ _NOTHING = 1e-12  # a variance that is nothing but rounding, of scores with vari
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairwiseCorrelations:
-    """Correlations of all pairs of tasks; all fields are tasks x tasks, NaN where there is none."""
+    """Correlations of all pairs of tasks; arrays are tasks x tasks, NaN where there is none."""
 
     method: Method
     r: Floats
@@ -36,6 +37,7 @@ class PairwiseCorrelations:
     adjusted: Floats  # the same, adjusted for the number of pairs by Benjamini and Hochberg
     low: Floats  # lower end of the 95 % interval
     high: Floats
+    failed: int = 0  # of the resamples, those without a correlation of one pair: of the pair that has most
 
 
 def pairwise(
@@ -61,14 +63,15 @@ def pairwise(
     for i, j in zip(rows.tolist(), columns.tolist(), strict=True):
         both = present[:, i] & present[:, j]
         r[i, j], p[i, j] = r[j, i], p[j, i] = _one(scores[both, i], scores[both, j], method)
-    low, high = np.full_like(r, np.nan), np.full_like(r, np.nan)
+    failed = 0
     if method == "pearson":
-        ends = _percentile_ends(scores, rows, columns, seed=seed, draws=draws, groups=groups)
+        *ends, failed = _percentile_ends(scores, rows, columns, seed=seed, draws=draws, groups=groups)
     else:
         ends = _analytic_ends(r[rows, columns], n[rows, columns], method)
+    low, high = np.full_like(r, np.nan), np.full_like(r, np.nan)
     for each, values in zip((low, high), ends, strict=True):
         each[rows, columns] = each[columns, rows] = values
-    return PairwiseCorrelations(method=method, r=r, n=n, p=p, adjusted=_adjusted(p), low=low, high=high)
+    return PairwiseCorrelations(method=method, r=r, n=n, p=p, adjusted=_adjusted(p), low=low, high=high, failed=failed)
 
 
 def _one(x: Floats, y: Floats, method: Method) -> tuple[float, float]:
@@ -82,39 +85,34 @@ def _one(x: Floats, y: Floats, method: Method) -> tuple[float, float]:
     return float(found.statistic), float(found.pvalue)
 
 
-def _analytic_ends(r: Floats, n: Ints, method: Method) -> tuple[Floats, Floats]:
+def _analytic_ends(r: Floats, n: Ints, method: Method) -> list[Floats]:
     with np.errstate(divide="ignore", invalid="ignore"):
         wide = (1 + r**2 / 2) / (n - 3) if method == "spearman" else 0.437 / (n - 4)
         half = 1.959964 * np.sqrt(wide)
         z = np.arctanh(r)
-        ends = np.tanh(z - half), np.tanh(z + half)
-    return ends
+        return [np.tanh(z - half), np.tanh(z + half)]
 
 
 def _percentile_ends(
     scores: Floats, rows: Ints, columns: Ints, *, seed: int, draws: int, groups: Ints | None
-) -> tuple[Floats, Floats]:
+) -> tuple[Floats, Floats, int]:
+    """Both ends, and how many resamples have no correlation of the pair that has fewest."""
     weights = resamples(len(scores), seed=seed, draws=draws, groups=groups)
     low, high = np.empty(len(rows)), np.empty(len(rows))
-    size = max(1, _BLOCK // (len(scores) + draws))
+    size, failed = max(1, _BLOCK // (len(scores) + draws)), 0
     for start in range(0, len(rows), size):
         part = slice(start, start + size)
         found = _resampled_pairs(_unit(scores), weights, rows[part], columns[part])
         low[part], high[part] = percentile_interval(found)
-    return low, high
+        failed = max(failed, int(np.isnan(found).sum(axis=0).max()))
+    return low, high, failed
 
 
 def _adjusted(p: Floats) -> Floats:
     """The p-values of all pairs, adjusted by Benjamini and Hochberg (1995)."""
     rows, columns = np.triu_indices(len(p), 1)
-    values = p[rows, columns]
-    known = np.flatnonzero(np.isfinite(values))
-    order = known[np.argsort(-values[known], kind="stable")]
-    scaled = values[order] * len(order) / np.arange(len(order), 0, -1)
-    adjusted = np.full_like(values, np.nan)
-    adjusted[order] = np.minimum(1, np.minimum.accumulate(scaled))
     found = np.full_like(p, np.nan)
-    found[rows, columns] = found[columns, rows] = adjusted
+    found[rows, columns] = found[columns, rows] = benjamini_hochberg(p[rows, columns])
     return found
 
 

@@ -19,7 +19,7 @@ from vcrgen.errors import AnalysisError
 from vcrgen.report.escape import escape_latex, escape_markdown, one_line
 from vcrgen.report.forms import as_csv, as_markdown, as_narrow_latex
 from vcrgen.report.pages import Templates
-from vcrgen.report.table import Between, Interval, Number, Percent, Table, TableCell, show
+from vcrgen.report.table import Between, Interval, Number, Percent, PValue, Table, TableCell, show
 
 SCHEMA = "vcrgen-analysis-1"
 FORMATS = ("text", "md", "csv", "latex", "json", "html")
@@ -172,7 +172,7 @@ def _plain(cell: TableCell) -> Any:
     """A cell as a JSON value: shares as shares, both ends of an interval as a list."""
     if isinstance(cell, Interval | Between):
         return [_finite(cell.low), _finite(cell.high)]
-    if isinstance(cell, Number):
+    if isinstance(cell, Number | PValue):
         return _finite(cell.value)
     return _finite(cell.share) if isinstance(cell, Percent) else cell
 

@@ -180,15 +180,7 @@ def _validity(result: FactorResult) -> Section:
                     each.verdict(most=limit),
                 ]
             )  # fmt: skip
-    heads = [
-        "Construct",
-        "Other construct",
-        "Figure",
-        "Value",
-        "95 % interval",
-        "Upper bound",
-        f"At most {limit:g}",
-    ]
+    heads = ["Construct", "With", "Figure", "Value", "95 % interval", "Upper bound", f"At most {limit:g}"]
     table = Table(title="HTMT", heads=heads, labels=3, rows=rows)
     text = [
         "Are the abilities apart from each other? HTMT is the mean correlation between the tasks of two abilities "

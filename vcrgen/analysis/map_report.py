@@ -9,6 +9,7 @@ import numpy as np
 from vcrgen.analysis.document import Document, Drawing, Section
 from vcrgen.analysis.drawings import MOST_TASKS, dendrogram, heatmap, places
 from vcrgen.analysis.redundancy import CorrelationTable, MapResult, cluster_members, nearest
+from vcrgen.analysis.tables import ScoreTable
 from vcrgen.analysis.wording import CELL, between, few_models, number, p_value
 from vcrgen.report.table import Number, Percent, Table, TableCell
 
@@ -118,12 +119,23 @@ def _heatmap(result: MapResult, shown: str) -> Section:
             "Each r is over the models that have both scores (their number stands beside it). p (BH) is adjusted for "
             "the number of pairs by Benjamini and Hochberg."
         )
+        text.append(_intervals(result))
     if width == 8:
         text.append(
             "r without noise is r divided by the root of both shares that are not noise: what it would be if every "
             "score were exact. It can be above 1 where these shares are estimated too low."
         )
     return Section(title="Correlations", text=text, drawings=drawings, details=[pairs])
+
+
+def _intervals(result: MapResult) -> str:
+    """How the intervals were made."""
+    found = result.correlations
+    if found.method != "pearson":
+        return "Intervals are 95 % intervals by Fisher's z, which take the models as independent of each other."
+    units = "families of models" if isinstance(result.table, ScoreTable) and result.table.families else "models"
+    failed = f"; in {found.failed:,} of them some pair has no correlation" if found.failed else ""
+    return f"Intervals are 95 % percentile intervals of {result.draws:,} resamples of {units}{failed}."
 
 
 def _tree(result: MapResult, shown: str) -> Section:
@@ -169,6 +181,7 @@ def _clusters(result: MapResult, shown: str) -> Section:
         text.append(
             "Together is the share of resamples of the models in which two tasks of a cluster are in one cluster "
             "again: the least and the mean of its pairs."
+            + (f" {found.failed} resamples lack a correlation and are left out." if found.failed else "")
         )
         details.append(
             Table(

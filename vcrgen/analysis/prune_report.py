@@ -117,10 +117,10 @@ def _ranking(result: Refinement) -> Section:
     for label, field, decimals, high in better_high:
         value = float(getattr(own, field)[0])
         drawn = np.asarray(getattr(others, field), float)
-        ends = np.nanpercentile(drawn, [5, 95])
+        ends = _ends(drawn)
         as_good = float((drawn >= value).mean() if high else (drawn <= value).mean())
         rows.append(
-            [label, _cell(value, decimals), *(_cell(float(end), decimals) for end in ends), Percent(as_good, 0)]
+            [label, number(value, decimals), *(number(float(end), decimals) for end in ends), Percent(as_good, 0)]
         )
     flips = int(own.flips[0])
     claim = (
@@ -138,16 +138,18 @@ def _ranking(result: Refinement) -> Section:
     return Section(title="Ranking", text=text, tables=[table])
 
 
-def _cell(value: float, decimals: int) -> TableCell:
-    return number(value, decimals)
+def _ends(drawn: Floats) -> Floats:
+    """What 5 % and 95 % of the random sets stay below, of those that have the figure."""
+    known = drawn[np.isfinite(drawn)]
+    found: Floats = np.percentile(known, [5, 95]) if len(known) else np.full(2, np.nan)
+    return found
 
 
 def _figures(result: Refinement) -> Section:
     rows: list[list[TableCell]] = []
     for label, field in _FIGURES:
         drawn = _of(result.random_fits, field)
-        known = drawn[np.isfinite(drawn)]
-        ends = np.percentile(known, [5, 95]) if len(known) else (np.nan, np.nan)
+        ends = _ends(drawn)
         rows.append(
             [
                 label, number(float(_of(result.before, field)[0])), number(float(_of(result.after, field)[0])),
@@ -156,7 +158,7 @@ def _figures(result: Refinement) -> Section:
         )  # fmt: skip
     if result.bound.structure.anchor is not None:
         r2 = [of.fit.r2[:, -1] for of in (result.before, result.after, result.random_fits)]
-        ends = np.nanpercentile(r2[2], [5, 95])
+        ends = _ends(r2[2])
         rows.append(
             ["R2 of the anchor", *(number(float(each[0])) for each in r2[:2]), *(number(float(e)) for e in ends)]
         )

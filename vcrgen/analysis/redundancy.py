@@ -15,6 +15,7 @@ import numpy as np
 
 from vcrgen.analysis.correlations import (
     FEWEST,
+    MOST_FAILED,
     Method,
     PairwiseCorrelations,
     correlation_matrix,
@@ -62,6 +63,7 @@ class Clusters:
     silhouettes: dict[int, float]  # of each number of clusters that was tried
     chosen: bool  # whether the number of clusters was given, and not taken by the silhouette
     together: Floats | None  # tasks x tasks: share of resamples in which both are in one cluster; None without scores
+    failed: int = 0  # resamples that lack some correlation; if they are more than 5 %, nothing is said
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +88,7 @@ class MapResult:
 
     table: ScoreTable | CorrelationTable
     basis: Basis
+    draws: int  # resamples of the models
     correlations: PairwiseCorrelations
     complete: int  # models with a score on every task
     tree: Floats  # merges as SciPy has them: two nodes, their distance, how many tasks
@@ -145,7 +148,7 @@ def make_map(
     whole = table.complete()
     enough = len(whole.models) >= FEWEST_MODELS and bool((np.ptp(whole.scores, axis=0) > 0).all())
     return MapResult(
-        table=table, basis=basis, correlations=found, complete=len(whole.models), tree=tree, order=order,
+        table=table, basis=basis, draws=draws, correlations=found, complete=len(whole.models), tree=tree, order=order,
         clusters=grouped,
         components=_components(correlation_matrix(whole.scores), len(whole.models), seed) if enough else None,
         predicted=predicted_shares(whole.scores) if enough else None,
@@ -161,7 +164,7 @@ def _map_of_correlations(table: CorrelationTable, basis: Basis, clusters: int | 
     )  # fmt: skip
     tree, order = make_tree(_on(basis, table.r))
     return MapResult(
-        table=table, basis=basis, correlations=found, complete=table.models, tree=tree, order=order,
+        table=table, basis=basis, draws=0, correlations=found, complete=table.models, tree=tree, order=order,
         clusters=_clusters(_on(basis, table.r), clusters, seed, None),
         components=_components(table.r, table.models, seed), predicted=None, reliable=None,
     )  # fmt: skip
@@ -212,15 +215,16 @@ def _clusters(rows: Floats, wanted: int | None, seed: int, drawn: Sequence[Float
         found = len(set(labels))
         tried[count] = (labels, inertia, float(silhouette_score(rows, labels)) if 1 < found < len(rows) else 0.0)
     best = wanted or max(tried, key=lambda count: (tried[count][2], -count))
-    together = None
+    together, failed = None, 0
     if drawn is not None:
         usable = [each for each in drawn if np.isfinite(each).all()]
         found_in = [np.array(k_means(each, best, seed=seed, starts=STARTS_RESAMPLED)[0]) for each in usable]
         shares = np.mean([labels[:, None] == labels for labels in found_in], axis=0) if found_in else None
-        together = shares if len(usable) >= 0.95 * len(drawn) else None
+        failed = len(drawn) - len(usable)
+        together = shares if failed <= MOST_FAILED * len(drawn) else None
     return Clusters(
         labels=tried[best][0], inertia=tried[best][1], silhouettes={count: each[2] for count, each in tried.items()},
-        chosen=wanted is not None, together=together,
+        chosen=wanted is not None, together=together, failed=failed,
     )  # fmt: skip
 
 

@@ -145,6 +145,10 @@ def bind(spec: FactorSpec, tasks: Sequence[str]) -> BoundSpec:
         found: dict[str, None] = {}
         for pattern in patterns:
             fitting = [task for task in tasks if _fits(pattern, task) and task != spec.anchor]
+            if pattern == spec.anchor:
+                raise AnalysisError(
+                    f"The anchor {pattern!r} stands under the ability {ability!r} as well; take it out."
+                )
             if not fitting:
                 raise AnalysisError(f"{pattern!r} of the ability {ability!r} fits no task{_nearest(pattern, tasks)}.")
             found |= dict.fromkeys(fitting)

@@ -6,29 +6,25 @@ is missing stays missing: an empty cell, ``-``, ``nan``. The same as a long tabl
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from vcrgen.analysis.cells import Cells, check_size, read_cells
 from vcrgen.errors import AnalysisError, LeaderboardError
 from vcrgen.published.facts import check_name
-from vcrgen.reading import decode, read_json
+from vcrgen.reading import read_json
 
 if TYPE_CHECKING:
     from vcrgen.stats.arrays import Bits, Floats, Ints
 
-MAX_BYTES = 64 << 20
-MAX_CELLS = 4_000_000
-MAX_COLUMNS = 1000
 MAX_TASKS = 300
-MAX_MODELS = 20_000
+MAX_MODELS = 5000
 MAX_TEXT = 1000  # characters of a cell
 MISSING = {"", "-", "\N{EN DASH}", "nan", "null", "none", "n/a", "na", "<na>", "#n/a"}
 LONG = ("model", "task", "score")
@@ -36,7 +32,6 @@ MORE = ("se", "items", "family", "released")  # further columns of a long table
 ABOUT_MODELS = ("family", "released")  # those of them that a wide table may have as well
 BOARD_COLUMNS = ("kind", "set", "mode", "view", "signature", "exact")
 _BOARD, _SAVED = "vcrgen-board-1", "vcrgen-scores-2"
-Cells = list[Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -96,11 +91,11 @@ def read_scores(files: Sequence[Path], *, lower_is_better: Sequence[str] = ()) -
     if not files:
         raise AnalysisError("Name a table of scores, or take data that ships with vcrgen: --example gold.")
     for file in files:
-        _check_size(file)
+        check_size(file)
     if len(files) > 1 or files[0].suffix.lower() == ".json":
         table = _read_json_files(files)
     else:
-        table = table_of(_grid(files[0]), str(files[0]))
+        table = table_of(read_cells(files[0]), str(files[0]))
     return _turned(table, lower_is_better)
 
 
@@ -136,77 +131,6 @@ def number_of(cell: Any, place: str) -> float:
     if math.isinf(value) or abs(value) > 1e100:  # whose squares still are numbers
         raise AnalysisError(f"{place}: {str(cell)[:40]!r} is no number; leave the cell empty if there is no score.")
     return value
-
-
-def _check_size(file: Path) -> None:
-    try:
-        if not file.is_file():
-            raise AnalysisError(f"{file} is not a file; name a table of scores (CSV, TSV, xlsx, Parquet, JSON).")
-        if file.stat().st_size > MAX_BYTES:
-            raise AnalysisError(f"{file} is larger than {MAX_BYTES >> 20} MiB, so it is not a table of scores.")
-    except (OSError, ValueError) as error:
-        raise AnalysisError(f"{file} cannot be read ({getattr(error, 'strerror', None) or error}).") from None
-
-
-def _grid(file: Path) -> Iterator[Cells]:
-    readers: Mapping[str, Callable[[Path], Iterator[Cells]]] = {
-        ".csv": lambda path: _separated(path, ","),
-        ".tsv": lambda path: _separated(path, "\t"),
-        ".xlsx": _sheet,
-        ".parquet": _parquet,
-    }
-    if file.suffix.lower() not in readers:
-        raise AnalysisError(f"{file}: scores are read from {', '.join(readers)} and .json; save it as one of these.")
-    total = 0
-    for cells in readers[file.suffix.lower()](file):
-        total += len(cells)
-        if len(cells) > MAX_COLUMNS or total > MAX_CELLS:
-            raise AnalysisError(f"{file} has more than {MAX_COLUMNS:,} columns or {MAX_CELLS:,} cells.")
-        yield cells
-
-
-def _separated(file: Path, delimiter: str) -> Iterator[Cells]:
-    try:
-        text = decode(file.read_bytes(), file, 1, AnalysisError)
-    except OSError as error:
-        raise AnalysisError(f"{file} cannot be read ({error.strerror}).") from None
-    csv.field_size_limit(MAX_BYTES)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    try:
-        yield from (list(cells) for cells in reader if cells)
-    except csv.Error as problem:
-        raise AnalysisError(f"{file}, line {reader.line_num}: this is not a table ({problem}).") from None
-
-
-def _sheet(file: Path) -> Iterator[Cells]:
-    from vcrgen.scorer.predictions.xlsx import sheet_rows
-
-    width = 0
-    for number, cells in enumerate(sheet_rows(file)):
-        width = width or max(cells, default=-1) + 1  # the first row names the columns
-        if number and any(column >= width and value is not None for column, value in cells.items()):
-            raise AnalysisError(f"{file}, row {number + 1}: it has more cells than the first row has names.")
-        if number == 0 or any(value is not None for value in cells.values()):
-            yield [cells.get(column) for column in range(width)]
-
-
-def _parquet(file: Path) -> Iterator[Cells]:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        with pq.ParquetFile(file) as opened:
-            meta = opened.metadata
-            size = sum(meta.row_group(number).total_byte_size for number in range(meta.num_row_groups))
-            if meta.num_columns > MAX_COLUMNS or meta.num_columns * meta.num_rows > MAX_CELLS or size > 8 * MAX_BYTES:
-                raise AnalysisError(f"{file} has more than {MAX_COLUMNS:,} columns or {MAX_CELLS:,} cells.")
-            yield list(opened.schema_arrow.names)
-            for batch in opened.iter_batches(8192, use_threads=False):
-                yield from map(list, zip(*(column.to_pylist() for column in batch.columns), strict=True))
-    except (pa.ArrowException, OSError, ValueError) as problem:
-        raise AnalysisError(
-            f"{file} cannot be read as Parquet ({str(problem).splitlines()[0][:200]}); write it again."
-        ) from None
 
 
 def _head(cell: Any, place: str) -> str:
@@ -313,10 +237,8 @@ def _from_long(rows: Iterator[_Score], source: str) -> ScoreTable:
             raise AnalysisError(f"{row.place}: {row.model!r} is of the family {models[row.model]!r} above.")
         found[row.model, row.task] = row
         tasks[row.task] = None
-        if len(models) > MAX_MODELS or len(tasks) > MAX_TASKS or len(models) * len(tasks) > MAX_CELLS:
-            raise AnalysisError(
-                f"{source} has more than {MAX_MODELS:,} models, {MAX_TASKS:,} tasks or a cell too many."
-            )
+        if len(models) > MAX_MODELS or len(tasks) > MAX_TASKS:
+            raise AnalysisError(f"{source} has more than {MAX_MODELS:,} models or {MAX_TASKS:,} tasks.")
     scores = np.full((len(models), len(tasks)), np.nan)
     errors = np.full_like(scores, np.nan)
     columns = {task: number for number, task in enumerate(tasks)}

@@ -7,13 +7,12 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from vcrgen.analysis.factors import FEW_A_TASK, FEW_MODELS, FactorEstimate
-from vcrgen.report.table import Between, Number, Table, TableCell
+from vcrgen.report.table import Between, Number, PValue, Table, TableCell
 
 if TYPE_CHECKING:
     from vcrgen.analysis.tables import ScoreTable
 
 CELL = 3  # decimals of correlations, loadings and the like
-SMALLEST_P = 0.001
 
 
 def few_models(models: int, largest: int = 0) -> Iterator[str]:
@@ -45,11 +44,9 @@ def figure(of: FactorEstimate, decimals: int = CELL) -> tuple[TableCell, TableCe
     return number(of.value, decimals), between(of.low, of.high, decimals)
 
 
-def p_value(p: float) -> str | None:
-    """A p-value as people read it."""
-    if not math.isfinite(p):
-        return None
-    return f"{p:.3f}" if p >= SMALLEST_P else f"<{SMALLEST_P}"
+def p_value(p: float) -> PValue | None:
+    """A p-value as a cell; None where it is not known."""
+    return PValue(p) if math.isfinite(p) else None
 
 
 def resampling_note(draws: int, failed: int, table: ScoreTable) -> str:
@@ -69,8 +66,3 @@ def errata_table(rows: Sequence[Sequence[str]]) -> Table:
         labels=len(heads),
         rows=lines,
     )
-
-
-def listed(names: Sequence[str], most: int = 6) -> str:
-    """Names by commas, the last ones cut off."""
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")

@@ -79,9 +79,7 @@ def map_tasks(
 
     chosen = checked(MapOptions, given(options))
     shown = report_form(form, out, scores or [])
-    shipped = shipped_example(example, "map", scores or [])
-    if shipped:
-        _refuse_lower_is_better(chosen.lower_is_better)
+    shipped = shipped_example(example, "map", scores or [], lower_is_better=chosen.lower_is_better)
     table = shipped.load() if shipped else read_scores(scores or [], lower_is_better=chosen.lower_is_better)
     result = make_map(
         table, method=chosen.method, basis=chosen.basis, clusters=chosen.clusters, seed=chosen.seed,
@@ -114,7 +112,9 @@ def factors(
 
     chosen = checked(FactorOptions, given(options))
     shown = report_form(form, out, [*(scores or []), *([spec] if spec else [])])
-    shipped = shipped_example(example, "factors", [*(scores or []), spec])
+    shipped = shipped_example(
+        example, "factors", [*(scores or []), *([spec] if spec else [])], lower_is_better=chosen.lower_is_better
+    )
     table, wanted = _table_and_spec(scores, spec, shipped, chosen)
     result = fit_factors(table, wanted, seed=chosen.seed, draws=chosen.resamples)
     write_report(
@@ -157,7 +157,9 @@ def prune(
     shown = form_of(form or ("html" if out else "text"), "")
     if shown == "html" and out is None:
         raise AnalysisError("The HTML report is a file: name a folder for it with --out pruned.")
-    shipped = shipped_example(example, "prune", [*(scores or []), spec])
+    shipped = shipped_example(
+        example, "prune", [*(scores or []), *([spec] if spec else [])], lower_is_better=chosen.lower_is_better
+    )
     with report_folder(out) as folder:  # what cannot be written is said before anything is computed
         table, wanted = _table_and_spec(scores, spec, shipped, chosen)
         result = refine(table, wanted, batch=chosen.batch, seed=chosen.seed, repeats=chosen.resamples)
@@ -187,24 +189,23 @@ def write_folder(document: Document, form: str, folder: Path, files: Mapping[str
         write_text(folder / name, text)
 
 
-def shipped_example(name: str | None, command: str, files: Sequence[Path | None]) -> Example | None:
-    """The example that is asked for in place of files; None if none is.
+def shipped_example(
+    name: str | None, command: str, files: Sequence[Path], *, lower_is_better: Sequence[str] = ()
+) -> Example | None:
+    """What ships with the package under a name; None if none is asked for.
 
     Raises:
-        AnalysisError: The command does not take it, or there are files as well.
+        AnalysisError: The command does not take it, or there are files, or tasks to turn around, as well.
     """
     from vcrgen.analysis.examples import example
 
     if name is None:
         return None
-    if any(files):
+    if files:
         raise AnalysisError("--example takes the place of files; give one of them.")
-    return example(name, command)
-
-
-def _refuse_lower_is_better(tasks: Sequence[str]) -> None:
-    if tasks:
+    if lower_is_better:
         raise AnalysisError("--lower-is-better is for files; an example is as it is.")
+    return example(name, command)
 
 
 def _table_and_spec(
@@ -215,7 +216,6 @@ def _table_and_spec(
     from vcrgen.analysis.tables import read_scores
 
     if shipped is not None and shipped.spec is not None:
-        _refuse_lower_is_better(chosen.lower_is_better)
         table, wanted = shipped.load(), shipped.spec()
     else:
         table = read_scores(scores or [], lower_is_better=chosen.lower_is_better)
@@ -237,16 +237,8 @@ def _published(shipped: Example | None) -> dict[str, Any]:
 def settings(command: str, chosen: AnalysisOptions) -> str:
     """One line that says with which options a report was made: the same line gives the same report."""
     values = chosen.model_dump(mode="json", exclude_defaults=True, exclude={"seed", "resamples", "private"})
-    named = [f"{name.replace('_', '-')}: {value}" for name, value in values.items()]
-    return " | ".join(
-        [
-            f"vcrgen {version('vcrgen')}",
-            f"analyze {command}",
-            f"seed: {chosen.seed}",
-            f"resamples: {chosen.resamples}",
-            *named,
-        ]
-    )
+    always = {f"vcrgen {version('vcrgen')}": command, "seed": chosen.seed, "resamples": chosen.resamples}
+    return " | ".join(f"{name.replace('_', '-')}: {value}" for name, value in (always | values).items())
 
 
 def require_packages() -> None:

@@ -10,7 +10,7 @@ import io
 from collections.abc import Sequence
 
 from vcrgen.report.escape import escape_formula, escape_latex, escape_markdown
-from vcrgen.report.table import Number, Percent, Table, TableCell, show
+from vcrgen.report.table import Number, Percent, PValue, Table, TableCell, show
 
 # Small, and scaled where it is wider than the column or the page.
 _FITTED = r"""{\footnotesize\setlength{\tabcolsep}{3pt}%
@@ -71,7 +71,7 @@ def as_csv(table: Table, *, quote_texts: bool = False) -> str:
 
 
 def _bare(cell: TableCell) -> str | float | None:
-    if isinstance(cell, Number | Percent):
+    if isinstance(cell, Number | Percent | PValue):
         return cell.value
     return cell if cell is None or isinstance(cell, int) else escape_formula(show(cell))
 

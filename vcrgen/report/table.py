@@ -1,7 +1,8 @@
 """A table of typed cells. This is the only place where numbers are rounded: results and files keep them as they are.
 
-A cell is a text, a whole number, a :class:`Number`, :class:`Percent`, :class:`Interval` or :class:`Between`, or None
-for what is missing. ``str`` of a cell is what people read: ``str(Percent(0.12345, sign=True))`` is ``+12.35``.
+A cell is a text, a whole number, a :class:`Number`, :class:`Percent`, :class:`Interval`, :class:`Between` or
+:class:`PValue`, or None for what is missing. ``str`` of a cell is what people read: ``str(Percent(0.12345, sign=True))``
+is ``+12.35``.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import TypeAlias
 MINUS = "\N{MINUS SIGN}"
 DASH = "\N{EN DASH}"  # stands for what is missing
 DECIMALS = 2  # where nothing else is said
+SMALLEST_P = 0.001  # that people read; files for programs have all digits
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +82,17 @@ class Between:
         return " to ".join(self.ends)
 
 
-TableCell: TypeAlias = str | int | Number | Percent | Interval | Between | None
+@dataclass(frozen=True, slots=True)
+class PValue:
+    """A p-value, of which people read three digits."""
+
+    value: float
+
+    def __str__(self) -> str:
+        return f"{self.value:.3f}" if self.value >= SMALLEST_P else f"<{SMALLEST_P}"
+
+
+TableCell: TypeAlias = str | int | Number | Percent | Interval | Between | PValue | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

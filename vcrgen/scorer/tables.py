@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from vcrgen.errors import ScoreError
 from vcrgen.report.escape import escape_markdown, one_line
 from vcrgen.report.forms import as_csv, as_markdown, as_narrow_latex
-from vcrgen.report.table import MINUS, Interval, Number, Percent, Table, TableCell
+from vcrgen.report.table import MINUS, Interval, Number, Percent, PValue, Table, TableCell
 from vcrgen.scorer.comparison import Comparison
 from vcrgen.scorer.join import PROBLEMS
 from vcrgen.scorer.results import CellResult, Estimate, RunResult, require_one_signature
@@ -24,7 +24,6 @@ METRIC_LABELS = {
 }  # fmt: skip
 MAIN_METRICS = ("exact", "jaccard")
 SIDE_METRICS = tuple(name for name in METRIC_LABELS if name not in MAIN_METRICS)
-SMALLEST_P = 0.001  # that people read; files for programs have all digits
 SCORES = "Scores, in percent"
 DIFFERENCE = f"VI+TEI {MINUS} TEI"
 FORMATS = ("text", "md", "csv", "latex", "json", "html")
@@ -67,7 +66,7 @@ def comparison_table(comparisons: Sequence[Comparison]) -> Table:
     rows: list[Row] = []
     for item in comparisons:
         names = (item.a, item.b, item.mode, item.view.label)
-        p_values = map(_p_value, (item.p_mcnemar, item.p_images, item.p_holm))
+        p_values = map(PValue, (item.p_mcnemar, item.p_images, item.p_holm))
         rows.append((*names, *_main(item.metrics, sign=True), item.only_a, item.only_b, *p_values))
     differences = ("Exact match", "95 % interval", "Jaccard", "95 % interval")
     heads = ("A", "B", "Mode", "View", *differences, "Only A", "Only B", "McNemar p", "Boot p", "Holm p")
@@ -136,10 +135,6 @@ def _main(metrics: Mapping[str, Estimate], *, sign: bool = False, deviations: bo
             yield Percent(estimate.sd_spans)
             yield Percent(estimate.sd_images)
         yield Interval(estimate.low, estimate.high, sign=sign)
-
-
-def _p_value(p: float) -> str:
-    return f"{p:.3f}" if p >= SMALLEST_P else f"<{SMALLEST_P}"
 
 
 def _main_heads(*deviations: str) -> Iterator[str]:

@@ -25,10 +25,10 @@ from vcrgen.analysis.items.hardness import Hardness, what_makes_hard
 from vcrgen.analysis.items.irt import FEWEST_FOR_2PL, MOST_CELLS, ItemModel, fit_items
 from vcrgen.analysis.items.table import FEW_MODELS, ItemTable, check_size
 from vcrgen.analysis.items.traits import span_traits
+from vcrgen.analysis.wording import between, number, p_value
 from vcrgen.errors import AnalysisError
 from vcrgen.report.charts import curve, histogram
-from vcrgen.report.table import Between, Interval, Number, Percent, Table, TableCell
-from vcrgen.scorer.tables import SMALLEST_P
+from vcrgen.report.table import Interval, Number, Percent, Table, TableCell
 
 if TYPE_CHECKING:
     from vcrgen.stats.arrays import Floats
@@ -110,7 +110,7 @@ def items_document(result: ItemResult, *, settings: str) -> Document:
         lead=f"{described(table)}, from {table.source}.",
         sections=sections,
         not_shown=_NOT_SHOWN + ((_NOT_CAUSES,) if result.hardness is not None else ()),
-        warnings=[*few_models(table), *result.notes],
+        warnings=[*table_warnings(table), *result.notes],
         settings=settings,
         private=table.hidden,
     )
@@ -123,7 +123,7 @@ def described(table: ItemTable) -> str:
     return f"{len(table.models)} models, {len(table.items)} items{images}{metric}"
 
 
-def few_models(table: ItemTable) -> list[str]:
+def table_warnings(table: ItemTable) -> list[str]:
     """The warning of few models, and what missing cells there are."""
     warnings = []
     if len(table.models) < FEW_MODELS:
@@ -141,24 +141,9 @@ def few_models(table: ItemTable) -> list[str]:
     return warnings
 
 
-def number(value: float, decimals: int = 2, *, sign: bool = False) -> Number:
-    """A number of a table, or nothing for NaN."""
-    return Number(float(value) if math.isfinite(value) else None, decimals, sign)
-
-
 def share(value: float, decimals: int = 1) -> Percent:
     """A share of a table, or nothing for NaN."""
     return Percent(float(value) if math.isfinite(value) else None, decimals)
-
-
-def between(low: float, high: float, decimals: int = 2) -> Between | None:
-    """An interval of a table, or nothing if one of its ends is NaN."""
-    return Between(float(low), float(high), decimals) if math.isfinite(low) and math.isfinite(high) else None
-
-
-def p_value(p: float) -> str:
-    """A p-value of a table."""
-    return f"{p:.3f}" if p >= SMALLEST_P else f"<{SMALLEST_P}"
 
 
 def _models(result: ItemResult) -> Section:
@@ -170,7 +155,7 @@ def _models(result: ItemResult) -> Section:
         cells: list[TableCell] = [table.models[row], int(counts[row]), share(means[row], 2), share(errors[row], 2)]
         cells.append(Interval(float(low[row]), float(high[row])))
         if model is not None:
-            cells += [number(model.ability[row]), number(model.ability_error[row])]
+            cells += [number(model.ability[row], 2), number(model.ability_error[row], 2)]
         rows.append(cells)
     heads = ["Model", "Items", "Score, %", "Error", "95 % interval"]
     heads += ["Ability", "Error"] if model is not None else []
@@ -194,7 +179,7 @@ def _reliability(result: ItemResult) -> Section:
         ("Cronbach's alpha", *_estimate(found.alpha)),
         (f"Split-half, random halves of the {unit}", *_estimate(found.halves)),
         (f"Generalisability, {unit} drawn anew", number(found.generalisability, 3), None),
-        ("Standard error of a score against the others, points", number(100 * found.error), None),
+        ("Standard error of a score against the others, points", number(100 * found.error, 2), None),
     ]
     for wanted in RELIABLE:
         needed = found.needed(wanted)
@@ -244,12 +229,17 @@ def _all_items(result: ItemResult) -> Section:
     place = {} if model is None else {int(item): number for number, item in enumerate(model.items)}
     rows: list[Sequence[TableCell]] = []
     for item, name in enumerate(table.items):
-        cells: list[TableCell] = [name, int(figures.models[item]), share(figures.p[item]), number(figures.rest[item])]
-        cells += [between(figures.low[item], figures.high[item]), number(figures.alpha_dropped[item], 4)]
+        cells: list[TableCell] = [
+            name,
+            int(figures.models[item]),
+            share(figures.p[item]),
+            number(figures.rest[item], 2),
+        ]
+        cells += [between(figures.low[item], figures.high[item], 2), number(figures.alpha_dropped[item], 4)]
         if model is not None:
             at = place.get(item)
             values = (model.difficulty, model.difficulty_error, model.slope, model.slope_error)
-            cells += [None if at is None else number(each[at]) for each in values]
+            cells += [None if at is None else number(each[at], 2) for each in values]
         rows.append(cells)
     heads = ["Item", "Models", "Solved, %", "Item-rest r", "95 % interval", "Alpha without"]
     heads += ["Difficulty", "Error", "Slope", "Error"] if model is not None else []
@@ -308,8 +298,8 @@ def _suspects(result: ItemResult) -> Section:
     tables = [Table(title="Items to look at", heads=("What", "Number"), labels=1, rows=counts)]
     if len(negative):
         rows = [
-            (table.items[item], share(figures.p[item]), number(figures.rest[item]),
-             between(figures.low[item], figures.high[item]), p_value(float(figures.adjusted[item])))
+            (table.items[item], share(figures.p[item]), number(figures.rest[item], 2),
+             between(figures.low[item], figures.high[item], 2), p_value(float(figures.adjusted[item])))
             for item in negative.tolist()
         ]  # fmt: skip
         heads = ("Item", "Solved, %", "Item-rest r", "95 % interval", "Adjusted p")
@@ -335,7 +325,7 @@ def _item_model(result: ItemResult, model: ItemModel) -> Section:
         ((at + _REACH) / (2 * _REACH), float(told_here / told.max())) for at, told_here in zip(grid, told, strict=True)
     ]
     rows = [
-        (number(at, 1, sign=True), number(told_here), number(1 / math.sqrt(told_here + 1)))
+        (Number(at, 1, sign=True), number(told_here, 2), number(1 / math.sqrt(told_here + 1), 2))
         for at, told_here in zip(grid[::4], told[::4], strict=True)
     ]
     left = len(result.table.items) - len(model.items)
@@ -411,7 +401,7 @@ def _hardness(found: Hardness) -> Section:
         ratio, low, high = weight.odds_ratio
         verdict = "easier" if low > 1 else "harder" if high < 1 else "cannot be told"
         rows.append(
-            (weight.trait.name, weight.trait.unit, number(ratio), between(low, high), p_value(weight.p), verdict)
+            (weight.trait.name, weight.trait.unit, number(ratio, 2), between(low, high, 2), p_value(weight.p), verdict)
         )
     spreads = [("Models", found.of_models), ("Images", found.of_images), ("Spans of an image", found.of_items)]
     text = [
@@ -431,7 +421,7 @@ def _hardness(found: Hardness) -> Section:
             ),
             Table(
                 title="Spread of the random effects", heads=("Effect", "Standard deviation, log-odds"), labels=1,
-                rows=[(name, number(spread)) for name, spread in spreads],
+                rows=[(name, number(spread, 2)) for name, spread in spreads],
             ),
         ],
     )  # fmt: skip

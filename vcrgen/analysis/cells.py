@@ -1,0 +1,90 @@
+"""Cells of tables in files, row by row: CSV, TSV, xlsx and Parquet. Limits come before reading."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from vcrgen.errors import AnalysisError
+from vcrgen.reading import decode
+
+MAX_BYTES = 64 << 20
+MAX_CELLS = 4_000_000
+MAX_COLUMNS = 1000
+Cells = list[Any]
+
+
+def check_size(file: Path) -> None:
+    """Refuse what is no file, or too large for a table of scores."""
+    try:
+        if not file.is_file():
+            raise AnalysisError(f"{file} is not a file; name a table of scores (CSV, TSV, xlsx, Parquet, JSON).")
+        if file.stat().st_size > MAX_BYTES:
+            raise AnalysisError(f"{file} is larger than {MAX_BYTES >> 20} MiB, so it is not a table of scores.")
+    except (OSError, ValueError) as error:
+        raise AnalysisError(f"{file} cannot be read ({getattr(error, 'strerror', None) or error}).") from None
+
+
+def read_cells(file: Path) -> Iterator[Cells]:
+    """The rows of a table, the first of which names the columns; what kind it is is told by the name."""
+    readers: Mapping[str, Callable[[Path], Iterator[Cells]]] = {
+        ".csv": lambda path: _separated(path, ","),
+        ".tsv": lambda path: _separated(path, "\t"),
+        ".xlsx": _sheet,
+        ".parquet": _parquet,
+    }
+    if file.suffix.lower() not in readers:
+        raise AnalysisError(f"{file}: scores are read from {', '.join(readers)} and .json; save it as one of these.")
+    total = 0
+    for cells in readers[file.suffix.lower()](file):
+        total += len(cells)
+        if len(cells) > MAX_COLUMNS or total > MAX_CELLS:
+            raise AnalysisError(f"{file} has more than {MAX_COLUMNS:,} columns or {MAX_CELLS:,} cells.")
+        yield cells
+
+
+def _separated(file: Path, delimiter: str) -> Iterator[Cells]:
+    try:
+        text = decode(file.read_bytes(), file, 1, AnalysisError)
+    except OSError as error:
+        raise AnalysisError(f"{file} cannot be read ({error.strerror}).") from None
+    csv.field_size_limit(MAX_BYTES)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    try:
+        yield from (list(cells) for cells in reader if cells)
+    except csv.Error as problem:
+        raise AnalysisError(f"{file}, line {reader.line_num}: this is not a table ({problem}).") from None
+
+
+def _sheet(file: Path) -> Iterator[Cells]:
+    from vcrgen.scorer.predictions.xlsx import sheet_rows
+
+    width = 0
+    for number, cells in enumerate(sheet_rows(file)):
+        width = width or max(cells, default=-1) + 1  # the first row names the columns
+        if number and any(column >= width and value is not None for column, value in cells.items()):
+            raise AnalysisError(f"{file}, row {number + 1}: it has more cells than the first row has names.")
+        if number == 0 or any(value is not None for value in cells.values()):
+            yield [cells.get(column) for column in range(width)]
+
+
+def _parquet(file: Path) -> Iterator[Cells]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(file) as opened:
+            meta = opened.metadata
+            size = sum(meta.row_group(number).total_byte_size for number in range(meta.num_row_groups))
+            if meta.num_columns > MAX_COLUMNS or meta.num_columns * meta.num_rows > MAX_CELLS or size > 8 * MAX_BYTES:
+                raise AnalysisError(f"{file} has more than {MAX_COLUMNS:,} columns or {MAX_CELLS:,} cells.")
+            yield list(opened.schema_arrow.names)
+            for batch in opened.iter_batches(8192, use_threads=False):
+                yield from map(list, zip(*(column.to_pylist() for column in batch.columns), strict=True))
+    except (pa.ArrowException, OSError, ValueError) as problem:
+        raise AnalysisError(
+            f"{file} cannot be read as Parquet ({str(problem).splitlines()[0][:200]}); write it again."
+        ) from None
