@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 MOST_LISTED = 20  # items in a table that is not folded
 MOST_EFFECTS = 1 << 31  # models squared times items, up to which the mixed model is fitted
 RELIABLE = (0.90, 0.95)
-_REACH, _POINTS = 4.0, 33  # of the information curve
+_REACH, _POINTS = 4.0, 17  # of the information curve
 _P_TICKS = ((0.0, "0"), (0.5, "50 % solved"), (1.0, "100"))
 _R_TICKS = ((0.0, "-1"), (0.5, "item-rest r = 0"), (1.0, "+1"))
 _ABILITIES = ((0.0, "-4"), (0.25, "-2"), (0.5, "ability 0"), (0.75, "+2"), (1.0, "+4"))
@@ -326,7 +326,7 @@ def _item_model(result: ItemResult, model: ItemModel) -> Section:
     ]
     rows = [
         (Number(at, 1, sign=True), number(told_here, 2), number(1 / math.sqrt(told_here + 1), 2))
-        for at, told_here in zip(grid[::4], told[::4], strict=True)
+        for at, told_here in zip(grid, told, strict=True)
     ]
     left = len(result.table.items) - len(model.items)
     text = [
