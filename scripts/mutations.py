@@ -264,7 +264,7 @@ MUTATIONS: tuple[Mutation, ...] = (
     M("report", "LaTeX without escapes", '"_": r"\\_"', '"_": "_"', "reports board"),
     M("report", "another caption of the intervals", "its end is the 95 % interval", "its end is the interval", "reports"),
     M("report", "a problem's words", "questions without an output (scored as wrong)", "questions without an output", "score reports"),
-    M("evidence", "a column less", '    "verbatim", *METRICS,\n', "    *METRICS,\n", "evidence"),
+    M("evidence", "a column less", '    "verbatim", *METRICS, "signature",\n', "    *METRICS,\n", "evidence"),
     # What is made of datasets.
     M("export", "VLMEvalKit rows from one", "table.writerow((row.number, image, *end, view.value, part.mode))",
       "table.writerow((row.number + 1, image, *end, view.value, part.mode))", "exports"),

@@ -4,29 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from vcrgen.analysis.document import Document, Drawing, Section
+from vcrgen.analysis.items.analyse import ItemResult
 from vcrgen.analysis.items.classical import (
     COPY,
-    ItemFigures,
-    Reliability,
     WithInterval,
-    item_figures,
-    near_copies,
-    reliability,
     score_intervals,
 )
-from vcrgen.analysis.items.hardness import Hardness, what_makes_hard
-from vcrgen.analysis.items.irt import FEWEST_FOR_2PL, MOST_CELLS, ItemModel, fit_items
-from vcrgen.analysis.items.table import FEW_MODELS, ItemTable, check_size
-from vcrgen.analysis.items.traits import span_traits
+from vcrgen.analysis.items.hardness import Hardness
+from vcrgen.analysis.items.irt import FEWEST_FOR_2PL, ItemModel
+from vcrgen.analysis.items.table import FEW_MODELS, ItemTable
 from vcrgen.analysis.wording import between, number, p_value
-from vcrgen.errors import AnalysisError
 from vcrgen.report.charts import curve, histogram
 from vcrgen.report.table import Interval, Number, Percent, Table, TableCell
 
@@ -34,7 +26,6 @@ if TYPE_CHECKING:
     from vcrgen.stats.arrays import Floats
 
 MOST_LISTED = 20  # items in a table that is not folded
-MOST_EFFECTS = 1 << 31  # models squared times items, up to which the mixed model is fitted
 RELIABLE = (0.90, 0.95)
 _REACH, _POINTS = 4.0, 17  # of the information curve
 _P_TICKS = ((0.0, "0"), (0.5, "50 % solved"), (1.0, "100"))
@@ -50,51 +41,6 @@ _NOT_CAUSES = (
     "Causes: an odds ratio compares texts that differ in one trait and are alike in the others that are listed, not "
     "the same text before and after a change."
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ItemResult:
-    """All figures of an analysis of items."""
-
-    table: ItemTable
-    figures: ItemFigures
-    reliability: Reliability | None  # None where fewer than three models have every item
-    model: ItemModel | None  # None where the table is too large for one, or no item differs
-    hardness: Hardness | None  # None where items are no spans
-    notes: tuple[str, ...]
-
-
-def analyse_items(table: ItemTable, *, data: Path | None = None, seed: int = 0, resamples: int = 2000) -> ItemResult:
-    """Every figure of a table of items.
-
-    Args:
-        table: Scores of at least 5 models.
-        data: The dataset that evidence is of, which tells more about its spans.
-        seed: Of random halves and resamples.
-        resamples: Of models, for the interval of alpha.
-
-    Raises:
-        AnalysisError: There are too few models or items, or the dataset is not that of the evidence.
-    """
-    check_size(table)
-    notes: list[str] = []
-    model = hardness = None
-    if table.scores.size > MOST_CELLS:
-        notes.append(f"The table has more than {MOST_CELLS:,} cells, so no item response model is fitted.")
-    elif not len(table.varied):
-        notes.append("No item is solved by some models and not by others, so no item response model is fitted.")
-    else:
-        model = fit_items(table)
-    if table.spans and len(table.models) ** 2 * len(table.items) > MOST_EFFECTS:
-        notes.append("The table is too large for the model of what makes a span hard.")
-    elif table.spans and len(table.varied):
-        hardness = what_makes_hard(table, span_traits(table, data))
-    elif data is not None:
-        raise AnalysisError(f"{table.source} is no evidence of vcrgen score --spans, so --data tells nothing of it.")
-    return ItemResult(
-        table=table, figures=item_figures(table), reliability=reliability(table, seed=seed, resamples=resamples),
-        model=model, hardness=hardness, notes=tuple(notes),
-    )  # fmt: skip
 
 
 def items_document(result: ItemResult, *, settings: str) -> Document:
@@ -271,7 +217,7 @@ def _all_items(result: ItemResult) -> Section:
 
 def _suspects(result: ItemResult) -> Section:
     table, figures = result.table, result.figures
-    copies = near_copies(table)
+    copies = result.copies
     negative = figures.negative
     counts = [
         ("Solved by no model", len(figures.never)),
