@@ -287,7 +287,7 @@ class AnalysisOptions(Options):
     seed: int = option(0, "Seed of every random choice.", ge=0, lt=1 << 63)
     resamples: int = option(2000, "Resamples of the models, for intervals.", ge=100, le=20_000)
     private: bool = option(
-        False, "Take the items of a hidden set; every page is marked as not to be published.", names="--private"
+        False, "Take scores of a hidden set; the report is marked as not to be published.", names="--private"
     )
 
 

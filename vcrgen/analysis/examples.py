@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vcrgen.errors import AnalysisError
+from vcrgen.rng import rng_for
 
 if TYPE_CHECKING:
     from vcrgen.analysis.redundancy import CorrelationTable
@@ -80,7 +81,8 @@ def _gold_made() -> ScoreTable:
     from vcrgen.analysis.tables import ScoreTable
 
     tasks, r = gold_correlations()
-    drawn = np.random.default_rng(0).standard_normal((GOLD_MODELS, len(tasks)))
+    rng = np.random.default_rng(rng_for(0, "example", "gold-made").getrandbits(128))
+    drawn = rng.standard_normal((GOLD_MODELS, len(tasks)))
     orthogonal, _ = np.linalg.qr(drawn - drawn.mean(axis=0))
     scores = 60 + 12 * orthogonal * np.sqrt(GOLD_MODELS) @ np.linalg.cholesky(r).T
     models = tuple(f"made {number}" for number in range(1, GOLD_MODELS + 1))

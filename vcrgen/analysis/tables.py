@@ -78,22 +78,24 @@ class ScoreTable:
         return replace(self.only_models(kept), notes=(*self.notes, left))
 
 
-def read_scores(files: Sequence[Path], *, lower_is_better: Sequence[str] = ()) -> ScoreTable:
+def read_scores(files: Sequence[Path], *, lower_is_better: Sequence[str] = (), private: bool = False) -> ScoreTable:
     """Read one table, one export of a board, or several files of saved scores.
 
     Args:
         files: One ``.csv``, ``.tsv``, ``.xlsx``, ``.parquet`` or ``.json`` (a board), or several ``.scores.json``.
         lower_is_better: Tasks whose scores are turned around.
+        private: Whether saved scores of a hidden set are read, whose exact figures are not for publication.
 
     Raises:
-        AnalysisError: There is no such file or task, it is too large, or a cell is not what its column holds.
+        AnalysisError: There is no such file or task, it is too large, a cell is not what its column holds, or scores
+            of a hidden set are not asked for.
     """
     if not files:
         raise AnalysisError("Name a table of scores, or take data that ships with vcrgen: --example gold.")
     for file in files:
         check_size(file)
     if len(files) > 1 or files[0].suffix.lower() == ".json":
-        table = _read_json_files(files)
+        table = _read_json_files(files, private=private)
     else:
         table = table_of(read_cells(files[0]), str(files[0]))
     return _turned(table, lower_is_better)
@@ -285,13 +287,13 @@ def _first_double(names: Sequence[str]) -> str | None:
 # Saved scores and boards
 
 
-def _read_json_files(files: Sequence[Path]) -> ScoreTable:
+def _read_json_files(files: Sequence[Path], *, private: bool) -> ScoreTable:
     source = str(files[0]) if len(files) == 1 else f"{files[0]} and {len(files) - 1} more"
     if len(files) == 1:
         value = read_json(files[0], AnalysisError)
         if isinstance(value, dict) and value.get("schema") == _BOARD:
             return _from_long(_told_apart(_board_json(value, source)), source)
-    return _from_long(_told_apart(_saved_scores(files)), source)
+    return _from_long(_told_apart(_saved_scores(files, private=private)), source)
 
 
 def _told_apart(rows: Iterable[_Score]) -> Iterator[_Score]:
@@ -310,18 +312,23 @@ def _told_apart(rows: Iterable[_Score]) -> Iterator[_Score]:
         yield replace(row, task=task, model=f"{row.model} ({row.team})" if len(teams[row.model]) > 1 else row.model)
 
 
-def _saved_scores(files: Sequence[Path]) -> Iterator[_Score]:
+def _saved_scores(files: Sequence[Path], *, private: bool) -> Iterator[_Score]:
     from vcrgen.scorer.saved import load_means
 
     for file in files:
         if file.suffix.lower() != ".json":
             raise AnalysisError(f"{file}: several files have to be saved scores (preds.scores.json); give one table.")
-        model, language, signature, cells = load_means(file)
-        for cell in cells:
+        saved = load_means(file)
+        if saved.hidden and not private:
+            raise AnalysisError(
+                f"{file} is of a hidden set, whose exact scores are not for publication; analyse the export of its "
+                "board, or mark the report with --private."
+            )
+        for cell in saved.cells:
             exact = cell.metrics["exact"]
             yield _Score(
-                place=str(file), model=_name(model, "model", str(file)), way=signature.short,
-                task=_name(f"{language} {cell.mode} {cell.view.value}", "task", str(file)),
+                place=str(file), model=_name(saved.model, "model", str(file)), way=saved.signature.short,
+                task=_name(f"{saved.language} {cell.mode} {cell.view.value}", "task", str(file)),
                 score=100 * exact.value, error=100 * exact.sd_images,
             )  # fmt: skip
 

@@ -75,12 +75,11 @@ def map_tasks(
     """Show which tasks tell the same story: correlations, a tree, clusters, components."""
     from vcrgen.analysis.map_report import map_document
     from vcrgen.analysis.redundancy import make_map
-    from vcrgen.analysis.tables import read_scores
 
     chosen = checked(MapOptions, given(options))
     shown = report_form(form, out, scores or [])
     shipped = shipped_example(example, "map", scores or [], lower_is_better=chosen.lower_is_better)
-    table = shipped.load() if shipped else read_scores(scores or [], lower_is_better=chosen.lower_is_better)
+    table = shipped.load() if shipped else _read(scores, chosen)
     result = make_map(
         table, method=chosen.method, basis=chosen.basis, clusters=chosen.clusters, seed=chosen.seed,
         draws=chosen.resamples,
@@ -208,17 +207,22 @@ def shipped_example(
     return example(name, command)
 
 
+def _read(files: Sequence[Path] | None, chosen: MapOptions | FactorOptions) -> ScoreTable:
+    from vcrgen.analysis.tables import read_scores
+
+    return read_scores(files or [], lower_is_better=chosen.lower_is_better, private=chosen.private)
+
+
 def _table_and_spec(
     scores: Sequence[Path] | None, spec: Path | None, shipped: Example | None, chosen: FactorOptions
 ) -> tuple[ScoreTable, FactorSpec]:
     """The scores, and the specification with what the options change of it."""
     from vcrgen.analysis.spec import changed, read_spec
-    from vcrgen.analysis.tables import read_scores
 
     if shipped is not None and shipped.spec is not None:
         table, wanted = shipped.load(), shipped.spec()
     else:
-        table = read_scores(scores or [], lower_is_better=chosen.lower_is_better)
+        table = _read(scores, chosen)
         if spec is None:
             raise AnalysisError("Name the abilities and their tasks in a YAML file: --spec abilities.yaml.")
         wanted = read_spec(spec, anchor=chosen.anchor)

@@ -1,8 +1,8 @@
 """A table of typed cells. This is the only place where numbers are rounded: results and files keep them as they are.
 
 A cell is a text, a whole number, a :class:`Number`, :class:`Percent`, :class:`Interval`, :class:`Between` or
-:class:`PValue`, or None for what is missing. ``str`` of a cell is what people read: ``str(Percent(0.12345, sign=True))``
-is ``+12.35``.
+:class:`PValue`, or None for what is missing. ``str`` of a cell is what people read: ``str(Percent(0.12345))`` is
+``12.35``.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ import json
 import zlib
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import BaseModel, ValidationError
 
@@ -124,14 +124,25 @@ def load_saved(file: Path) -> RunResult:
     )  # fmt: skip
 
 
-def load_means(file: Path) -> tuple[str, str, Signature, list[CellResult]]:
-    """What a file says of its model without the scores of its spans: model, language, signature, modes and views."""
+class SavedMeans(NamedTuple):
+    """What a file says of its model without the scores of its spans."""
+
+    model: str
+    language: str
+    signature: Signature
+    cells: list[CellResult]
+    hidden: bool  # whether it is of a hidden set, of which no score of a span is saved
+
+
+def load_means(file: Path) -> SavedMeans:
+    """Read the means of every mode and view; of a hidden set, too."""
     saved = _read(file)
     try:
         signature = Signature.parse(saved.signature.text)
     except ValueError:
         raise _damaged(file, "its signature cannot be read") from None
-    return saved.model or saved.name, saved.language, signature, _cells(file, saved)
+    cells = _cells(file, saved)
+    return SavedMeans(saved.model or saved.name, saved.language, signature, cells, not saved.scores_of_spans)
 
 
 def _read(file: Path) -> _Saved:
