@@ -264,7 +264,7 @@ MUTATIONS: tuple[Mutation, ...] = (
     M("report", "LaTeX without escapes", '"_": r"\\_"', '"_": "_"', "reports board"),
     M("report", "another caption of the intervals", "its end is the 95 % interval", "its end is the interval", "reports"),
     M("report", "a problem's words", "questions without an output (scored as wrong)", "questions without an output", "score reports"),
-    M("evidence", "a column less", '    "verbatim", *METRICS,\n', "    *METRICS,\n", "evidence"),
+    M("evidence", "a column less", '    "verbatim", *METRICS, "signature",\n', "    *METRICS,\n", "evidence"),
     M("contamination", "gaps in the places of the first words", "places = [(start, end) for start, end in ends if", "places = [(0, end) for start, end in ends if", "contamination"),
     M("contamination", "another word for a gap", 'covered="[covered]"', 'covered="[hidden]"', "contamination"),
     M("contamination", "spans of both drawings count", "if hit.answer not in texts)", ")", "contamination"),
@@ -307,5 +307,9 @@ MUTATIONS: tuple[Mutation, ...] = (
     M("analysis", "agreement in sample called cross-fitted", "fitted, judged = scores[~half], scores[half]", "fitted, judged = scores[half], scores[half]", "analysis"),
     M("analysis", "random sets that are the first tasks", "shuffled(rng, tasks)[: len(kept.abilities[ability])]", "list(tasks)[: len(kept.abilities[ability])]", "analysis"),
     M("analysis", "tasks told apart at 68 %", "t.ppf(0.975, tasks - 1)", "t.ppf(0.84, tasks - 1)", "analysis"),
+    M("items", "good items called wrong keys", "below = ndtr(z * _Z / width)", "below = ndtr(-z * _Z / width)", "analysis"),
+    M("items", "item-total for item-rest", "(totals[:, None] - x) / np.maximum(count - 1, 1)", "totals[:, None] / np.maximum(count - 1, 1)", "analysis"),
+    M("items", "images taken as independent items", "error = images * float((sizes**2).sum()) / items**2 + rest / items", "error = rest / items", "analysis"),
+    M("items", "subsets judged by the models that chose them", "full.fit(np.sort(order[:held]), units_kept)", "full.fit(np.sort(order[held:]), units_kept)", "analysis"),
     M("leaderboard", "punctuation makes another file", 'char if char.isalnum() else " " for char in plain', "char for char in plain", "ladder"),
 )

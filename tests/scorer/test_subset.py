@@ -1,4 +1,4 @@
-"""``--subset FILE``: only the questions whose ids stand in a file, in the dataset's order, under a name of their own."""
+"""``--subset FILE``: only the questions whose ids stand in a file, in the dataset's order, under their own name."""
 
 import json
 from pathlib import Path
@@ -51,7 +51,7 @@ def test_the_same_ids_in_another_order_are_the_same_subset(many: tuple[Path, Pat
     assert a == b != c
     with pytest.raises(ScoreError, match="subset is 2@"):
         require_one_signature([results[0], results[2]])
-    with pytest.raises(ScoreError, match="subset is 2@.* and None"):
+    with pytest.raises(ScoreError, match=r"subset is 2@.* and None"):
         require_one_signature([results[0], score(outputs, data=key)])
 
 

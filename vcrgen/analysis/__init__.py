@@ -16,10 +16,11 @@ if TYPE_CHECKING:
     from vcrgen.analysis.examples import EXAMPLES
     from vcrgen.analysis.factors import fit_correlations, fit_factors
     from vcrgen.analysis.factors_report import factors_document
+    from vcrgen.analysis.items.analyse import analyse_items
     from vcrgen.analysis.items.classical import item_figures, reliability
     from vcrgen.analysis.items.hardness import what_makes_hard
     from vcrgen.analysis.items.irt import fit_2pl, fit_rasch
-    from vcrgen.analysis.items.items_report import analyse_items, items_document
+    from vcrgen.analysis.items.items_report import items_document
     from vcrgen.analysis.items.read import read_items
     from vcrgen.analysis.items.shorten import shorten
     from vcrgen.analysis.items.table import ItemTable
@@ -41,7 +42,7 @@ _HOMES = {
     "refine": "refinement", "FactorSpec": "spec", "bind": "spec", "read_spec": "spec", "ScoreTable": "tables",
     "read_scores": "tables", "item_figures": "items.classical", "reliability": "items.classical",
     "what_makes_hard": "items.hardness", "fit_2pl": "items.irt", "fit_rasch": "items.irt",
-    "analyse_items": "items.items_report", "items_document": "items.items_report", "read_items": "items.read",
+    "analyse_items": "items.analyse", "items_document": "items.items_report", "read_items": "items.read",
     "shorten": "items.shorten", "ItemTable": "items.table",
 }  # fmt: skip
 __all__ = [

@@ -14,6 +14,7 @@ import numpy as np
 
 from vcrgen.errors import AnalysisError
 from vcrgen.stats.bootstrap import weights_of
+from vcrgen.stats.paired import benjamini_hochberg
 
 if TYPE_CHECKING:
     from vcrgen.stats.arrays import Bits, Floats, Ints
@@ -110,14 +111,8 @@ def _percentile_ends(
 def _adjusted(p: Floats) -> Floats:
     """The p-values of all pairs, adjusted by Benjamini and Hochberg (1995)."""
     rows, columns = np.triu_indices(len(p), 1)
-    values = p[rows, columns]
-    known = np.flatnonzero(np.isfinite(values))
-    order = known[np.argsort(-values[known], kind="stable")]
-    scaled = values[order] * len(order) / np.arange(len(order), 0, -1)
-    adjusted = np.full_like(values, np.nan)
-    adjusted[order] = np.minimum(1, np.minimum.accumulate(scaled))
     found = np.full_like(p, np.nan)
-    found[rows, columns] = found[columns, rows] = adjusted
+    found[rows, columns] = found[columns, rows] = benjamini_hochberg(p[rows, columns])
     return found
 
 

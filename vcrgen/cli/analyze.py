@@ -78,8 +78,7 @@ def map_tasks(
 
     chosen = checked(MapOptions, given(options))
     shown = report_form(form, out, scores or [])
-    shipped = shipped_example(example, "map", scores or [])
-    _check_as_it_is(shipped, chosen)
+    shipped = shipped_example(example, "map", scores or [], lower_is_better=chosen.lower_is_better)
     table = shipped.load() if shipped else _read(scores, chosen)
     result = make_map(
         table, method=chosen.method, basis=chosen.basis, clusters=chosen.clusters, seed=chosen.seed,
@@ -112,8 +111,9 @@ def factors(
 
     chosen = checked(FactorOptions, given(options))
     shown = report_form(form, out, [*(scores or []), *([spec] if spec else [])])
-    shipped = shipped_example(example, "factors", [*(scores or []), spec])
-    _check_as_it_is(shipped, chosen)
+    shipped = shipped_example(
+        example, "factors", [*(scores or []), *([spec] if spec else [])], lower_is_better=chosen.lower_is_better
+    )
     table, wanted = _table_and_spec(scores, spec, shipped, chosen)
     result = fit_factors(table, wanted, seed=chosen.seed, draws=chosen.resamples)
     write_report(
@@ -156,8 +156,9 @@ def prune(
     shown = form_of(form or ("html" if out else "text"), "")
     if shown == "html" and out is None:
         raise AnalysisError("The HTML report is a file: name a folder for it with --out pruned.")
-    shipped = shipped_example(example, "prune", [*(scores or []), spec])
-    _check_as_it_is(shipped, chosen)
+    shipped = shipped_example(
+        example, "prune", [*(scores or []), *([spec] if spec else [])], lower_is_better=chosen.lower_is_better
+    )
     with report_folder(out) as folder:  # what cannot be written is said before anything is computed
         table, wanted = _table_and_spec(scores, spec, shipped, chosen)
         result = refine(table, wanted, batch=chosen.batch, seed=chosen.seed, repeats=chosen.resamples)
@@ -187,24 +188,23 @@ def write_folder(document: Document, form: str, folder: Path, files: Mapping[str
         write_text(folder / name, text)
 
 
-def shipped_example(name: str | None, command: str, files: Sequence[Path | None]) -> Example | None:
-    """The example that is asked for in place of files; None if none is.
+def shipped_example(
+    name: str | None, command: str, files: Sequence[Path], *, lower_is_better: Sequence[str] = ()
+) -> Example | None:
+    """What ships with the package under a name; None if none is asked for.
 
     Raises:
-        AnalysisError: The command does not take it, or there are files as well.
+        AnalysisError: The command does not take it, or there are files, or tasks to turn around, as well.
     """
     from vcrgen.analysis.examples import example
 
     if name is None:
         return None
-    if any(files):
+    if files:
         raise AnalysisError("--example takes the place of files; give one of them.")
-    return example(name, command)
-
-
-def _check_as_it_is(shipped: Example | None, chosen: MapOptions | FactorOptions) -> None:
-    if shipped is not None and chosen.lower_is_better:
+    if lower_is_better:
         raise AnalysisError("--lower-is-better is for files; an example is as it is.")
+    return example(name, command)
 
 
 def _read(files: Sequence[Path] | None, chosen: MapOptions | FactorOptions) -> ScoreTable:

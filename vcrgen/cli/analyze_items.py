@@ -60,7 +60,8 @@ def items(
     Several files are several models. Items that all models solve, or none, that better models fail, or that are near
     copies are listed. From 100 models on a 2PL is fitted, a Rasch model with fewer.
     """
-    from vcrgen.analysis.items.items_report import analyse_items, items_document
+    from vcrgen.analysis.items.analyse import analyse_items
+    from vcrgen.analysis.items.items_report import items_document
 
     require_packages()
     chosen = checked(ItemOptions, given(options))

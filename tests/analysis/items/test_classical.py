@@ -147,15 +147,16 @@ def test_scores_have_the_error_of_images() -> None:
 
 
 def test_a_wrong_key_is_found_and_few_others_are() -> None:
-    flagged = []
+    flagged, told = [], 0
     for seed in range(10):
         table = table_of(seed, models=60, items=100, images=None)
         scores = table.scores.copy()
         scores[:, 3] = 1 - scores[:, 3]
         found = item_figures(named(scores, source="x"))
-        assert (3 in found.negative.tolist()) == (found.rest[3] < -0.42)
+        told += 3 in found.negative.tolist()
+        assert 3 in found.negative.tolist() or found.rest[3] > -0.5
         flagged.append(len(found.negative) - (3 in found.negative.tolist()))
-    assert sum(flagged) == 0
+    assert sum(flagged) == 0 and told >= 3
 
 
 def test_items_that_nobody_or_everybody_solves() -> None:

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 
 _MOST_ROUNDS = 500
 _NEAR = 1e-4
-_WIDEST = 1e-8  # the smallest variance of an effect, as dividing by it has to be possible
+_NARROWEST = 1e-8  # the smallest variance of an effect, as dividing by it has to be possible
+_STRIDE = 1.7  # how far variances go at once, of the way that Schall's step says; from 2 on they might not settle
 
 
 class Trait(NamedTuple):
@@ -128,7 +129,7 @@ class _Mixed:
         self.fixed[0] = math.log((p + 1e-3) / (1 - p + 1e-3))
         self.of_models, self.of_items = np.zeros(models), np.zeros(items)
         self.images = np.zeros(int(self.groups.max()) + 1)
-        self.variances = np.array([1.0, 0.5 if table.grouped else _WIDEST, 0.5])  # of models, images, items
+        self.variances = np.array([1.0, 0.5 if table.grouped else _NARROWEST, 0.5])  # of models, images, items
         self.estimated = np.array([True, table.grouped, True])
         self.covariance: Floats = np.zeros((0, 0))  # of the fixed effects and the models
         self.doubt: Floats = np.zeros(self.scores.shape)  # variances of the log-odds of each score
@@ -136,9 +137,9 @@ class _Mixed:
     def run(self) -> int:
         """Weighted least squares and new widths in turn, until nothing changes."""
         for rounds in range(1, _MOST_ROUNDS + 1):
-            before = np.concatenate([self.fixed, np.sqrt(self.variances)])
+            before = np.concatenate([self.fixed, self.variances])
             self._round()
-            if np.abs(np.concatenate([self.fixed, np.sqrt(self.variances)]) - before).max() < _NEAR:
+            if np.abs(np.concatenate([self.fixed, self.variances]) - before).max() < _NEAR:
                 return rounds
         raise AnalysisError(
             f"{self.source}: the model of what makes items hard does not settle in {_MOST_ROUNDS} rounds; there are "
@@ -206,7 +207,9 @@ class _Mixed:
         ):
             if self.estimated[number]:
                 freedom = len(effect) - float(variance.sum()) / self.variances[number]
-                self.variances[number] = max(float(effect @ effect) / max(freedom, 1e-9), _WIDEST)
+                ratio = float(effect @ effect) / max(freedom, 1e-9) / self.variances[number]
+                moved = self.variances[number] * min(max(ratio, 0.01), 100.0) ** _STRIDE
+                self.variances[number] = max(moved, _NARROWEST)
 
 
 def _by_group(values: Floats, groups: Ints, count: int) -> Floats:

@@ -4,39 +4,30 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from vcrgen.analysis.document import Document, Drawing, Section
+from vcrgen.analysis.items.analyse import ItemResult
 from vcrgen.analysis.items.classical import (
     COPY,
-    ItemFigures,
-    Reliability,
     WithInterval,
-    item_figures,
-    near_copies,
-    reliability,
     score_intervals,
 )
-from vcrgen.analysis.items.hardness import Hardness, what_makes_hard
-from vcrgen.analysis.items.irt import FEWEST_FOR_2PL, MOST_CELLS, ItemModel, fit_items
-from vcrgen.analysis.items.table import FEW_MODELS, ItemTable, check_size
-from vcrgen.analysis.items.traits import span_traits
-from vcrgen.errors import AnalysisError
+from vcrgen.analysis.items.hardness import Hardness
+from vcrgen.analysis.items.irt import FEWEST_FOR_2PL, ItemModel
+from vcrgen.analysis.items.table import FEW_MODELS, ItemTable
+from vcrgen.analysis.wording import between, number, p_value
 from vcrgen.report.charts import curve, histogram
-from vcrgen.report.table import Between, Interval, Number, Percent, Table, TableCell
-from vcrgen.scorer.tables import SMALLEST_P
+from vcrgen.report.table import Interval, Number, Percent, Table, TableCell
 
 if TYPE_CHECKING:
     from vcrgen.stats.arrays import Floats
 
 MOST_LISTED = 20  # items in a table that is not folded
-MOST_EFFECTS = 1 << 31  # models squared times items, up to which the mixed model is fitted
 RELIABLE = (0.90, 0.95)
-_REACH, _POINTS = 4.0, 33  # of the information curve
+_REACH, _POINTS = 4.0, 17  # of the information curve
 _P_TICKS = ((0.0, "0"), (0.5, "50 % solved"), (1.0, "100"))
 _R_TICKS = ((0.0, "-1"), (0.5, "item-rest r = 0"), (1.0, "+1"))
 _ABILITIES = ((0.0, "-4"), (0.25, "-2"), (0.5, "ability 0"), (0.75, "+2"), (1.0, "+4"))
@@ -52,51 +43,6 @@ _NOT_CAUSES = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ItemResult:
-    """All figures of an analysis of items."""
-
-    table: ItemTable
-    figures: ItemFigures
-    reliability: Reliability | None  # None where fewer than three models have every item
-    model: ItemModel | None  # None where the table is too large for one, or no item differs
-    hardness: Hardness | None  # None where items are no spans
-    notes: tuple[str, ...]
-
-
-def analyse_items(table: ItemTable, *, data: Path | None = None, seed: int = 0, resamples: int = 2000) -> ItemResult:
-    """Every figure of a table of items.
-
-    Args:
-        table: Scores of at least 5 models.
-        data: The dataset that evidence is of, which tells more about its spans.
-        seed: Of random halves and resamples.
-        resamples: Of models, for the interval of alpha.
-
-    Raises:
-        AnalysisError: There are too few models or items, or the dataset is not that of the evidence.
-    """
-    check_size(table)
-    notes: list[str] = []
-    model = hardness = None
-    if table.scores.size > MOST_CELLS:
-        notes.append(f"The table has more than {MOST_CELLS:,} cells, so no item response model is fitted.")
-    elif not len(table.varied):
-        notes.append("No item is solved by some models and not by others, so no item response model is fitted.")
-    else:
-        model = fit_items(table)
-    if table.spans and len(table.models) ** 2 * len(table.items) > MOST_EFFECTS:
-        notes.append("The table is too large for the model of what makes a span hard.")
-    elif table.spans and len(table.varied):
-        hardness = what_makes_hard(table, span_traits(table, data))
-    elif data is not None:
-        raise AnalysisError(f"{table.source} is no evidence of vcrgen score --spans, so --data tells nothing of it.")
-    return ItemResult(
-        table=table, figures=item_figures(table), reliability=reliability(table, seed=seed, resamples=resamples),
-        model=model, hardness=hardness, notes=tuple(notes),
-    )  # fmt: skip
-
-
 def items_document(result: ItemResult, *, settings: str) -> Document:
     """The report on an analysis of items; ``settings`` is a line that says how it was made."""
     table = result.table
@@ -110,7 +56,7 @@ def items_document(result: ItemResult, *, settings: str) -> Document:
         lead=f"{described(table)}, from {table.source}.",
         sections=sections,
         not_shown=_NOT_SHOWN + ((_NOT_CAUSES,) if result.hardness is not None else ()),
-        warnings=[*few_models(table), *result.notes],
+        warnings=[*table_warnings(table), *result.notes],
         settings=settings,
         private=table.hidden,
     )
@@ -123,7 +69,7 @@ def described(table: ItemTable) -> str:
     return f"{len(table.models)} models, {len(table.items)} items{images}{metric}"
 
 
-def few_models(table: ItemTable) -> list[str]:
+def table_warnings(table: ItemTable) -> list[str]:
     """The warning of few models, and what missing cells there are."""
     warnings = []
     if len(table.models) < FEW_MODELS:
@@ -141,24 +87,9 @@ def few_models(table: ItemTable) -> list[str]:
     return warnings
 
 
-def number(value: float, decimals: int = 2, *, sign: bool = False) -> Number:
-    """A number of a table, or nothing for NaN."""
-    return Number(float(value) if math.isfinite(value) else None, decimals, sign)
-
-
 def share(value: float, decimals: int = 1) -> Percent:
     """A share of a table, or nothing for NaN."""
     return Percent(float(value) if math.isfinite(value) else None, decimals)
-
-
-def between(low: float, high: float, decimals: int = 2) -> Between | None:
-    """An interval of a table, or nothing if one of its ends is NaN."""
-    return Between(float(low), float(high), decimals) if math.isfinite(low) and math.isfinite(high) else None
-
-
-def p_value(p: float) -> str:
-    """A p-value of a table."""
-    return f"{p:.3f}" if p >= SMALLEST_P else f"<{SMALLEST_P}"
 
 
 def _models(result: ItemResult) -> Section:
@@ -170,7 +101,7 @@ def _models(result: ItemResult) -> Section:
         cells: list[TableCell] = [table.models[row], int(counts[row]), share(means[row], 2), share(errors[row], 2)]
         cells.append(Interval(float(low[row]), float(high[row])))
         if model is not None:
-            cells += [number(model.ability[row]), number(model.ability_error[row])]
+            cells += [number(model.ability[row], 2), number(model.ability_error[row], 2)]
         rows.append(cells)
     heads = ["Model", "Items", "Score, %", "Error", "95 % interval"]
     heads += ["Ability", "Error"] if model is not None else []
@@ -194,7 +125,7 @@ def _reliability(result: ItemResult) -> Section:
         ("Cronbach's alpha", *_estimate(found.alpha)),
         (f"Split-half, random halves of the {unit}", *_estimate(found.halves)),
         (f"Generalisability, {unit} drawn anew", number(found.generalisability, 3), None),
-        ("Standard error of a score against the others, points", number(100 * found.error), None),
+        ("Standard error of a score against the others, points", number(100 * found.error, 2), None),
     ]
     for wanted in RELIABLE:
         needed = found.needed(wanted)
@@ -244,12 +175,17 @@ def _all_items(result: ItemResult) -> Section:
     place = {} if model is None else {int(item): number for number, item in enumerate(model.items)}
     rows: list[Sequence[TableCell]] = []
     for item, name in enumerate(table.items):
-        cells: list[TableCell] = [name, int(figures.models[item]), share(figures.p[item]), number(figures.rest[item])]
-        cells += [between(figures.low[item], figures.high[item]), number(figures.alpha_dropped[item], 4)]
+        cells: list[TableCell] = [
+            name,
+            int(figures.models[item]),
+            share(figures.p[item]),
+            number(figures.rest[item], 2),
+        ]
+        cells += [between(figures.low[item], figures.high[item], 2), number(figures.alpha_dropped[item], 4)]
         if model is not None:
             at = place.get(item)
             values = (model.difficulty, model.difficulty_error, model.slope, model.slope_error)
-            cells += [None if at is None else number(each[at]) for each in values]
+            cells += [None if at is None else number(each[at], 2) for each in values]
         rows.append(cells)
     heads = ["Item", "Models", "Solved, %", "Item-rest r", "95 % interval", "Alpha without"]
     heads += ["Difficulty", "Error", "Slope", "Error"] if model is not None else []
@@ -281,7 +217,7 @@ def _all_items(result: ItemResult) -> Section:
 
 def _suspects(result: ItemResult) -> Section:
     table, figures = result.table, result.figures
-    copies = near_copies(table)
+    copies = result.copies
     negative = figures.negative
     counts = [
         ("Solved by no model", len(figures.never)),
@@ -308,8 +244,8 @@ def _suspects(result: ItemResult) -> Section:
     tables = [Table(title="Items to look at", heads=("What", "Number"), labels=1, rows=counts)]
     if len(negative):
         rows = [
-            (table.items[item], share(figures.p[item]), number(figures.rest[item]),
-             between(figures.low[item], figures.high[item]), p_value(float(figures.adjusted[item])))
+            (table.items[item], share(figures.p[item]), number(figures.rest[item], 2),
+             between(figures.low[item], figures.high[item], 2), p_value(float(figures.adjusted[item])))
             for item in negative.tolist()
         ]  # fmt: skip
         heads = ("Item", "Solved, %", "Item-rest r", "95 % interval", "Adjusted p")
@@ -335,8 +271,8 @@ def _item_model(result: ItemResult, model: ItemModel) -> Section:
         ((at + _REACH) / (2 * _REACH), float(told_here / told.max())) for at, told_here in zip(grid, told, strict=True)
     ]
     rows = [
-        (number(at, 1, sign=True), number(told_here), number(1 / math.sqrt(told_here + 1)))
-        for at, told_here in zip(grid[::4], told[::4], strict=True)
+        (Number(at, 1, sign=True), number(told_here, 2), number(1 / math.sqrt(told_here + 1), 2))
+        for at, told_here in zip(grid, told, strict=True)
     ]
     left = len(result.table.items) - len(model.items)
     text = [
@@ -411,7 +347,7 @@ def _hardness(found: Hardness) -> Section:
         ratio, low, high = weight.odds_ratio
         verdict = "easier" if low > 1 else "harder" if high < 1 else "cannot be told"
         rows.append(
-            (weight.trait.name, weight.trait.unit, number(ratio), between(low, high), p_value(weight.p), verdict)
+            (weight.trait.name, weight.trait.unit, number(ratio, 2), between(low, high, 2), p_value(weight.p), verdict)
         )
     spreads = [("Models", found.of_models), ("Images", found.of_images), ("Spans of an image", found.of_items)]
     text = [
@@ -431,7 +367,7 @@ def _hardness(found: Hardness) -> Section:
             ),
             Table(
                 title="Spread of the random effects", heads=("Effect", "Standard deviation, log-odds"), labels=1,
-                rows=[(name, number(spread)) for name, spread in spreads],
+                rows=[(name, number(spread, 2)) for name, spread in spreads],
             ),
         ],
     )  # fmt: skip

@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 
 from vcrgen.analysis.document import Document, Drawing, Section
 from vcrgen.analysis.items.classical import WithInterval
-from vcrgen.analysis.items.items_report import between, described, few_models, number, share
+from vcrgen.analysis.items.items_report import described, share, table_warnings
 from vcrgen.analysis.items.shorten import METHODS, Shortened, SubsetResult, about_methods, default_sizes, shorten
 from vcrgen.analysis.items.table import ItemTable, check_size
+from vcrgen.analysis.wording import between, number
 from vcrgen.config import ShortenOptions
 from vcrgen.report.charts import curve
 from vcrgen.report.table import Interval, Percent, Table, TableCell
@@ -54,7 +55,7 @@ def shorten_document(table: ItemTable, result: Shortened, options: ShortenOption
             _against_random(result, unit),
         ],
         not_shown=_NOT_SHOWN,
-        warnings=few_models(table),
+        warnings=table_warnings(table),
         settings=settings,
         private=table.hidden,
     )
@@ -171,7 +172,7 @@ def _of(result: Shortened, method: str) -> list[SubsetResult]:
 
 
 def _points(value: WithInterval) -> tuple[TableCell, TableCell]:
-    return number(100 * value.value), between(100 * value.low, 100 * value.high)
+    return number(100 * value.value, 2), between(100 * value.low, 100 * value.high, 2)
 
 
 def _plain(value: WithInterval) -> tuple[TableCell, TableCell]:
