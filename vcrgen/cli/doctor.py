@@ -193,14 +193,14 @@ def _write_temporary() -> str:
 EXTRAS = {
     "rapidocr-onnxruntime": ("`vcrgen baseline ocr`", "ocr"),
     "httpx2": ("`vcrgen predict`", "predict"),
-    "torch": ("`vcrgen predict --transformers`", "transformers"),
-    "transformers": ("`vcrgen predict --transformers`", "transformers"),
-    "peft": ("`vcrgen predict --adapter`", "transformers"),
     "uvicorn": ("`vcrgen leaderboard serve`", "serve"),
     "fastapi": ("`vcrgen leaderboard serve`", "serve"),
     "psycopg": ("leaderboards in PostgreSQL", "postgres"),
     "ray": ("`vcrgen build --engine ray`", "ray"),
     "pyspark": ("`vcrgen build --engine spark`", "spark"),
+    "torch": ("`vcrgen predict --transformers`", "transformers"),
+    "transformers": ("`vcrgen predict --transformers`", "transformers"),
+    "peft": ("`vcrgen predict --adapter`", "transformers"),
     "s3fs": ("sources and builds in s3://", "s3"),
     "gcsfs": ("sources and builds in gs://", "gs"),
 }
