@@ -151,7 +151,7 @@ def test_what_is_set_aside_alone(loaded: LoadedModel, requests: list[Request]) -
     header = small[12:16] + (60_000).to_bytes(4, "big") * 2 + small[24:29]
     huge = small[:12] + header + zlib.crc32(header).to_bytes(4, "big") + small[33:]
     bad = {
-        1: (replace(requests[0], images=(b"no picture",)), "undecodable_image", "not a whole PNG or WEBP image"),
+        1: (replace(requests[0], images=(b"no picture",)), "undecodable_image", "not a whole PNG, JPEG or WebP image"),
         3: (replace(requests[0], images=(huge,)), "oversized_image", "pixels"),
         4: (replace(requests[0], text="<image> twice"), "refused_by_processor", "the model's processor fails on it"),
         6: (replace(requests[0], text="why " * 2000), "too_long", "is more than the model's 1,024"),
@@ -232,6 +232,9 @@ def test_the_order_of_picture_and_question(loaded: LoadedModel, requests: list[R
         ),
         (GREEDY, {"top_k": "5"}, "--param top_k has to be a number"),
         (GREEDY, {"top_k": True}, "--param top_k has to be a number"),
+        (Sampling(max_tokens=9, temperature=-0.1), {}, "--param temperature has to be 0 or more"),
+        (Sampling(max_tokens=9, top_p=0.0), {}, "--param top_p has to be above 0"),
+        (Sampling(max_tokens=9, top_p=1.1), {}, "--param top_p has to be above 0"),
         (Sampling(), {}, "--param max_tokens has to be 1 or more"),
         (Sampling(max_tokens=0), {}, "--param max_tokens has to be 1 or more"),
     ],

@@ -193,9 +193,6 @@ def _write_temporary() -> str:
 EXTRAS = {
     "rapidocr-onnxruntime": ("`vcrgen baseline ocr`", "ocr"),
     "httpx2": ("`vcrgen predict`", "predict"),
-    "torch": ("`vcrgen predict --transformers`", "transformers"),
-    "transformers": ("`vcrgen predict --transformers`", "transformers"),
-    "peft": ("`vcrgen predict --adapter`", "transformers"),
     "schedulefree": ("`vcrgen finetune`", "train"),
     "scipy": ("`vcrgen analyze`", "analysis"),
     "scikit-learn": ("`vcrgen analyze`", "analysis"),
@@ -204,6 +201,9 @@ EXTRAS = {
     "psycopg": ("leaderboards in PostgreSQL", "postgres"),
     "ray": ("`vcrgen build --engine ray`", "ray"),
     "pyspark": ("`vcrgen build --engine spark`", "spark"),
+    "torch": ("`vcrgen predict --transformers`", "transformers"),
+    "transformers": ("`vcrgen predict --transformers`", "transformers"),
+    "peft": ("`vcrgen predict --adapter`", "transformers"),
     "s3fs": ("sources and builds in s3://", "s3"),
     "gcsfs": ("sources and builds in gs://", "gs"),
 }

@@ -70,7 +70,7 @@ def predict(
     choice = Choice(
         views=VIEWS[chosen.view], mode=chosen.mode, split=chosen.split, limit=chosen.limit, canary=chosen.canary
     )
-    # What is wrong with these is said before a long loading.
+    # Before the model, whose loading may take long: what is wrong with the pictures is said at once.
     pictures = open_pictures(data, choice, answers=chosen.answers)
     model = _model(chosen, prompt)
     called = re.sub(r"[^A-Za-z0-9_.-]+", "-", model.name).strip("-.")
@@ -140,7 +140,7 @@ def _unfinished(result: JobResult, chosen: PredictOptions) -> str:
     if chosen.max_cost is not None and cost is not None and cost >= chosen.max_cost:
         return f"--max-cost {chosen.max_cost:g} is reached ({_tokens(result.spent)}). Raise it to go on with the rest."
     if not result.tally.replies:
-        return "Not one picture has a reply, so nothing was written; see what the server says."
+        return "Not one picture has a reply, so nothing was written; see what is said of the first."
     return (
         "What was answered is kept: the same command asks for the rest only, and with --allow-failed the outputs are "
         "written without it."
