@@ -48,7 +48,7 @@ def same(one: Path, other: Path) -> bool:
     return all((one / name).read_bytes() == (other / name).read_bytes() for name in SAME)
 
 
-def test_a_training(train: Train, log_of: Log, tmp_path: Path) -> None:
+def test_a_training(train: Train, log_of: Log, tmp_path: Path, model: Path) -> None:
     result = train("lora")
     assert sorted(file.name for file in result.path.iterdir()) == FILES and not result.was_complete
     lines = log_of(result.path)
@@ -57,9 +57,15 @@ def test_a_training(train: Train, log_of: Log, tmp_path: Path) -> None:
     report = json.loads((result.path / "run.json").read_text())
     assert report["counts"]["examples"] == 15 and report["counts"]["tokens"] == sum(line["tokens"] for line in lines)
     assert report["run"]["rank"] == 8 and len(report["run"]["digest"]) == 64 and report["run"]["dtype"] == "float32"
-    assert str(tmp_path) not in (result.path / "run.json").read_text() + (result.path / "README.md").read_text()
+    for name in ("run.json", "README.md", "adapter_config.json"):  # nothing of where it was made
+        assert str(tmp_path.parent) not in (result.path / name).read_text()
     config = json.loads((result.path / "adapter_config.json").read_text())
-    assert config["r"] == 8 and config["lora_alpha"] == 32 and config["target_modules"]
+    assert (
+        config["base_model_name_or_path"] == model.name
+        and config["r"] == 8
+        and config["lora_alpha"] == 32
+        and config["target_modules"]
+    )
     layers = r"model\.language_model\.layers\.\d+\.self_attn\.v_proj"
     assert layers in config["target_modules"].split("|") and "vision" not in config["target_modules"]
     again = train("lora")

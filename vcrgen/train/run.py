@@ -164,7 +164,7 @@ class _Training:
                 log.unlink(missing_ok=True)
                 place.clear()
         self._watcher.stage("writing the adapter")
-        save_adapter(adapted, self._out)
+        save_adapter(adapted, self._out, base=self._name)
         write_text(self._out / CARD, self._card(loop.counts))
         write_json(self._out / REPORT, self._report(loop.counts))
         return loop.counts
