@@ -234,7 +234,7 @@ class PredictOptions(Options):
     batch: int = option(8, "Images that are answered together.", ge=1, le=1024, panel=HERE)
     device: Literal["auto", "cpu", "cuda"] = option("auto", "auto (a GPU if there is one), cpu or cuda.", panel=HERE)
     trust_remote_code: bool = option(
-        False, "Run Python code that comes with the model.", names="--trust-remote-code", panel=HERE
+        False, "Run Python code that comes with the model, if it needs it.", names="--trust-remote-code", panel=HERE
     )
 
     view: Literal["stacked", "tei", "both"] = option("stacked", "stacked (VI+TEI), tei or both.")

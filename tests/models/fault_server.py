@@ -71,11 +71,16 @@ def good_reply(call: Call, answer: Answer) -> bytes:
     return json.dumps({"model": name, "choices": [choice], "usage": usage} | answer.more).encode()
 
 
+def logprob(token: str) -> float:
+    """The log-probability of a token, whatever stands before it."""
+    return -(zlib.crc32(token.encode()) % 9973) / 1000
+
+
 def with_likelihoods(call: Call, fault: str = "") -> Answer:
     """A good reply of a server that gives log-probabilities of a prompt's tokens in the form of vLLM.
 
     Words are tokens, with the space before them, and so are a line end and any letter that is not ASCII, of which a
-    token shows no more than that it is a part of one. A token's log-probability is minus a tenth of its length.
+    token shows no more than that it is a part of one. :func:`logprob` is the rule of their log-probabilities.
 
     Args:
         call: The request.
@@ -100,7 +105,7 @@ def with_likelihoods(call: Call, fault: str = "") -> Answer:
     if body.get("prompt_logprobs") == 0:
         value = {"nan": float("nan"), "positive": 0.5, "text": "-1", "same": -1}.get(fault)
         entries = [
-            {str(number): {"logprob": -len(token) / 10 if value is None else value, "rank": 1, "decoded_token": token}}
+            {str(number): {"logprob": logprob(token) if value is None else value, "rank": 1, "decoded_token": token}}
             for number, token in zip(ids, (re.sub("[^\0-~]", "\ufffd", token) for token in tokens), strict=True)
         ]
         more["prompt_logprobs"] = [None, *entries[1:]][: -1 if fault == "short" else None]

@@ -67,7 +67,7 @@ def test_azure_without_parameters() -> None:
 @pytest.mark.parametrize("request_", [Request(images=(b"GIF89a",)), Request(text="a", candidates=("b",))])
 def test_what_cannot_be_sent(request_: Request) -> None:
     with pytest.raises(RequestProblem):
-        body_of(request_, SERVER, "m")
+        body_of(request_, address_of("http://127.0.0.1/v1", "m", "llamacpp"), "m")
 
 
 def body(message: Any = None, **more: Any) -> bytes:

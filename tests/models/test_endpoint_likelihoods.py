@@ -38,10 +38,8 @@ def test_what_is_sent_and_what_comes_back(serve: Any, faults: Any) -> None:
     (reply,) = ask(server, ANSWER, "of words and 猫")
     assert isinstance(reply, Reply) and reply.text == f"reply {server.calls[0].digest[:24]}"
     first, second = reply.likelihoods
-    assert first == (
-        *(("it", -0.2), (" was", -0.4), (" \ufffd", -0.2), ("lan", -0.3), ("\n", -0.1), ("the", -0.3), (" caf", -0.4)),
-        ("\ufffd", -0.1),
-    )
+    tokens = ("it", " was", " \ufffd", "lan", "\n", "the", " caf", "\ufffd")
+    assert first == tuple((token, faults.logprob(token)) for token in tokens)
     assert [token for token, _ in second] == ["of", " words", " and", " \ufffd"]
     question, *answers, probe = (call.body for call in server.calls)
     assert {name: question[name] for name in question if name != "messages"} == {

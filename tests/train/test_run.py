@@ -4,6 +4,7 @@ import errno
 import json
 import os
 import re
+import shutil
 import signal
 import time
 from collections import Counter
@@ -96,6 +97,19 @@ def test_interrupted_and_gone_on_with_is_the_same_to_the_byte(train: Train, tmp_
     watcher = Interrupts(99)
     result = train("parts", watcher=watcher)
     assert same(result.path, whole) and watcher.resumed == step and not result.was_complete
+
+
+def test_the_random_state_is_gone_on_with(train: Train, model: Path, tmp_path: Path) -> None:
+    """A model that drops some of its attention at random while it is trained."""
+    base = tmp_path / "dropping"
+    shutil.copytree(model, base)
+    config = json.loads((base / "config.json").read_text())
+    config["text_config"]["attention_dropout"] = 0.5
+    (base / "config.json").write_text(json.dumps(config))
+    whole = train("whole", base=base).path
+    with pytest.raises(KeyboardInterrupt):
+        train("parts", base=base, watcher=Interrupts(3))
+    assert same(train("parts", base=base).path, whole) and not same(train("other").path, whole)
 
 
 def test_a_dataset_is_gone_on_with_too(train: Train, dataset: Path) -> None:

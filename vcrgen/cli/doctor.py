@@ -199,6 +199,9 @@ EXTRAS = {
     "psycopg": ("leaderboards in PostgreSQL", "postgres"),
     "ray": ("`vcrgen build --engine ray`", "ray"),
     "pyspark": ("`vcrgen build --engine spark`", "spark"),
+    "torch": ("`vcrgen predict --transformers`", "transformers"),
+    "transformers": ("`vcrgen predict --transformers`", "transformers"),
+    "peft": ("`vcrgen predict --adapter`", "transformers"),
     "s3fs": ("sources and builds in s3://", "s3"),
     "gcsfs": ("sources and builds in gs://", "gs"),
 }

@@ -50,10 +50,9 @@ def predict(
 ) -> None:
     r"""Ask a model about the images, and write its answers as outputs to score.
 
-    Needs the extra `predict` for a server and `transformers` for a model in this process: pip install
-    "vcrgen\[predict]". Every reply is kept when it arrives: interrupted or
-    killed, the same command goes on where it was. Exit code 3: some images have no reply; the same command asks for
-    them again.
+    Needs the extra `predict` for a model behind a server, pip install "vcrgen\[predict]", or `transformers` for one in
+    this process. Every reply is kept when it arrives: interrupted or killed, the same command goes on where it was.
+    Exit code 3: some images have no reply; the same command asks for them again.
     """
     from vcrgen.cli.progress import ConsoleWatcher
     from vcrgen.dataset.pictures import Choice, open_pictures
@@ -65,9 +64,12 @@ def predict(
 
     chosen = checked(PredictOptions, given(options))
     prompt = make_prompt(chosen.preset, chosen.parameters, answers=chosen.answers)
-    model = _model(chosen, prompt)
     data = open_dataset(dataset, VCR)
     choice = Choice(views=VIEWS[chosen.view], mode=chosen.mode, split=chosen.split, limit=chosen.limit)
+    pictures = open_pictures(
+        data, choice, answers=chosen.answers
+    )  # what is wrong with these is said before a long loading
+    model = _model(chosen, prompt)
     target = out or default_out(dataset, re.sub(r"[^A-Za-z0-9_.-]+", "-", model.name).strip("-."))
     with ConsoleWatcher(console.err, doing="asking", unit="pictures", kept="answered") as watcher:
         result = job.predict(
@@ -86,7 +88,7 @@ def predict(
     typer.echo(f"{result.tally.replies:,} replies: {counts}; {_tokens(result.tally)}.")
     if len(names := result.tally.served.get("model", ())) > 1:
         typer.echo(f"Note: the server gave the model several names: {', '.join(names)}.")
-    score = score_command(result.path, open_pictures(data, choice), choice)
+    score = score_command(result.path, pictures, choice)
     typer.echo(f"{result.path}: {result.tally.replies:,} outputs of {result.model}; next: {score}")
 
 
@@ -132,7 +134,7 @@ def _unfinished(result: JobResult, chosen: PredictOptions) -> str:
     if chosen.max_cost is not None and cost is not None and cost >= chosen.max_cost:
         return f"--max-cost {chosen.max_cost:g} is reached ({_tokens(result.spent)}). Raise it to go on with the rest."
     if not result.tally.replies:
-        return "Not one picture has a reply, so nothing was written; see what the server says."
+        return "Not one picture has a reply, so nothing was written; see what is said of the first."
     return (
         "What was answered is kept: the same command asks for the rest only, and with --allow-failed the outputs are "
         "written without it."

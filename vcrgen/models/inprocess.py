@@ -45,7 +45,7 @@ def check_settings(sampling: Sampling, parameters: Mapping[str, Any]) -> None:
     """See that a model in this process can be asked in this way.
 
     Raises:
-        ConfigError: A parameter is one of servers only, or there is no limit to an answer.
+        ConfigError: A parameter is one of servers only or out of its bounds, or there is no limit to an answer.
     """
     for name, value in parameters.items():
         if name not in PARAMETERS:
@@ -53,6 +53,10 @@ def check_settings(sampling: Sampling, parameters: Mapping[str, Any]) -> None:
             raise ConfigError(f"--param {name} is nothing that a model in this process knows; it knows {known}.")
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise ConfigError(f"--param {name} has to be a number.")
+    if (sampling.temperature or 0) < 0:
+        raise ConfigError("--param temperature has to be 0 or more.")
+    if sampling.top_p is not None and not 0 < sampling.top_p <= 1:
+        raise ConfigError("--param top_p has to be above 0, and 1 at most.")
     if sampling.max_tokens is None or sampling.max_tokens < 1:
         raise ConfigError("--param max_tokens has to be 1 or more for a model in this process: it may write for ever.")
 
@@ -105,8 +109,6 @@ class InProcessModel:
             try:
                 with quiet():
                     replies = self._replies(requests)
-                yield from zip((what for what, _ in batch), replies, strict=True)
-                return
             except RequestProblem as problem:
                 if len(batch) == 1:
                     yield batch[0][0], problem
@@ -118,6 +120,9 @@ class InProcessModel:
                         "--device."
                     ) from None
                 self._batch = len(batch) // 2
+            else:
+                yield from zip((what for what, _ in batch), replies, strict=True)
+                return
         size = 1 if drawn else len(batch) // 2
         while batch:
             size = min(size, self._batch)

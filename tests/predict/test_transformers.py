@@ -1,0 +1,207 @@
+"""``vcrgen predict --transformers``: a model in this process, alone and beside a server that has the same model."""
+
+import json
+import os
+import re
+import shlex
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Run = Callable[..., tuple[int, str, str]]
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def lines(file: str | Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in Path(file).read_text("utf-8").splitlines()]
+
+
+def outputs(file: str | Path) -> set[tuple[str, str, str]]:
+    return {(line["question_id"], line["mode"], line["output"]) for line in lines(file)}
+
+
+@pytest.fixture(scope="module")
+def here(taught: Path, taught_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Outputs of the model in this process, eight at a time, with log-probabilities."""
+    file: Path = tmp_path_factory.mktemp("here") / "here.jsonl"
+    words = ["predict", taught_data, "--transformers", taught, "--model", "tiny", "--answers", "--out", file]
+    command = [sys.executable, "-m", "vcrgen", *map(str, words)]
+    subprocess.run(command, check=True, env=os.environ | {"PYTHONPATH": str(ROOT)})
+    return file
+
+
+def test_what_is_printed_and_written(run: Run, here: Path, taught: Path, taught_data: Path) -> None:
+    words = ["--transformers", taught, "--limit", 3, "--mode", "hard", "--batch", 2, "--out", "p.jsonl"]
+    code, out, err = run("predict", taught_data, *words)
+    assert code == 0, err
+    first, second = out.splitlines()
+    assert first.startswith("3 replies: 3 answered; 3") and first.endswith(" written.")
+    assert second.startswith(f"p.jsonl: 3 outputs of {taught.name}; next: vcrgen score p.jsonl --data {taught_data}")
+    assert outputs("p.jsonl") <= outputs(here) and len(outputs("p.jsonl")) == 3
+    report = json.loads(Path("p.run.json").read_text("utf-8"))
+    assert {"digest", "device", "dtype", "torch", "transformers"} <= set(report["run"]) and "torch" in report[
+        "versions"
+    ]
+    assert report["cost"] is None and report["served"] == {"model": {taught.name: 3}}
+    assert str(taught) not in Path("p.run.json").read_text("utf-8") + Path("p.jsonl").read_text("utf-8")
+
+
+def test_it_is_right_and_sure_of_it(run: Run, here: Path, taught_data: Path) -> None:
+    code, _, err = run("score", here, "--data", taught_data, "--strict", "--out", "s.json")
+    assert code == 0, err
+    found = lines(here)
+    answers = [answer for line in found for answer in line["output"].split("\n")]
+    told = ["".join(token for token, _ in place) for line in found for place in line["logprobs"]]
+    assert sum(answer == right for answer, right in zip(answers, told, strict=True)) >= 0.95 * len(told)
+    values = [value for line in found for place in line["logprobs"] for _, value in place]
+    assert max(values) <= 0 and sum(values) / len(values) > -0.1
+
+
+def test_a_plan(run: Run, taught: Path, taught_data: Path) -> None:
+    code, out, err = run("predict", taught_data, "--transformers", taught, "--out", "p.jsonl", "--plan")
+    assert code == 0 and not Path("p.jsonl").exists(), err
+    calls, tokens, duration = out.splitlines()
+    assert calls == "Calls: 60, of which 55 are left to make." and tokens.startswith("Tokens of these: ")
+    assert duration.startswith("Time: about ") and duration.endswith("Measured on 5 replies, which are kept.")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="sends a signal")
+def test_killed_and_begun_again(here: Path, taught: Path, taught_data: Path, tmp_path: Path) -> None:
+    """With other batches than before, too: nothing is asked again, and the file has the same bytes."""
+    words = [sys.executable, "-m", "vcrgen", "predict", taught_data, "--transformers", taught, "--model", "tiny"]
+    words += ["--answers", "--out", "p.jsonl", "--batch"]
+    ledger, environment = tmp_path / "p.ledger", os.environ | {"PYTHONPATH": str(ROOT)}
+    for batch, enough in (("1", 8), ("7", 30)):
+        with subprocess.Popen([*map(str, words), batch], cwd=tmp_path, env=environment) as process:
+            deadline = time.monotonic() + 120
+            while not (ledger.exists() and ledger.read_bytes().count(b"\n") > enough) and time.monotonic() < deadline:
+                time.sleep(0.01)
+            process.kill()
+        assert process.returncode == -signal.SIGKILL
+    kept = ledger.read_bytes()
+    subprocess.run([*map(str, words), "16"], cwd=tmp_path, env=environment, check=True)
+    whole = kept[: kept.rindex(b"\n") + 1]
+    assert 30 < whole.count(b"\n") < 61 and ledger.read_bytes().startswith(whole)
+    assert (tmp_path / "p.jsonl").read_bytes() == here.read_bytes()
+
+
+def test_another_model_adapter_or_template_is_another_run(
+    run: Run, tinyvlm: Any, taught: Path, taught_data: Path, tmp_path: Path
+) -> None:
+    model = shutil.copytree(taught, tmp_path / "model")
+    words = ["predict", taught_data, "--transformers", model, "--limit", 1, "--mode", "hard", "--out", "p.jsonl"]
+    assert run(*words)[0] == 0
+    file = model / "chat_template.jinja"
+    file.write_text(file.read_text("utf-8") + " ", "utf-8")
+    code, _, err = run(*words)
+    assert code == 2 and "p.jsonl is of another run (digest" in err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--endpoint", "http://127.0.0.1:1/v1"], "give --endpoint or --transformers, not both"),
+        (["--rpm", 5], "--rpm belongs to --endpoint"),
+        (["--key-env", "KEY"], "--key-env belongs to --endpoint"),
+        (["--price", "1,2", "--max-cost", 1], "--max-cost belongs to --endpoint"),
+        (["--param", "max_tokens=null"], "--param max_tokens has to be 1 or more for a model in this process"),
+        (["--param", "stop=1"], "--param stop is nothing that a model in this process knows"),
+        (["--batch", 0], "batch: Input should be greater than or equal to 1"),
+        (["--device", "tpu"], "device: Input should be 'auto', 'cpu' or 'cuda'"),
+        (["--adapter", "nowhere"], "nowhere is not the folder of an adapter"),
+    ],
+)
+def test_mistakes(run: Run, taught: Path, taught_data: Path, words: list[Any], message: str) -> None:
+    code, out, err = run("predict", taught_data, "--transformers", taught, "--out", "p.jsonl", *words)
+    assert code == 2, out + err
+    assert message in err and err.startswith("Error: ") and err.count("\n") == 1 and list(Path().iterdir()) == []
+
+
+def test_the_public_part_of_a_hidden_set(run: Run, hidden: Callable[..., Path], taught: Path) -> None:
+    public = hidden()
+    words = ["predict", public, "--transformers", taught, "--out", "p.jsonl"]
+    code, _, err = run(*words, "--answers")
+    assert code == 2 and "is the public part of a hidden test set, which has no answers" in err
+    code, out, err = run(*words)
+    assert code == 0 and "3 outputs of" in out, err
+
+
+def test_the_commands_of_the_docs(run: Run, taught: Path, dataset: Path) -> None:
+    from peft import LoraConfig, get_peft_model
+
+    from vcrgen.models.loading import load_model
+
+    shutil.copytree(dataset, "data/my-vcr")
+    shutil.copytree(taught, "models/tiny")
+    config = LoraConfig(r=4, target_modules=["q_proj", "v_proj"], init_lora_weights=False)
+    get_peft_model(load_model(taught).model, config).save_pretrained("lora")
+    blocks = re.findall(r"^```bash\n(.*?)^```", (ROOT / "docs" / "predict.md").read_text("utf-8"), re.M | re.S)
+    commands = [line for block in blocks if "--transformers" in block for line in block.splitlines()]
+    for line in commands:
+        program, *words = shlex.split(line)
+        code, out, err = run(*words)
+        assert program == "vcrgen" and code == 0, (line, out, err)
+    assert len(commands) == 5 and outputs("tuned.jsonl") != outputs("tiny.jsonl") == outputs("tiny-sure.jsonl")
+    assert {line["model"] for line in lines("tuned.jsonl")} == {"tiny+lora"}
+
+
+@pytest.fixture(scope="module")
+def served(taught: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of `transformers serve`, the server of the library itself, in a process of its own."""
+    program = Path(sys.executable).with_name("transformers")
+    if not program.exists() or not _has_packages("openai", "uvicorn", "fastapi"):
+        pytest.skip('needs pip install "transformers[serving]"')
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    log = tmp_path_factory.mktemp("server") / "log"
+    environment = os.environ | {"HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1", "HF_HOME": str(log.parent)}
+    words = [program, "serve", taught, "--device", "cpu", "--host", "127.0.0.1", "--port", port]
+    with log.open("wb") as output:
+        process = subprocess.Popen([*map(str, words)], env=environment, stdout=output, stderr=subprocess.STDOUT)
+    try:
+        deadline = time.monotonic() + 300
+        while True:
+            assert process.poll() is None and time.monotonic() < deadline, log.read_text("utf-8")
+            with suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=5):
+                break
+            time.sleep(0.2)
+        yield f"http://127.0.0.1:{port}/v1"
+    finally:
+        process.terminate()
+        process.wait(60)
+
+
+def _has_packages(*names: str) -> bool:
+    from importlib.util import find_spec
+
+    return all(find_spec(name) for name in names)
+
+
+@pytest.mark.parametrize("concurrency", [1, 8])
+def test_the_server_says_the_same(
+    run: Run, here: Path, served: str, taught: Path, taught_data: Path, concurrency: int
+) -> None:
+    words = ["predict", taught_data, "--endpoint", served, "--profile", "transformers", "--model", taught]
+    code, _, err = run(*words, "--concurrency", concurrency, "--out", "p.jsonl")
+    assert code == 0, err
+    assert outputs("p.jsonl") == outputs(here) and len(outputs(here)) == 60
+
+
+def test_the_server_has_no_log_probabilities(run: Run, served: str, taught: Path, taught_data: Path) -> None:
+    words = ["predict", taught_data, "--endpoint", served, "--model", taught, "--answers", "--out", "p.jsonl"]
+    code, _, err = run(*words, "--profile", "transformers")
+    assert code == 2 and "Servers of the kind transformers give no log-probabilities of given answers" in err
+    code, _, err = run(*words)  # taken for vLLM
+    assert code == 2 and "Unexpected fields in the request: {'return_token_ids'}" in err
+    assert list(Path().iterdir()) == []
