@@ -57,7 +57,7 @@ def test_a_training(train: Train, log_of: Log, tmp_path: Path, model: Path) -> N
     assert lines[0]["loss"] == result.counts.first_loss and lines[-1]["loss"] < lines[0]["loss"] - 0.1
     report = json.loads((result.path / "run.json").read_text())
     assert report["counts"]["examples"] == 15 and report["counts"]["tokens"] == sum(line["tokens"] for line in lines)
-    assert report["run"]["rank"] == 8 and len(report["run"]["digest"]) == 64 and report["run"]["dtype"] == "float32"
+    assert report["run"]["rank"] == 8 and len(report["run"]["model"]) == 64 and report["run"]["dtype"] == "float32"
     for name in ("run.json", "README.md", "adapter_config.json"):  # nothing of where it was made
         assert str(tmp_path.parent) not in (result.path / name).read_text()
     config = json.loads((result.path / "adapter_config.json").read_text())
