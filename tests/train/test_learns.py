@@ -38,7 +38,7 @@ def exact_match(run: Run, model: Path, data: Path, *words: object) -> float:
     assert code == 0, err
     code, _, err = run("score", "preds.jsonl", "--data", data, "--split", "all")
     assert code == 0, err
-    return float(json.loads(Path("preds.scores.json").read_text())["scores"][0]["exact"])
+    return float(json.loads(Path("preds.scores.json").read_text())["scores"][0]["metrics"]["exact"]["value"])
 
 
 def test_lora_learns_new_pictures(tinyvlm: Any, run: Run, tmp_path: Path, one_thread: None) -> None:

@@ -248,6 +248,16 @@ def test_memory_that_does_not_suffice(train: Train, tmp_path: Path, monkeypatch:
     assert not (tmp_path / "lora").exists() and train("lora", micro_batch=1).counts.step == 5
 
 
+def test_a_model_that_fails(train: Train, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(self: Any, inputs: Any, labels: Any) -> Any:
+        return torch.zeros(3)[torch.tensor(7)]  # raises what torch raises where a text has more tokens than positions
+
+    monkeypatch.setattr(run_module.Loop, "_loss", broken)
+    with pytest.raises(TrainError, match=r"The model fails on these examples \(index 7 is out of bounds"):
+        train("lora")
+    assert not (tmp_path / "lora").exists()
+
+
 def test_a_full_disk(train: Train, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """While a checkpoint is written: the one before it is gone on from."""
     whole = train("whole").path
