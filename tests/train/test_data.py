@@ -105,6 +105,8 @@ def test_files_of_others(dataset: Path, tmp_path: Path, as_foreign: Callable[...
 def test_a_hidden_set_is_refused(hidden: Callable[..., Path]) -> None:
     with pytest.raises(DatasetError, match="public part of a hidden test set, which has no answers"):
         opened(hidden())
+    with pytest.raises(SourceError, match="holds no pairs"):
+        opened(hidden().parent)
 
 
 def test_a_folder_of_images_with_captions_is_a_source_of_pairs(tmp_path: Path) -> None:
