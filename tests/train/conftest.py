@@ -46,10 +46,18 @@ def train(model: Path, tmp_path: Path, one_thread: None) -> Callable[..., Any]:
     """Trains for five steps, if nothing else is said, into a folder of this name; what it gives."""
     from vcrgen.train.run import finetune
 
-    def call(out: str, source: Any = "samples:8", *, of_pairs: Any = None, watcher: Any = None, **options: Any) -> Any:
+    def call(
+        out: str,
+        source: Any = "samples:8",
+        *,
+        base: Path = model,
+        of_pairs: Any = None,
+        watcher: Any = None,
+        **options: Any,
+    ) -> Any:
         chosen = TrainOptions(**SHORT | options)
         return finetune(
-            model, str(source), out=tmp_path / out, options=chosen, of_pairs=of_pairs, watcher=watcher
+            base, str(source), out=tmp_path / out, options=chosen, of_pairs=of_pairs, watcher=watcher
         )  # fmt: skip
 
     return call

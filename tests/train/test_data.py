@@ -36,7 +36,7 @@ def of_split(dataset: Path, split: str) -> set[str]:
 def test_pairs_become_a_stream_of_the_mode_and_the_view() -> None:
     data = opened("samples:6", {"lang": "zh", "width": 200}, mode="easy", view="tei")
     example = next(iter(data.examples))
-    assert isinstance(data.examples, VCRStream) and data.kind == "pairs"
+    assert isinstance(data.examples, VCRStream) and data.kind == "stream of pairs"
     assert (example["mode"], example["view"], example["image"].shape[1]) == ("easy", "tei", 200)
     assert data.facts["lang"] == "zh" and not {"mode", "seed", "splits"} & set(data.facts)
 
@@ -105,6 +105,8 @@ def test_files_of_others(dataset: Path, tmp_path: Path, as_foreign: Callable[...
 def test_a_hidden_set_is_refused(hidden: Callable[..., Path]) -> None:
     with pytest.raises(DatasetError, match="public part of a hidden test set, which has no answers"):
         opened(hidden())
+    with pytest.raises(SourceError, match="holds no pairs"):
+        opened(hidden().parent)
 
 
 def test_a_folder_of_images_with_captions_is_a_source_of_pairs(tmp_path: Path) -> None:
@@ -116,7 +118,7 @@ def test_a_folder_of_images_with_captions_is_a_source_of_pairs(tmp_path: Path) -
         (tmp_path / f"{number}.jpg").write_bytes(pair.image)
         rows.append({"file_name": f"{number}.jpg", "caption": pair.caption})
     (tmp_path / "metadata.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    assert opened(tmp_path).kind == "pairs" and len(names(opened(tmp_path), 3)) == 3
+    assert opened(tmp_path).kind == "stream of pairs" and len(names(opened(tmp_path), 3)) == 3
 
 
 def test_options_of_pairs_are_not_those_of_a_dataset(dataset: Path) -> None:

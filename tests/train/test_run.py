@@ -4,6 +4,7 @@ import errno
 import json
 import os
 import re
+import shutil
 import signal
 import time
 from collections import Counter
@@ -48,7 +49,7 @@ def same(one: Path, other: Path) -> bool:
     return all((one / name).read_bytes() == (other / name).read_bytes() for name in SAME)
 
 
-def test_a_training(train: Train, log_of: Log, tmp_path: Path) -> None:
+def test_a_training(train: Train, log_of: Log, tmp_path: Path, model: Path) -> None:
     result = train("lora")
     assert sorted(file.name for file in result.path.iterdir()) == FILES and not result.was_complete
     lines = log_of(result.path)
@@ -56,10 +57,16 @@ def test_a_training(train: Train, log_of: Log, tmp_path: Path) -> None:
     assert lines[0]["loss"] == result.counts.first_loss and lines[-1]["loss"] < lines[0]["loss"] - 0.1
     report = json.loads((result.path / "run.json").read_text())
     assert report["counts"]["examples"] == 15 and report["counts"]["tokens"] == sum(line["tokens"] for line in lines)
-    assert report["run"]["rank"] == 8 and len(report["run"]["digest"]) == 64 and report["run"]["dtype"] == "float32"
-    assert str(tmp_path) not in (result.path / "run.json").read_text() + (result.path / "README.md").read_text()
+    assert report["run"]["rank"] == 8 and len(report["run"]["model"]) == 64 and report["run"]["dtype"] == "float32"
+    for name in ("run.json", "README.md", "adapter_config.json"):  # nothing of where it was made
+        assert str(tmp_path.parent) not in (result.path / name).read_text()
     config = json.loads((result.path / "adapter_config.json").read_text())
-    assert config["r"] == 8 and config["lora_alpha"] == 32 and config["target_modules"]
+    assert (
+        config["base_model_name_or_path"] == model.name
+        and config["r"] == 8
+        and config["lora_alpha"] == 32
+        and config["target_modules"]
+    )
     layers = r"model\.language_model\.layers\.\d+\.self_attn\.v_proj"
     assert layers in config["target_modules"].split("|") and "vision" not in config["target_modules"]
     again = train("lora")
@@ -90,6 +97,19 @@ def test_interrupted_and_gone_on_with_is_the_same_to_the_byte(train: Train, tmp_
     watcher = Interrupts(99)
     result = train("parts", watcher=watcher)
     assert same(result.path, whole) and watcher.resumed == step and not result.was_complete
+
+
+def test_the_random_state_is_gone_on_with(train: Train, model: Path, tmp_path: Path) -> None:
+    """A model that drops some of its attention at random while it is trained."""
+    base = tmp_path / "dropping"
+    shutil.copytree(model, base)
+    config = json.loads((base / "config.json").read_text())
+    config["text_config"]["attention_dropout"] = 0.5
+    (base / "config.json").write_text(json.dumps(config))
+    whole = train("whole", base=base).path
+    with pytest.raises(KeyboardInterrupt):
+        train("parts", base=base, watcher=Interrupts(3))
+    assert same(train("parts", base=base).path, whole) and not same(train("other").path, whole)
 
 
 def test_a_dataset_is_gone_on_with_too(train: Train, dataset: Path) -> None:
@@ -226,6 +246,16 @@ def test_memory_that_does_not_suffice(train: Train, tmp_path: Path, monkeypatch:
     with pytest.raises(TrainError, match=r"memory does not suffice .* lower --micro-batch or add"):
         train("lora")
     assert not (tmp_path / "lora").exists() and train("lora", micro_batch=1).counts.step == 5
+
+
+def test_a_model_that_fails(train: Train, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(self: Any, inputs: Any, labels: Any) -> Any:
+        return torch.zeros(3)[torch.tensor(7)]  # raises what torch raises where a text has more tokens than positions
+
+    monkeypatch.setattr(run_module.Loop, "_loss", broken)
+    with pytest.raises(TrainError, match=r"The model fails on these examples \(index 7 is out of bounds"):
+        train("lora")
+    assert not (tmp_path / "lora").exists()
 
 
 def test_a_full_disk(train: Train, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

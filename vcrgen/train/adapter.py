@@ -71,8 +71,13 @@ def _pattern(model: Any, targets: str) -> str:
     return "|".join(sorted({_NUMBER.sub(r"\\d+", re.escape(name)) for name in found}))
 
 
-def save_adapter(model: Any, folder: Path) -> None:
+def save_adapter(model: Any, folder: Path, *, base: str) -> None:
     """Write the adapter's two files, each whole or not at all; the same weights give the same bytes.
+
+    Args:
+        model: With the adapter.
+        folder: Where the files go.
+        base: What the model is called in them; where it is on this machine is nobody's business.
 
     Raises:
         OSError: The disk is full, or the folder cannot be written.
@@ -86,5 +91,5 @@ def save_adapter(model: Any, folder: Path) -> None:
     with TemporaryDirectory() as written:
         model.peft_config["default"].save_pretrained(written)
         values = json.loads((Path(written) / ADAPTER_CONFIG).read_text("utf-8"))
-    values["inference_mode"] = True
+    values |= {"base_model_name_or_path": base, "inference_mode": True}
     write_json(folder / ADAPTER_CONFIG, values)

@@ -127,7 +127,7 @@ class OpenedData:
     """Examples, and what is said of them."""
 
     examples: TrainingData  # at their beginning
-    kind: str  # ``"pairs"`` or ``"dataset"``
+    kind: str  # ``"stream of pairs"`` or ``"dataset"``
     facts: Mapping[str, Any]  # what decides the examples, as JSON values by name
 
 
@@ -151,7 +151,7 @@ def open_training_data(source: str, options: TrainOptions, of_pairs: Mapping[str
             source, mode=options.mode, views=(view,), rank=0, world_size=1, seed=options.seed, **of_pairs
         )
         settings = {name: value for name, value in stream.config.published().items() if name not in NOT_OF_STREAMS}
-        return OpenedData(examples=stream, kind="pairs", facts=_facts(stream, settings))
+        return OpenedData(examples=stream, kind="stream of pairs", facts=_facts(stream, settings))
     if of_pairs:
         name = next(iter(of_pairs)).replace("_", "-")
         raise ConfigError(f"--{name} is for pairs, and {source} is a dataset, which is read as it is; leave it out.")

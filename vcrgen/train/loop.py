@@ -19,7 +19,7 @@ from typing import Any
 from vcrgen.config import TrainOptions
 from vcrgen.errors import OutputError, TrainError
 from vcrgen.files import write_text
-from vcrgen.models.loading import out_of_memory
+from vcrgen.models.loading import first_line, out_of_memory
 from vcrgen.reading import iter_json_lines
 from vcrgen.train.checkpoint import Counts, load_checkpoint, save_checkpoint
 from vcrgen.train.data import TrainingData
@@ -134,7 +134,7 @@ class Loop:
         while left:
             part = list(islice(examples, min(left, self._options.micro_batch)))
             inputs, labels = self._encoder.encode(part)
-            with _memory_errors():
+            with _model_errors():
                 loss = self._loss(inputs, labels)
                 loss.backward()
             total += float(loss.detach())
@@ -184,16 +184,18 @@ class Loop:
 
 
 @contextlib.contextmanager
-def _memory_errors() -> Iterator[None]:
-    """Say in a sentence that memory does not suffice."""
+def _model_errors() -> Iterator[None]:
+    """Say in a sentence why a model gives no loss: models raise anything."""
     try:
         yield
     except Exception as error:
-        if not out_of_memory(error):
-            raise
+        if out_of_memory(error):
+            said = (
+                "The memory does not suffice for the model and its examples; lower --micro-batch or add "
+                "--gradient-checkpointing, with which the same training goes on from its last checkpoint."
+            )
+        else:
+            said = f"The model fails on these examples ({first_line(error)}); see whether it takes such images."
     else:
         return
-    raise TrainError(
-        "The memory does not suffice for the model and its examples; lower --micro-batch or add "
-        "--gradient-checkpointing, with which the same training goes on from its last checkpoint."
-    )
+    raise TrainError(said)  # out here the error, and with it the memory that it holds, is gone

@@ -84,11 +84,13 @@ def finetune(
         raise OutputError(f"{url} is no folder of this machine; train into one, and copy the adapter there.")
     place = WorkFolder(DiskFolder(out), WORK, making="training")
     with output_errors(out):
-        training = _Training(model, source, out, options, of_pairs or {}, watcher or Watcher())
+        if not (out / REPORT).is_file():  # before a large model is loaded
+            place.check_out()
+    training = _Training(model, source, out, options, of_pairs or {}, watcher or Watcher())
+    with output_errors(out):
         counts = training.finished()
         was_complete = counts is not None
         if counts is None:
-            place.check_out()
             with place.locked():
                 counts = training.finished() or training.train(place)
         place.folder.remove()
@@ -117,11 +119,11 @@ class _Training:
             model, device=options.device, dtype=dtype, trust_remote_code=options.trust_remote_code
         )
         self._encoder = Encoder(self._loaded, template)
-        weights = {name: value for name, value in self._loaded.facts.items() if name != "device"}
         self._facts = {
-            "format": VERSION, **{name: version(name) for name in ("vcrgen", *PACKAGES)}, **weights,
+            **options.model_dump(mode="json", exclude=FREE), **self._data.facts,
+            "format": VERSION, **{name: version(name) for name in ("vcrgen", *PACKAGES)},
+            "model": self._loaded.facts["digest"], "dtype": self._loaded.facts["dtype"],
             "chat_template": template and hashlib.sha256(template.encode()).hexdigest(),
-            **options.model_dump(mode="json", exclude={*FREE, *weights, "chat_template"}), **self._data.facts,
         }  # fmt: skip
         self._fingerprint = hashlib.sha256(canonical_json(self._facts).encode()).hexdigest()
 
@@ -164,7 +166,7 @@ class _Training:
                 log.unlink(missing_ok=True)
                 place.clear()
         self._watcher.stage("writing the adapter")
-        save_adapter(adapted, self._out)
+        save_adapter(adapted, self._out, base=self._name)
         write_text(self._out / CARD, self._card(loop.counts))
         write_json(self._out / REPORT, self._report(loop.counts))
         return loop.counts
