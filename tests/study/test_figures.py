@@ -1,9 +1,13 @@
 """Figures of marks that were made up, and the published ones."""
 
+import importlib.util
+from pathlib import Path
+
 import pytest
 
 from vcrgen.report.table import percent
 from vcrgen.study.figures import (
+    against,
     agreement,
     each_rater,
     filtered,
@@ -13,6 +17,7 @@ from vcrgen.study.figures import (
 )
 from vcrgen.study.records import Mark
 
+SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 # Table 3 of the paper: N, the decoded numbers of restored texts of three raters, and of those that count when errors
 # with names and dates do not; then the mean and the deviation of both, as printed.
 TABLE_3 = [
@@ -89,3 +94,22 @@ def test_keys_that_may_be_wrong() -> None:
     assert sorted(found) == [0, 1, 4]  # 2 was seen by one rater, 3 was restored
     assert found[0].agreed == "A fox" or found[0].agreed == "a fox"
     assert found[1].agreed == found[4].agreed == "" and set(found[1].typed) == {"x", "y"}
+
+
+def test_intervals_hold_the_mean_of_raters_of_known_skill() -> None:
+    """A small run of scripts/measure_study.py: skills are drawn evenly from 75 to 99 %."""
+    specification = importlib.util.spec_from_file_location("measure_study", SCRIPTS / "measure_study.py")
+    assert specification and specification.loader
+    measure = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(measure)
+    held = float(measure.coverage(120, measure.evenly, 0.87).split()[0])
+    assert 88 <= held <= 99.2
+
+
+def test_a_model_is_set_beside_people_on_what_both_have() -> None:
+    marks = [mark(rater, item, "x", right=item < 15) for rater in range(1, 6) for item in range(20)]
+    same = against(marks, {(item, 0): item < 15 for item in range(20)}, seed=0)
+    worse = against(marks, {(item, 0): item < 5 for item in range(10)}, seed=0)
+    assert same is not None and same.value == 0 and same.low < 0 < same.high
+    assert worse is not None and worse.value == 0.5 and 0 < worse.low < 0.5 < worse.high
+    assert against(marks, {}, seed=0) is None
