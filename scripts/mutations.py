@@ -290,5 +290,9 @@ MUTATIONS: tuple[Mutation, ...] = (
       "(-gap.difference.value, gap.facts.model)", "board"),
     M("leaderboard", "a ladder of half steps", "score < best + step - 1e-9", "score < best + step / 2", "ladder"),
     M("leaderboard", "a ladder on the whole key", "FEEDBACK if self.climbs else FINAL", '"" if self.climbs else FINAL', "ladder"),
+    M("study", "conditions by luck", "key=lambda person: (-lean(person), luck[person])", "key=luck.__getitem__", "study"),
+    M("study", "a mean over raters", "mean=mean(passes),", "mean=mean(raters),", "study"),
+    M("study", "spaces count", 'return "".join(folded.translate(_QUOTES).split())', "return folded.translate(_QUOTES)", "study"),
+    M("study", "raters are not resampled", "variance = max(of_rows + of_columns - of_pairs, of_rows, of_columns)", "variance = of_rows", "study"),
     M("leaderboard", "punctuation makes another file", 'char if char.isalnum() else " " for char in plain', "char for char in plain", "ladder"),
 )
