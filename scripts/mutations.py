@@ -311,5 +311,9 @@ MUTATIONS: tuple[Mutation, ...] = (
     M("items", "item-total for item-rest", "(totals[:, None] - x) / np.maximum(count - 1, 1)", "totals[:, None] / np.maximum(count - 1, 1)", "analysis"),
     M("items", "images taken as independent items", "error = images * float((sizes**2).sum()) / items**2 + rest / items", "error = rest / items", "analysis"),
     M("items", "subsets judged by the models that chose them", "full.fit(np.sort(order[:held]), units_kept)", "full.fit(np.sort(order[held:]), units_kept)", "analysis"),
+    M("study", "conditions by luck", "key=lambda person: (-lean(person), luck[person])", "key=luck.__getitem__", "study"),
+    M("study", "a mean over raters", "mean=mean(passes),", "mean=mean(raters),", "study"),
+    M("study", "spaces count", 'return "".join(folded.translate(_QUOTES).split())', "return folded.translate(_QUOTES)", "study"),
+    M("study", "raters are not resampled", "variance = max(of_rows + of_columns - of_pairs, of_rows, of_columns)", "variance = of_rows", "study"),
     M("leaderboard", "punctuation makes another file", 'char if char.isalnum() else " " for char in plain', "char for char in plain", "ladder"),
 )

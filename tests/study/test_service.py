@@ -175,6 +175,7 @@ def test_forged_requests(client: Any) -> None:
     rater.begin()
     assert rater.step(6).status_code == rater.step(10**30).status_code == 404
     assert rater.answer(10**30, "x").status_code == 404
+    assert rater.http.get(f"/api/{rater.token}/step/first").status_code == 404
     assert rater.post("begin", version="0" * 12, languages="x").status_code == 400
     huge = rater.http.post(f"/api/{rater.token}/step/0", content=b"x" * (2 << 20))
     assert huge.status_code == 413

@@ -57,21 +57,22 @@ def init(
     from vcrgen.study.make import init_study
 
     frozen, token = init_study(folder, data, checked(StudyOptions, given(options)))
-    _print_frozen(frozen)
+    people = len(frozen.conditions) * frozen.options["raters"]
+    _print_frozen(frozen, people)
     shown = escape(str(folder))
     console.say(f"[bold]{shown}[/] is a study; CONSENT and INSTRUCTIONS in it are yours to write.")
     typer.echo(token)
     console.err.print("This token opens the page for maintainers; it is shown only now.")
-    console.say(f"Next: vcrgen study invite {shown} --count 7", highlight=False)
+    console.say(f"Next: vcrgen study invite {shown} --count {people}", highlight=False)
 
 
-def _print_frozen(frozen: Frozen) -> None:
+def _print_frozen(frozen: Frozen, people: int) -> None:
     table = Table("", "", box=None, pad_edge=False, show_header=False)
     table.add_row("items", f"{frozen.items:,} with {frozen.spans:,} spans, and {frozen.training:,} for training")
     table.add_row("shown", "; ".join(condition.label for condition in frozen.conditions))
-    wanted = frozen.items * len(frozen.conditions) * frozen.options["raters"]
-    people = len(frozen.conditions) * frozen.options["raters"]
-    table.add_row("wanted", f"{wanted:,} answers, by {people:,} people or more: nobody sees an item twice")
+    table.add_row(
+        "wanted", f"{frozen.items * people:,} answers, by {people:,} people or more: nobody sees an item twice"
+    )
     table.add_row("dataset", f"{escape(frozen.data)}, language {frozen.lang}, signature {frozen.signature}")
     console.out.print(table)
 

@@ -85,7 +85,7 @@ def make_report(store: Store, *, data: str | None = None, compare: Sequence[Path
     runs = _runs(source.place, frozen, items, compare)
     keys = figures.odd_keys(marks)
     tables = [
-        _people(frozen, marks), *(_against(frozen, marks, run) for run in runs), _agreement(frozen, marks),
+        people_table(frozen, marks), *(_against(frozen, marks, run) for run in runs), _agreement(frozen, marks),
         _raters(of_raters, raters), *_causes(marks, causes), *_keys(keys, items, source),
     ]  # fmt: skip
     shown = [_shown(store, frozen, key, items[key.item], source) for key in keys[:MOST_KEYS]]
@@ -93,18 +93,17 @@ def make_report(store: Store, *, data: str | None = None, compare: Sequence[Path
     return StudyReport(frozen=frozen, tables=[table for table in tables if table.rows], notes=notes, keys=shown)
 
 
-def _by_condition(frozen: Frozen, marks: Iterable[Mark]) -> Iterator[tuple[int, str, list[Mark]]]:
-    """Number, label and marks of each condition that has any."""
-    every = list(marks)
+def _by_condition(frozen: Frozen, marks: Sequence[Mark]) -> Iterator[tuple[str, list[Mark]]]:
+    """Label and marks of each condition that has any."""
     for number, condition in enumerate(frozen.conditions):
-        if mine := [one for one in every if one.condition == number]:
-            yield number, condition.label, mine
+        if mine := [one for one in marks if one.condition == number]:
+            yield condition.label, mine
 
 
-def _people(frozen: Frozen, marks: Sequence[Mark]) -> Table:
+def people_table(frozen: Frozen, marks: Sequence[Mark]) -> Table:
     """As the published table: the mean over passes and the deviation over raters, all errors and filtered."""
     rows: list[Sequence[TableCell]] = []
-    for _, label, mine in _by_condition(frozen, marks):
+    for label, mine in _by_condition(frozen, marks):
         every, some, typed = (
             figures.human(mine, right, seed=frozen.seed) for right in (figures.strict, figures.filtered, figures.typed)
         )
@@ -118,7 +117,7 @@ def _people(frozen: Frozen, marks: Sequence[Mark]) -> Table:
 
 def _against(frozen: Frozen, marks: Sequence[Mark], run: ModelMarks) -> Table:
     rows: list[Sequence[TableCell]] = []
-    for _, label, mine in _by_condition(frozen, marks):
+    for label, mine in _by_condition(frozen, marks):
         model = run.right.get(label, {})
         found = figures.against(mine, model, seed=frozen.seed)
         if found is None:
@@ -135,7 +134,7 @@ def _against(frozen: Frozen, marks: Sequence[Mark], run: ModelMarks) -> Table:
 
 def _agreement(frozen: Frozen, marks: Sequence[Mark]) -> Table:
     rows: list[Sequence[TableCell]] = []
-    for _, label, mine in _by_condition(frozen, marks):
+    for label, mine in _by_condition(frozen, marks):
         found = figures.agreement(mine)
         same = Percent(found.same / found.pairs) if found.pairs else None
         alphas = (Number(value, 3) for value in (found.nominal, found.edit, found.right, found.ac1))

@@ -115,7 +115,8 @@ _ROWS = (
         pipeline=_BY_CAPITALS, eligibility="builtin-es-1", trained_pipeline="es_core_news_sm",
         fonts=_LATIN_FONTS, covers=_LATIN_COVERS, covers_of="English",
         question="¿Cuáles son los textos tapados de la imagen? Restaure los textos tapados sin dar explicaciones.",
-        covered="[tapado]", words="El texto de la imagen empieza así: {text} Fin del texto de la imagen. Pregunta: {question}",
+        covered="[tapado]",
+        words="El texto de la imagen empieza así: {text} Fin del texto de la imagen. Pregunta: {question}",
     ),
     LanguageRow(
         code="pt", name="Portuguese", script="LATIN",
@@ -123,7 +124,8 @@ _ROWS = (
         pipeline=_BY_CAPITALS, eligibility="builtin-pt-1", trained_pipeline="pt_core_news_sm",
         fonts=_LATIN_FONTS, covers=_LATIN_COVERS, covers_of="English",
         question="Quais são os textos tapados na imagem? Restaure os textos tapados sem dar explicações.",
-        covered="[tapado]", words="O texto na imagem começa assim: {text} Fim do texto na imagem. Pergunta: {question}",
+        covered="[tapado]",
+        words="O texto na imagem começa assim: {text} Fim do texto na imagem. Pergunta: {question}",
     ),
     LanguageRow(
         code="ru", name="Russian", script="CYRILLIC",
@@ -131,7 +133,8 @@ _ROWS = (
         pipeline=_BY_CAPITALS, eligibility="builtin-ru-1", trained_pipeline="ru_core_news_sm",
         fonts=_CYRILLIC_FONTS, covers=_LATIN_COVERS, covers_of="English",
         question="Какие тексты закрыты на изображении? Восстановите закрытые тексты без пояснений.",
-        covered="[закрыто]", words="Текст на изображении начинается так: {text} Конец текста на изображении. Вопрос: {question}",
+        covered="[закрыто]",
+        words="Текст на изображении начинается так: {text} Конец текста на изображении. Вопрос: {question}",
     ),
 )  # fmt: skip
 

@@ -21,7 +21,7 @@ from vcrgen.config import TrainOptions
 from vcrgen.errors import OutputError, PipelineError
 from vcrgen.files import canonical_json, output_errors, write_json, write_text
 from vcrgen.models.loading import load_model
-from vcrgen.reading import one_line, read_json
+from vcrgen.reading import read_json, without_marks
 from vcrgen.storage import DiskFolder, remote_url
 from vcrgen.train.adapter import add_adapter, save_adapter
 from vcrgen.train.checkpoint import CHECKPOINT, Counts
@@ -182,7 +182,7 @@ class _Training:
         template = (files("vcrgen.train") / "card.md").read_text(encoding="utf-8")
         options = self._options
         return template.format(
-            model=one_line(self._name), mode=options.mode, view=options.view, steps=f"{counts.step:,}",
+            model=without_marks(self._name), mode=options.mode, view=options.view, steps=f"{counts.step:,}",
             examples=f"{counts.examples:,}", rank=options.rank, alpha=options.alpha, rate=options.learning_rate,
             targets=options.targets, kind=self._data.kind,
         )  # fmt: skip

@@ -79,8 +79,8 @@ class RaterRoutes:
         """Add the routes to a service."""
         app.add_api_route("/r/{token}", self.page)
         app.add_api_route("/join/{token}", self.join)
-        app.add_api_route("/api/{token}/step/{number}", self.step)
-        app.add_api_route("/api/{token}/step/{number}", self.answer, methods=["POST"])
+        app.add_api_route("/api/{token}/step/{number:int}", self.step)
+        app.add_api_route("/api/{token}/step/{number:int}", self.answer, methods=["POST"])
         app.add_api_route("/api/{token}/open", self._route(_Body, self._open), methods=["POST"])
         app.add_api_route("/api/{token}/begin", self._route(_Begin, self._begin), methods=["POST"])
         app.add_api_route("/api/{token}/send", self._route(_Body, self._send), methods=["POST"])
@@ -88,7 +88,8 @@ class RaterRoutes:
 
     def page(self, request: Request, token: str) -> Response:
         """The page of a rater."""
-        rater = self._rater(request, token)
+        with self._store.reading() as connection:
+            rater = self._rater(request, token, connection)
         texts, folder = PAGE[rater.lang], self._store.folder
         consent = read_text(folder, "consent", rater.lang)
         data = {
@@ -112,10 +113,10 @@ class RaterRoutes:
 
     def step(self, request: Request, token: str, number: int) -> Response:
         """One step of a rater: its picture, and what was typed there."""
-        rater = self._rater(request, token)
-        if rater.phase is not RaterState.WORKING:
-            raise Refusal(403, "Agree to take part first.")
         with self._store.reading() as connection:
+            rater = self._rater(request, token, connection)
+            if rater.phase is not RaterState.WORKING:
+                raise Refusal(403, "Agree to take part first.")
             place = db.place_of(connection, rater.number, number) if number < 1 << 31 else None
         if place is None:
             raise Refusal(404, "There is no such step.")
@@ -194,23 +195,15 @@ class RaterRoutes:
         """The rater leaves; see :func:`vcrgen.study.people.leave`."""
         return {"stopped": True}
 
-    def _rater(
-        self, request: Request, token: str, connection: db.Connection | None = None, *, sent: bool = False
-    ) -> Rater:
+    def _rater(self, request: Request, token: str, connection: db.Connection, *, sent: bool = False) -> Rater:
         """Whose link it is; of those who have sent everything only if ``sent``.
 
         Raises:
             Refusal: Nobody's, or it is void.
         """
-        hashed = hash_of(token)
-        if connection is None:
-            with self._store.reading() as connection:
-                rater = db.rater_by_token(connection, hashed)
-        else:
-            rater = db.rater_by_token(connection, hashed)
-        if rater is not None and rater.phase is RaterState.SENT and not sent:
-            rater = None
-        return self._guesses.owner(request, rater)
+        rater = db.rater_by_token(connection, hash_of(token))
+        void = rater is not None and rater.phase is RaterState.SENT and not sent
+        return self._guesses.owner(request, None if void else rater)
 
     def _fields(self, place: RaterStep) -> int:
         return 1 if place.step.kind is Kind.CHECK else self._items[place.step.item].fields
