@@ -12,7 +12,7 @@ from vcrgen.text.pipelines import load_pipeline
 
 # Captions written for this test, in the manner of encyclopaedias and of descriptions of photographs, with the persons,
 # organisations and places marked by hand. No native speaker has read them.
-ANNOTATED = {"es": "spanish.jsonl", "pt": "portuguese.jsonl", "ru": "russian.jsonl"}
+ANNOTATED = {"de": "german.jsonl", "es": "spanish.jsonl", "pt": "portuguese.jsonl", "ru": "russian.jsonl"}
 
 
 def plain(lang: str, text: str) -> str:
@@ -131,6 +131,47 @@ def test_portuguese(text: str, expected: str) -> None:
 )
 def test_russian(text: str, expected: str) -> None:
     assert plain("ru", text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        # Nouns have a capital anyway: listed ones and compounds of them are plain, others are names
+        ("Das Schloss wurde verkauft. Später brannte es ab.", "Das Schloss wurde verkauft | Später brannte es ab"),
+        ("Die Fischer sitzen am Ufer", "Die Fischer sitzen am Ufer"),
+        ("vor dem Fischerboot am Gutenbergdenkmal vorbei", "vor dem Fischerboot am | vorbei"),
+        ("eine Obstkiste neben dem Gartentisch", "eine Obstkiste neben dem Gartentisch"),
+        ("der Bus zur Bismarckstraße", "der Bus zur"),
+        ("Langer wurde in einem Dorf geboren", "wurde in einem Dorf geboren"),
+        ("Schwarzer Hund am Strand", "Schwarzer Hund am Strand"),
+        ("Gelegen am Rand des Waldes", "Gelegen am Rand des Waldes"),
+        ("Wuppesahl ist ein Dorf", "ist ein Dorf"),
+        # A noun beside a capital that is no noun's belongs to the name
+        ("das Rote Kreuz hilft", "das | hilft"),
+        ("vor dem Brandenburger Tor gestern", "vor dem | gestern"),
+        ("das Schloss Sanssouci im Winter", "das | im Winter"),
+        ("an der Universität Heidelberg lange", "an der | lange"),
+        ("das Ministerium für Kultur gestern", "das | gestern"),
+        ("ein Bildnis des alten Johann Sebastian Bach", "ein Bildnis des alten"),
+        ("ein Brief von Annette von Droste", "ein Brief"),
+        ("eine Gruppe namens „Der Blaue Reiter“ im Haus", "eine Gruppe namens | im Haus"),
+        ("Platten und Bücher und DVD", "Platten und Bücher und DVD"),
+        # Names that German writes small, and what a nationality makes of a body
+        ("ein deutscher Maler und eine französische Tänzerin", "ein | Maler und eine | Tänzerin"),
+        ("die griechische Regierung entscheidet", "die | entscheidet"),
+        ("Eine griechische Insel im Meer", "Eine | Insel im Meer"),
+        # Numbers, units, dates; the article is none
+        ("ein Mann und eine Frau", "ein Mann und eine Frau"),
+        ("Männer in 12,5 km Entfernung", "Männer in | Entfernung"),
+        ("an jedem Montag im Januar", "an jedem | im"),
+        # No case at all
+        ("ein rotes boot im hafen von marseille", "ein rotes boot im hafen"),
+        ("EIN BOOT BEI MARSEILLE", "EIN BOOT BEI"),
+        ("die leute sehen wuppesahl", "die leute sehen"),
+    ],
+)
+def test_german(text: str, expected: str) -> None:
+    assert plain("de", text) == expected
 
 
 @pytest.mark.parametrize("lang", ANNOTATED)
