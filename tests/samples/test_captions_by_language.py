@@ -130,8 +130,8 @@ def test_the_clock_is_told_as_it_is_drawn(lang: str, hour: int, minute: int, sai
 # What stands in no sentence: words that are drawn together, and forms that do not agree.
 NEVER = {
     # Articles and endings that do not agree, and prepositions that are drawn together with the article.
-    "de": r"\bein \w+e\b (boot|haus|zelt)|\beine [a-zäöüß]+(es|er) |\b(von|zu|in) dem\b(?! spiel gekommen)|\bmit \w+e[ns]? (brust|heck)\b"
-    r"|\bdas \w+es |\bder \w+(er|es) (zug|see|strand|turm)\b",
+    "de": r"\bein \w+e\b (Boot|Haus|Zelt)|\beine [a-zäöüß]+(es|er) |\b(von|zu|in) dem\b(?! Spiel gekommen)"
+    r"|\bmit \w+e[ns]? (Brust|Heck)\b|\bdas \w+es |\bder \w+(er|es) (Zug|See|Strand|Turm)\b",
     "es": r"\b(de|a) el\b(?! (atlético|deportivo|sporting))|\by (i|hi)[^eo]|\buna (barco|pez)|\bun (boya|casa)",
     "pt": r"(?<!antes )\b(de|por|em) (o|a|os|as) (?=\w)|\bem um\b|\ba o\b|\b(dois|um) (barras|casas|velas)",
     # After two, three and four stands the genitive of one thing, after more that of several.

@@ -48,6 +48,7 @@ def plain(lang: str, text: str) -> str:
         ("un sacerdote católico", "un sacerdote"),
         # Numbers, units, dates; the article is none
         ("un hombre y una mujer", "un hombre y una mujer"),
+        ("doscientos hombres de allí", "hombres de allí"),
         ("tres hombres a 12,5 km de allí", "hombres a | de allí"),
         ("el 3 de marzo por la mañana", "el | de | por la mañana"),
         ("cada lunes de enero", "cada | de"),
@@ -84,6 +85,7 @@ def test_spanish(text: str, expected: str) -> None:
         ("discos e livros e DVD", "discos e livros e DVD"),
         ("um pintor português e uma atriz italiana", "um pintor | e uma atriz"),
         ("um homem e uma mulher", "um homem e uma mulher"),
+        ("duas mulheres e quatorze homens dali", "mulheres e | homens dali"),
         ("três homens a 12,5 km dali", "homens a | dali"),
         ("no dia 3 de março de manhã", "no dia | de | de manhã"),
         ("cada segunda-feira de janeiro", "cada | de"),
@@ -119,6 +121,7 @@ def test_portuguese(text: str, expected: str) -> None:
         ("он сказал: «да» и ушёл", "он сказал | да | и ушёл"),
         ("пластинки и книги и СМИ", "пластинки и книги и СМИ"),
         ("русский художник и итальянская актриса", "художник и | актриса"),
+        ("На одной лодке и в сорока домах", "На | лодке и в | домах"),
         ("три человека за 12,5 км отсюда", "за | отсюда"),
         ("утром 3 марта шёл снег", "утром | шёл снег"),
         ("каждый понедельник января", "каждый"),
@@ -141,7 +144,7 @@ def test_russian(text: str, expected: str) -> None:
         ("Die Fischer sitzen am Ufer", "Die Fischer sitzen am Ufer"),
         ("vor dem Fischerboot am Gutenbergdenkmal vorbei", "vor dem Fischerboot am | vorbei"),
         ("eine Obstkiste neben dem Gartentisch", "eine Obstkiste neben dem Gartentisch"),
-        ("der Bus zur Bismarckstraße", "der Bus zur"),
+        ("auf der Bismarckstraße im Regen", "auf der | im Regen"),
         ("Langer wurde in einem Dorf geboren", "wurde in einem Dorf geboren"),
         ("Schwarzer Hund am Strand", "Schwarzer Hund am Strand"),
         ("Gelegen am Rand des Waldes", "Gelegen am Rand des Waldes"),
@@ -162,7 +165,8 @@ def test_russian(text: str, expected: str) -> None:
         ("Eine griechische Insel im Meer", "Eine | Insel im Meer"),
         # Numbers, units, dates; the article is none
         ("ein Mann und eine Frau", "ein Mann und eine Frau"),
-        ("Männer in 12,5 km Entfernung", "Männer in | Entfernung"),
+        ("vier Monate und zweihundert Tage lang auf See", "und | lang auf See"),
+        ("drei Männer in 12,5 km Entfernung", "Männer in | Entfernung"),
         ("an jedem Montag im Januar", "an jedem | im"),
         # No case at all
         ("ein rotes boot im hafen von marseille", "ein rotes boot im hafen"),
@@ -188,7 +192,7 @@ def test_little_leaks_and_most_captions_are_kept(lang: str) -> None:
         )
     assert texts >= 60
     assert leaking <= 0.02 * ngrams
-    assert kept >= 0.94 * texts
+    assert kept >= 0.92 * texts
 
 
 @pytest.mark.parametrize("lang", ANNOTATED)
