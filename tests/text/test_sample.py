@@ -9,11 +9,12 @@ from vcrgen.text.sample import calibration_sample
 
 # Of the whole text; for English and Chinese what it was when covers were calibrated on built-in captions.
 FROZEN = {
+    "de": "ff81ca0275705040",
     "en": "784e7b7f5df34236",
     "es": "c69102a640844dcb",
     "fr": "bed3fb177f67f5e4",
     "pt": "cfe4739182a873c8",
-    "ru": "a9e652d6040c51d3",
+    "ru": "cb1aa82cc02cf2a9",
     "zh": "7f3c615e1f80ba90",
 }
 

@@ -37,6 +37,8 @@ UNEVEN = [
     *(("ru", name, 20) for name in ("liberation-serif", "dejavu-serif", "lato-bold")),
     *(("ru", name, 28) for name in ("liberation-sans-bold", "liberation-serif-bold", "liberation-mono-bold")),
     *(("ru", name, 28) for name in ("open-sans-bold", "roboto-slab", "lato-bold")),
+    ("de", "liberation-mono", 28),
+    ("de", "open-sans", 28),
 ]  # all of them hard
 CASES = [(name, lang) for lang in LANGUAGES for name in text_faces(lang) if not font_register()[name].fetched]
 

@@ -12,6 +12,7 @@ from vcrgen.typeset.render import _paste, cover_strip, render_strip
 CAPTIONS = {
     "en": 'AVATAR: Jet Ski is the brand name of a (personal) water craft, "fjord" fly-by, Wörgl café ffi 1872-1916.',
     "fr": "L'été où Zoé, née à Nîmes, reçut « cent œufs » et vingt-deux gâteaux: Ça alors! ÉÀÇ 1872.",
+    "de": "Übergrößen, Äpfel & Öl: »Heiß!«, rief Zoë — „Größer als 12,5 Fuß?“ ÄÖÜ 1872.",
     "es": "¿Qué señala el pingüino, «Íñigo» o Zoé? ¡Cuánto frío, año tras año! ÁÉÍÓÚÑ 1872.",
     "pt": "À beira-mar, «João» lançou três anzóis: que tubarões! ÁÂÃÇÉÊÍÓÔÕÚ pôs, às 18h30.",
     "ru": "Съешь ещё этих мягких французских булок, да выпей же чаю — №5, «Ёж»! ЩЪЫЬЭЮЯ 1872.",

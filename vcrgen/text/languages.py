@@ -136,6 +136,13 @@ _ROWS = (
         covered="[закрыто]",
         words="Текст на изображении начинается так: {text} Конец текста на изображении. Вопрос: {question}",
     ),
+    LanguageRow(
+        code="de", name="German", script="LATIN",
+        joiner=" ", break_unit="word", word_boundaries=True, sentence_enders=(".", "!", "?"), segmenter="spacy",
+        pipeline=_BY_CAPITALS, eligibility="builtin-de-1", trained_pipeline="de_core_news_sm",
+        fonts=_LATIN_FONTS, covers=_LATIN_COVERS, covers_of="English",
+        question="Wie lauten die verdeckten Texte im Bild? Stelle die verdeckten Texte ohne Erklärungen wieder her.",
+    ),
 )  # fmt: skip
 
 LANGUAGES: Mapping[str, LanguageRow] = MappingProxyType({row.code: row for row in _ROWS})

@@ -380,9 +380,10 @@ def capitals_pipeline(language: LanguageRow) -> Language:
         A pipeline that needs no trained model and no download.
     """
     nlp = spacy.blank(language.code)
-    for word in read_lexicon(language.code, "plain_numbers"):
-        for written in (word, word.capitalize(), word.upper()):
-            nlp.vocab[written].like_num = False
+    for name, is_number in (("plain_numbers", False), ("numbers", True)):
+        for word in read_lexicon(language.code, name):
+            for written in (word, word.capitalize(), word.upper()):
+                nlp.vocab[written].like_num = is_number
     nlp.add_pipe("sentencizer", config={"punct_chars": list(language.sentence_enders) or None})
     nlp.add_pipe("vcrgen_names_capitals")
     return nlp
