@@ -142,6 +142,8 @@ _ROWS = (
         pipeline=_BY_CAPITALS, eligibility="builtin-de-1", trained_pipeline="de_core_news_sm",
         fonts=_LATIN_FONTS, covers=_LATIN_COVERS, covers_of="English",
         question="Wie lauten die verdeckten Texte im Bild? Stelle die verdeckten Texte ohne Erklärungen wieder her.",
+        covered="[verdeckt]",
+        words="Der Text im Bild beginnt so: {text} Ende des Textes im Bild. Frage: {question}",
     ),
 )  # fmt: skip
 
