@@ -151,7 +151,7 @@ def test_what_is_set_aside_alone(loaded: LoadedModel, requests: list[Request]) -
     header = small[12:16] + (60_000).to_bytes(4, "big") * 2 + small[24:29]
     huge = small[:12] + header + zlib.crc32(header).to_bytes(4, "big") + small[33:]
     bad = {
-        1: (replace(requests[0], images=(b"no picture",)), "undecodable_image", "not a whole PNG or WEBP image"),
+        1: (replace(requests[0], images=(b"no picture",)), "undecodable_image", "not a whole PNG, JPEG or WebP image"),
         3: (replace(requests[0], images=(huge,)), "oversized_image", "pixels"),
         4: (replace(requests[0], text="<image> twice"), "refused_by_processor", "the model's processor fails on it"),
         6: (replace(requests[0], text="why " * 2000), "too_long", "is more than the model's 1,024"),

@@ -65,6 +65,7 @@ AUTO_MAP = {"AutoConfig": "own.Config", "AutoModelForImageTextToText": "own.Mode
         (write("config.json", "[1]"), "cannot be loaded as a model that sees: "),
         (write("config.json", b"\xff\xfe\0"), "cannot be loaded as a model that sees: "),
         (with_config(model_type="nonsense"), "does not recognize this architecture"),
+        (with_config(model_type="\x1b[2Jnonsense\x07"), "model type ` [2Jnonsense `"),
         (
             write("config.json", '{"model_type": "llama"}'),
             "is a model of words alone, or of a kind that does",

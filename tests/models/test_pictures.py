@@ -29,7 +29,9 @@ def png_header(width: int, height: int) -> bytes:
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(b"\0" * 1000))
 
 
-@pytest.mark.parametrize(("form", "mode"), [("PNG", "RGB"), ("PNG", "P"), ("PNG", "L"), ("PNG", "1"), ("WEBP", "RGB")])
+@pytest.mark.parametrize(
+    ("form", "mode"), [("PNG", "RGB"), ("PNG", "P"), ("PNG", "L"), ("PNG", "1"), ("WEBP", "RGB"), ("JPEG", "L")]
+)
 def test_pictures_are_decoded_to_rgb(form: str, mode: str) -> None:
     image = decode_image(encoded(form, mode))
     assert (image.mode, image.size) == ("RGB", (40, 30))
@@ -41,7 +43,8 @@ def test_pictures_are_decoded_to_rgb(form: str, mode: str) -> None:
     [
         (b"", Reason.UNDECODABLE),
         (b"GIF89a", Reason.UNDECODABLE),
-        (encoded("JPEG"), Reason.UNDECODABLE),
+        (encoded("GIF", "P"), Reason.UNDECODABLE),
+        (encoded("JPEG")[:200], Reason.UNDECODABLE),
         (encoded()[:50], Reason.UNDECODABLE),
         (encoded(size=(900, 900))[:-40], Reason.UNDECODABLE),
         (png_header(100, 100), Reason.UNDECODABLE),

@@ -66,9 +66,8 @@ def predict(
     prompt = make_prompt(chosen.preset, chosen.parameters, answers=chosen.answers)
     data = open_dataset(dataset, VCR)
     choice = Choice(views=VIEWS[chosen.view], mode=chosen.mode, split=chosen.split, limit=chosen.limit)
-    pictures = open_pictures(
-        data, choice, answers=chosen.answers
-    )  # what is wrong with these is said before a long loading
+    # Before the model, whose loading may take long: what is wrong with the pictures is said at once.
+    pictures = open_pictures(data, choice, answers=chosen.answers)
     model = _model(chosen, prompt)
     target = out or default_out(dataset, re.sub(r"[^A-Za-z0-9_.-]+", "-", model.name).strip("-."))
     with ConsoleWatcher(console.err, doing="asking", unit="pictures", kept="answered") as watcher:

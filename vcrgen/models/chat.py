@@ -207,7 +207,7 @@ def sentence_of(data: bytes, cut: Cut) -> str:
     body = _json(data)
     if isinstance(body, dict):
         return _said(body.get("error") or body.get("detail") or body.get("message") or body, cut)
-    return _line(cut(_MARKUP.sub(" ", data.decode("utf-8", "replace"))))
+    return plain_line(cut(_MARKUP.sub(" ", data.decode("utf-8", "replace"))))
 
 
 def says_quota(data: bytes) -> bool:
@@ -271,7 +271,7 @@ def _usage(usage: Any) -> dict[str, int]:
 
 
 def _name(value: Any, cut: Cut) -> str:
-    return _line(cut(value))[:MAX_NAME] if isinstance(value, str) else ""
+    return plain_line(cut(value))[:MAX_NAME] if isinstance(value, str) else ""
 
 
 def _said(error: Any, cut: Cut) -> str:
@@ -281,10 +281,10 @@ def _said(error: Any, cut: Cut) -> str:
             error = error.get("message") or error.get("msg") or error.get("error") or error.get("code")
         elif isinstance(error, list) and error:
             error = error[0]
-    return _line(cut(error)) if isinstance(error, str) else "nothing more"
+    return plain_line(cut(error)) if isinstance(error, str) else "nothing more"
 
 
-def _line(text: str) -> str:
+def plain_line(text: str) -> str:
     """One line without control characters, which a terminal could obey, and not too long."""
     shown = "".join(char if char.isprintable() else " " for char in text[: 16 * _LONGEST_SENTENCE])
     return " ".join(shown.split())[:_LONGEST_SENTENCE]

@@ -94,36 +94,36 @@ class InProcessModel:
         """
         waiting = iter(requests)
         while taken := list(islice(waiting, self._batch)):
-            for _, alike in groupby(taken, key=_settings):
+            for _, alike in groupby(taken, key=lambda known: self._settings(known[1])):
                 for what, outcome in self._outcomes(list(alike)):
                     if isinstance(outcome, Reply):
                         keep(what, outcome)
                     yield what, outcome
 
+    def _settings(self, request: Request) -> tuple[Any, ...]:
+        """What has to be the same of requests that are answered together; where answers are drawn, each is alone."""
+        drawn = request.id if self._generation(request).do_sample else ""
+        return request.sampling, sorted(request.parameters.items()), drawn
+
     def _outcomes(self, batch: Sequence[tuple[T, Request]]) -> Iterator[tuple[T, Reply | RequestProblem]]:
-        """Answer requests that want to be answered in the same way, all at once or, where that fails, in parts."""
-        requests = [request for _, request in batch]
-        # What is drawn at random depends on the request alone, not on what else is in the batch.
-        drawn = len(batch) > 1 and self._generation(requests[0]).do_sample
-        if not drawn:
-            try:
-                with quiet():
-                    replies = self._replies(requests)
-            except RequestProblem as problem:
-                if len(batch) == 1:
-                    yield batch[0][0], problem
-                    return
-            except _NoMemory:
-                if len(batch) == 1:
-                    raise ModelError(
-                        f"The memory is too small for {self.name} and one picture; give a smaller model, or another "
-                        "--device."
-                    ) from None
-                self._batch = len(batch) // 2
-            else:
-                yield from zip((what for what, _ in batch), replies, strict=True)
+        """Answer requests together or, where that fails, in parts: one that cannot be answered is found so."""
+        try:
+            with quiet():
+                replies = self._replies([request for _, request in batch])
+        except RequestProblem as problem:
+            if len(batch) == 1:
+                yield batch[0][0], problem
                 return
-        size = 1 if drawn else len(batch) // 2
+        except _NoMemory:
+            if len(batch) == 1:
+                raise ModelError(
+                    f"The memory is too small for {self.name} and one picture; give a smaller model."
+                ) from None
+            self._batch = len(batch) // 2
+        else:
+            yield from zip((what for what, _ in batch), replies, strict=True)
+            return
+        size = len(batch) // 2
         while batch:
             size = min(size, self._batch)
             yield from self._outcomes(batch[:size])
@@ -253,11 +253,6 @@ def _problems(reason: str, who: str) -> Iterator[None]:
         if out_of_memory(error):
             raise _NoMemory from None
         raise RequestProblem(reason, f"{who} fails on it ({first_line(error)})") from None
-
-
-def _settings(known: tuple[Any, Request]) -> tuple[Any, ...]:
-    request = known[1]
-    return request.sampling, sorted(request.parameters.items())
 
 
 def _ends(generation: Any) -> set[int]:

@@ -19,11 +19,11 @@ from typing import Any
 
 from vcrgen.errors import ModelError, PipelineError
 from vcrgen.files import sha256_file
+from vcrgen.models.chat import plain_line
 
 CONFIG, ADAPTER_CONFIG, ADAPTER_WEIGHTS = "config.json", "adapter_config.json", "adapter_model.safetensors"
 # Files of a model's folder that may change what it answers; others (a README, the state of an optimiser) may not.
 _COUNTED = {".safetensors", ".json", ".jinja", ".txt", ".model", ".py"}
-_LONGEST_REASON = 300  # characters of what a library says
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,7 +133,7 @@ def quiet() -> Iterator[None]:
 def first_line(error: BaseException) -> str:
     """What an error of a library says, in one line of a sentence."""
     said = next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
-    return said[:_LONGEST_REASON].rstrip(".: ")
+    return plain_line(said).rstrip(".: ")
 
 
 def _check_folder(folder: Path) -> None:

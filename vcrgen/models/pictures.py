@@ -12,7 +12,7 @@ from vcrgen.records import Reason
 MAX_BYTES = 32 << 20
 # The largest image that a build makes: 4096 px wide and 16384 px high.
 MAX_PIXELS = 4096 * 16384
-FORMATS = ("PNG", "WEBP")
+FORMATS = ("PNG", "JPEG", "WEBP")  # those that are sent to servers, too
 
 
 def decode_image(data: bytes) -> Image.Image:
@@ -34,5 +34,5 @@ def decode_image(data: bytes) -> Image.Image:
     except Image.DecompressionBombError:
         raise RequestProblem(Reason.OVERSIZED, f"more than {MAX_PIXELS:,} pixels") from None
     except Exception:  # decoders raise anything on hostile files
-        raise RequestProblem(Reason.UNDECODABLE, f"not a whole {' or '.join(FORMATS)} image") from None
+        raise RequestProblem(Reason.UNDECODABLE, "not a whole PNG, JPEG or WebP image") from None
     raise RequestProblem(Reason.OVERSIZED, f"{image.width}x{image.height} pixels, more than {MAX_PIXELS:,} in all")

@@ -12,7 +12,7 @@ from vcrgen.models.base import Reply, ReplyOutcome
 from vcrgen.models.run import NOT_SENT
 
 VERSION = "vcrgen-run-1"
-_PACKAGES = ("httpx2", "torch", "transformers", "peft")  # that models stand on, each named if this process uses it
+_PACKAGES = ("httpx2", "torch", "transformers", "peft")  # of models; named where this process has loaded them
 _NAMES = 20  # of servers, models, ...: so many are told apart
 
 

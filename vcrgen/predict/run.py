@@ -210,15 +210,14 @@ class PictureRun:
     def _requests(self) -> Iterator[tuple[int, Request]]:
         for number, picture in enumerate(self._pictures.stream()):
             self._asked.append(OutputLine.of(picture))
-            if picture.data is None:
-                self._set_aside(number, RequestProblem(Reason.NO_IMAGE, picture.problem))
-                continue
             try:
+                if picture.data is None:
+                    raise RequestProblem(Reason.NO_IMAGE, picture.problem)
                 request = self._to_request(picture)
             except RequestProblem as problem:
                 self._set_aside(number, problem)
-                continue
-            yield number, request
+            else:
+                yield number, request
 
     def _set_aside(self, number: int, problem: RequestProblem) -> None:
         line = self._asked[number]
