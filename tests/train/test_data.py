@@ -138,7 +138,7 @@ def test_pictures_that_are_none(tampered: Callable[..., Path]) -> None:
     def without_pictures(mode: str, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
         return [row | {"stacked_image": {"bytes": b"GIF89a", "path": None}} for row in rows]
 
-    with pytest.raises(DatasetError, match="stacked_image: not a whole PNG or WEBP image"):
+    with pytest.raises(DatasetError, match=r"stacked_image: not a whole .* image"):
         names(opened(tampered(without_pictures)), 9)
 
 
