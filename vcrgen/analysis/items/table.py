@@ -43,6 +43,7 @@ class ItemTable:
     metric: str = "score"
     mode: str | None = None  # of evidence, the mode of its outputs
     absent: Mapping[str, int] = field(default_factory=dict)  # outcomes that are missing cells, with their number
+    unanswered: tuple[int, int] = (0, 0)  # models and items that are left out, as they have no score at all
     hidden: bool = False  # whether they are items of a hidden set
     spans: Sequence[HiddenText] = field(default=(), repr=False)  # of each item; empty where items are no spans
 
