@@ -33,6 +33,17 @@ def test_each_pair_goes_by_the_models_that_have_both(scores: np.ndarray, method:
     np.testing.assert_allclose(found.adjusted[pairs], stats.false_discovery_control(found.p[pairs]), rtol=1e-12)
 
 
+def test_intervals_of_rank_correlations_are_those_of_fishers_z(scores: np.ndarray) -> None:
+    for method, wide in (
+        ("spearman", lambda r, n: (1 + r**2 / 2) / (n - 3)),
+        ("kendall", lambda r, n: 0.437 / (n - 4)),
+    ):
+        found = pairwise(scores, method=method)  # type: ignore[arg-type]
+        r, n = found.r[0, 2], found.n[0, 2]
+        ends = np.tanh(np.arctanh(r) + stats.norm.ppf([0.025, 0.975]) * np.sqrt(wide(r, n)))
+        np.testing.assert_allclose([found.low[0, 2], found.high[0, 2]], ends, atol=1e-6)
+
+
 def test_a_resample_is_the_correlation_of_its_models(scores: np.ndarray) -> None:
     weights = resamples(40, seed=3, draws=5)
     assert weights.sum(axis=1).tolist() == [40.0] * 5

@@ -77,7 +77,7 @@ def test_what_is_no_number(cell: object) -> None:
 
 
 def test_errors_of_shares() -> None:
-    assert binomial_error(50, 30) == pytest.approx(9.13, abs=0.005) and binomial_error(0.5, 25) == 0.1
+    assert binomial_error(50, 30) == pytest.approx(9.13, abs=0.005) and binomial_error(0.5, 25, whole=1) == 0.1
     assert np.isnan(binomial_error(150, 30)) and np.isnan(binomial_error(-1, 30))
 
 
@@ -146,6 +146,13 @@ def test_lower_is_better(tmp_path: Path) -> None:
     assert table.notes == ("Lower is better for Count: the scores are turned around.",)
     with pytest.raises(AnalysisError, match=r"--lower-is-better 'Cnt' is no task of .*; there are Color, Count\."):
         read_scores([file], lower_is_better=["Cnt"])
+
+
+def test_a_task_with_a_score_above_1_is_in_percent() -> None:
+    rows = [["A", "C", 0.5], ["B", "C", 60.0], ["A", "D", 0.5], ["B", "D", 1.0]]
+    table = table_of(iter([[*LONG[0][:3], "items"], *([*row, 25] for row in rows)]), "t")
+    assert table.errors is not None
+    np.testing.assert_allclose(table.errors[0], [100 * np.sqrt(0.005 * 0.995 / 25), 0.1])
 
 
 def test_parts_of_a_table() -> None:

@@ -39,9 +39,10 @@ def factors_document(
     tasks = len(bound.tasks) - (bound.structure.anchor is not None)
     largest = max(map(len, bound.abilities.values()))
     towards = f"anchor {bound.spec.anchor}" if bound.spec.anchor else "no anchor"
+    layout = bound.spec.layout or ("anchor" if bound.spec.anchor else "chain")
     lead = (
         f"{len(table.models)} models, {tasks} tasks of {len(bound.abilities)} abilities, {towards}; "
-        f"scheme {bound.spec.scheme}, mode {bound.spec.mode}."
+        f"layout {layout}, scheme {bound.spec.scheme}, mode {bound.spec.mode}."
     )
     sections = [_model(result), _loadings(result), _reliability(result), _validity(result), _benchmark(result)]
     if result.found.top is not None:

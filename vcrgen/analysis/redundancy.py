@@ -7,6 +7,7 @@ the models are resampled says how much of a grouping is chance.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -198,9 +199,12 @@ def make_tree(similar: Floats) -> tuple[Floats, tuple[int, ...]]:
 def k_means(rows: Floats, clusters: int, *, seed: int, starts: int = STARTS) -> tuple[tuple[int, ...], float]:
     """The best partition of rows of many starts, numbered from 1 in the order of the rows, and its inertia."""
     from sklearn.cluster import KMeans
+    from sklearn.exceptions import ConvergenceWarning
 
     state = rng_for(seed, "k-means", str(clusters)).getrandbits(32)
-    found = KMeans(clusters, n_init=starts, random_state=state, tol=0).fit(rows)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # there are fewer different rows than clusters
+        found = KMeans(clusters, n_init=starts, random_state=state, tol=0).fit(rows)
     numbers = {label: number for number, label in enumerate(dict.fromkeys(found.labels_.tolist()), 1)}
     return tuple(numbers[label] for label in found.labels_.tolist()), float(found.inertia_)
 

@@ -194,6 +194,7 @@ class _Score:
     task: str
     score: float
     error: float = math.nan
+    items: float = math.nan  # from which the error is told where it is not given
     family: str = ""
     way: str = ""  # how it was scored: the short form of a signature
     team: str = ""
@@ -210,19 +211,18 @@ def _long_rows(rows: Iterator[tuple[str, dict[str, Any]]]) -> Iterator[_Score]:
             raise AnalysisError(f"{place}, column 'items': a score is of one item at least.")
         yield _Score(
             place=place, model=_name(row["model"], "model", place), task=_name(row["task"], "task", place), score=score,
-            error=error if math.isfinite(error) or not math.isfinite(items) else binomial_error(score, items),
+            error=error, items=items,
             family=_name(row["family"], "family", place) if "family" in row else "",
         )  # fmt: skip
 
 
-def binomial_error(score: float, items: float) -> float:
+def binomial_error(score: float, items: float, *, whole: float = 100.0) -> float:
     """The standard error of a share of right items, in the unit of the score; NaN for what is no share.
 
-    A score above 1 is taken as a percentage. 50 % of 30 items have a standard error of 9.1 points.
+    Example: 50 % of 30 items have a standard error of 9.1 points. ``whole`` is the score where all items are right.
     """
-    unit = 100.0 if score > 1 else 1.0
-    share = score / unit
-    return unit * math.sqrt(share * (1 - share) / items) if 0 <= share <= 1 else math.nan
+    share = score / whole
+    return whole * math.sqrt(share * (1 - share) / items) if 0 <= share <= 1 else math.nan
 
 
 def _from_long(rows: Iterator[_Score], source: str) -> ScoreTable:
@@ -245,9 +245,11 @@ def _from_long(rows: Iterator[_Score], source: str) -> ScoreTable:
     errors = np.full_like(scores, np.nan)
     columns = {task: number for number, task in enumerate(tasks)}
     lines = {model: number for number, model in enumerate(models)}
+    percentages = {row.task for row in found.values() if row.score > 1}  # other tasks have shares
     for row in found.values():
         at = lines[row.model], columns[row.task]
-        scores[at], errors[at] = row.score, row.error
+        told = binomial_error(row.score, row.items, whole=100.0 if row.task in percentages else 1.0)
+        scores[at], errors[at] = row.score, told if math.isnan(row.error) else row.error
     return _checked(
         ScoreTable(
             source=source, models=tuple(models), tasks=tuple(tasks), scores=scores,
