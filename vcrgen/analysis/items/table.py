@@ -91,8 +91,8 @@ def check_size(table: ItemTable) -> None:
     """
     if len(table.models) < FEWEST_MODELS:
         raise AnalysisError(
-            f"Statistics of items need at least {FEWEST_MODELS} models, and {table.source} has {len(table.models)}; add "
-            "the evidence of other models."
+            f"Statistics of items need at least {FEWEST_MODELS} models, and {table.source} has {len(table.models)}; "
+            "add the evidence of other models."
         )
     if len(table.items) < 2:
         raise AnalysisError(f"{table.source} has {len(table.items)} item; statistics of items need at least 2.")
