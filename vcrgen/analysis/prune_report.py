@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import fields
 
 import numpy as np
 
 from vcrgen.analysis.document import Document, Section
 from vcrgen.analysis.factors import FactorFit
+from vcrgen.analysis.pruning import DroppedTask
 from vcrgen.analysis.rankings import TOP
 from vcrgen.analysis.refinement import RANDOM_SETS, Refinement
 from vcrgen.analysis.wording import CELL, errata_table, few_models, number
+from vcrgen.report.forms import as_csv
 from vcrgen.report.table import Number, Percent, Table, TableCell
 from vcrgen.stats.arrays import Floats
 
@@ -213,18 +216,13 @@ def _sweep(result: Refinement) -> Section:
 
 def log_csv(result: Refinement) -> str:
     """The log as CSV, a line for each dropped task."""
-    from vcrgen.report.forms import as_csv
-
-    heads = ["round", "task", "ability", "reason", "vif", "loading", "tc", "d_div", "d_valid", "srmr"]
-    rows = [
-        [
-            step.round, step.task, step.ability, step.reason,
-            *(Number(value) if np.isfinite(value) else None for value in (step.vif, step.loading, step.tc, step.d_div)),
-            *(Number(value) if np.isfinite(value) else None for value in (step.d_valid, step.srmr)),
-        ]
-        for step in result.pruning.log
-    ]  # fmt: skip
+    heads = [each.name for each in fields(DroppedTask)]
+    rows = [[_bare(getattr(step, name)) for name in heads] for step in result.pruning.log]
     return as_csv(Table(title="", heads=heads, labels=0, rows=rows))
+
+
+def _bare(value: str | float) -> TableCell:
+    return number(value) if isinstance(value, float) else value
 
 
 def kept_spec(result: Refinement) -> str:
