@@ -53,11 +53,7 @@ def load_answers(
     """
     part = subset if subset in PARTS else None
     limit, ids = _chosen(subset) if not part else (None, None)
-    asked: Asked | None = None
-    if ids is not None:
-        asked = lambda question: question.question_id in ids  # noqa: E731 - the name of a choice
-    elif part:
-        asked = lambda question: question.part == part  # noqa: E731
+    asked = _asked(ids, part)
     remote = remote_url(data.as_posix())
     if not remote and not data.exists():
         raise AnswerError(f"{data} does not exist; --data takes a dataset's folder, a Parquet file or a JSONL key.")
@@ -108,6 +104,13 @@ def _chosen(subset: str | None) -> tuple[int | None, frozenset[str] | None]:
         f"Unknown subset {subset!r}; write firstN for the first N questions, such as first100, a file with an id on "
         f"each line, or (of a hidden set) {' or '.join(PARTS)}."
     )
+
+
+def _asked(ids: frozenset[str] | None, part: str | None) -> Asked | None:
+    """Tells which questions are asked for; None where no ids and no part are chosen."""
+    if ids is not None:
+        return lambda question: question.question_id in ids
+    return (lambda question: question.part == part) if part else None
 
 
 def _collect(

@@ -178,6 +178,14 @@ def test_copies_are_found_and_chance_is_not(missing: float) -> None:
     assert found.pairs[0][2] == pytest.approx(1.0)
 
 
+def test_items_that_one_model_solves_are_no_copies() -> None:
+    scores = table_of(12, models=50, items=60, images=None).scores.copy()
+    scores[:, 20:] = 0
+    scores[3, 20:] = 1
+    found = near_copies(named(scores, source="x"))
+    assert found.pairs == [] and found.told
+
+
 def test_few_models_cannot_tell_copies_from_chance() -> None:
     found = near_copies(table_of(10, models=8, items=100, images=None))
     assert not found.told and found.pairs == []

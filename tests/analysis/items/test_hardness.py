@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from vcrgen.analysis.items.example import named
-from vcrgen.analysis.items.hardness import Hardness, Trait, what_makes_hard
+from vcrgen.analysis.items.hardness import Hardness, Trait, Weight, what_makes_hard
 from vcrgen.analysis.items.table import ItemTable
 from vcrgen.errors import AnalysisError
 
@@ -78,6 +78,11 @@ def test_traits_that_say_nothing_are_left_out() -> None:
     assert weights(found) == weights(what_makes_hard(table, traits))
     with pytest.raises(AnalysisError, match="no trait differs"):
         what_makes_hard(table, more[2:3])
+
+
+def test_an_odds_ratio_without_an_end_is_a_number() -> None:
+    ratio, low, high = Weight(Trait("a", "1", np.zeros(2)), 600.0, 1e6, 1.0).odds_ratio
+    assert low == 0 and ratio < high < math.inf
 
 
 def test_scores_without_a_spread_settle() -> None:

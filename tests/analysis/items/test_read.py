@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from vcrgen.analysis.items.items_report import table_warnings
 from vcrgen.analysis.items.read import EvidenceChoice, read_items
 from vcrgen.dataset.key import HIDDEN_MODE
 from vcrgen.errors import AnalysisError, VcrgenError
@@ -61,6 +62,16 @@ def test_an_output_that_is_not_there_is_a_missing_cell(evidence: Evidence, tmp_p
     table = read_items([write(tmp_path / "changed.parquet", rows), files[1]])
     assert np.isnan(table.scores[0, :3]).all() and not np.isnan(table.scores[0, 3:]).any()
     assert table.absent == {"missing": 1, "null": 1, "failed": 1}
+
+
+def test_models_and_items_without_a_score_are_left_out_and_counted(tmp_path: Path) -> None:
+    file = tmp_path / "t.csv"
+    file.write_text("model,item,score\na,i,1\na,j,\nb,i,\nb,j,\nc,i,0\nc,k,1\n", "utf-8")
+    table = read_items([file])
+    assert (table.models, table.items, table.unanswered) == (("a", "c"), ("i", "k"), (1, 1))
+    assert np.array_equal(table.scores, [[1, np.nan], [0, 1]], equal_nan=True)
+    assert table.group_names == ("i", "k")
+    assert "1 models and 1 items have no score at all and are left out." in table_warnings(table)
 
 
 @pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.jsonl", "t.parquet", "t.xlsx"])
@@ -151,7 +162,7 @@ def test_two_scores_of_a_model_on_an_item_are_refused(twelve: list[Path], tmp_pa
         ('model,item,score\n"a\nb",i,1\n', "holds a character that cannot be seen"),
         (f"model,item,score\n{'a' * 5001},i,1\n", "longer than 5000 characters"),
         ("model,item,score,image\na,i,1,x\nb,i,1,y\n", "puts an item under two images"),
-        ("model,item,score\na,i,1\na,j,nan\n", "1 models or items have no score at all"),
+        ("model,item,score\na,i,\na,j,nan\n", "holds no score"),
         (",".join(map(str, range(2000))) + "\n" + "1," * 1999 + "1\n", "more than 1000 columns"),
     ],
 )

@@ -22,10 +22,10 @@ class ItemResult:
     table: ItemTable
     figures: ItemFigures
     reliability: Reliability | None  # None where fewer than three models have every item
-    model: ItemModel | None  # None where the table is too large for one, or no item differs
+    model: ItemModel | None  # None where the table is too large for one, no item differs, or it does not settle
     copies: Copies
-    hardness: Hardness | None  # None where items are no spans
-    notes: tuple[str, ...]
+    hardness: Hardness | None  # None where items are no spans, no trait differs, or it does not settle
+    notes: tuple[str, ...]  # why there is no model of items or of what makes them hard
 
 
 def analyse_items(table: ItemTable, *, data: Path | None = None, seed: int = 0, resamples: int = 2000) -> ItemResult:
@@ -48,11 +48,18 @@ def analyse_items(table: ItemTable, *, data: Path | None = None, seed: int = 0, 
     elif not len(table.varied):
         notes.append("No item is solved by some models and not by others, so no item response model is fitted.")
     else:
-        model = fit_items(table)
+        try:
+            model = fit_items(table)
+        except AnalysisError as problem:
+            notes.append(str(problem))
     if table.spans and len(table.models) ** 2 * len(table.items) > MOST_EFFECTS:
         notes.append("The table is too large for the model of what makes a span hard.")
     elif table.spans and len(table.varied):
-        hardness = what_makes_hard(table, span_traits(table, data))
+        traits = span_traits(table, data)
+        try:
+            hardness = what_makes_hard(table, traits)
+        except AnalysisError as problem:
+            notes.append(str(problem))
     elif data is not None:
         raise AnalysisError(f"{table.source} is no evidence of vcrgen score --spans, so --data tells nothing of it.")
     return ItemResult(

@@ -170,9 +170,14 @@ def near_copies(table: ItemTable) -> Copies:
     varied = table.varied
     possible = len(varied) * (len(varied) - 1) / 2
     models = len(table.models)
-    told = possible == 0 or _log_chance(models, models // 2) < math.log(RARE / possible)
-    if not told or possible == 0:
-        return Copies([], 0, told)
+    if possible == 0:
+        return Copies([], 0, True)
+    rare = math.log(RARE / possible)
+    if _log_chance(models, models // 2) >= rare:
+        return Copies([], 0, False)
+    # Items that few models solve, or nearly all, may be solved by the same ones by chance: no pair of them counts.
+    asked, solved = table.present.sum(axis=0), (table.scores >= 0.5).sum(axis=0)
+    varied = np.array([item for item in varied if _log_chance(int(asked[item]), int(solved[item])) < rare], np.int64)
     scores, there = table.scores[:, varied], table.present[:, varied]
     found: list[tuple[int, int, float]] = []
     for first, second, r in _alike(scores, there):
@@ -183,7 +188,7 @@ def near_copies(table: ItemTable) -> Copies:
         if len(found) > 100 * MOST_PAIRS:
             break
     found.sort(key=lambda pair: (-pair[2], pair[0], pair[1]))
-    return Copies(found[:MOST_PAIRS], len(found), told)
+    return Copies(found[:MOST_PAIRS], len(found), True)
 
 
 def _blocks(items: int) -> Iterator[slice]:

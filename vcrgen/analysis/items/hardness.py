@@ -6,11 +6,10 @@ distributions of unknown width. Without the item's own part, 300 models' answers
 of evidence on what its length does.
 
 It is fitted by a Gaussian variational approximation (Ormerod and Wand, 2012): where the log-odds of a score stand and
-how precisely they are known, and with both the chance that is expected. Penalised quasi-likelihood, which goes by the
-likeliest log-odds alone, gives weights that are 6 % too small with 30 models and 10 % with 8
-(``scripts/measure_items.py``). The widths are found by Schall's (1991) steps. The equations have an unknown for each
-item and image, which are eliminated before the others are solved for: so the cost grows with items times models
-squared.
+how precisely they are known, and with both the chance that is expected. (Penalised quasi-likelihood, which goes by the
+likeliest log-odds alone, gives weights that are too small where an item has few answers.) The widths are found by
+Schall's (1991) steps. The equations have an unknown for each item and image, which are eliminated before the others are
+solved for: so the cost grows with items times models squared.
 """
 
 from __future__ import annotations
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
 
 _MOST_ROUNDS = 500
 _NEAR = 1e-4
+_LARGEST = 700.0  # log-odds of which there is a number
 _NARROWEST = 1e-8  # the smallest variance of an effect, as dividing by it has to be possible
 _STRIDE = 1.7  # how far variances go at once, of the way that Schall's step says; from 2 on they might not settle
 
@@ -53,7 +53,9 @@ class Weight(NamedTuple):
     @property
     def odds_ratio(self) -> tuple[float, float, float]:
         """What the odds of solving an item are multiplied by, and the ends of its 95 % interval."""
-        return tuple(math.exp(self.log_odds + z * self.error) for z in (0, -1.959964, 1.959964))  # type: ignore[return-value]
+        ends = (self.log_odds + z * self.error for z in (0, -1.959964, 1.959964))
+        value, low, high = (math.exp(min(end, _LARGEST)) for end in ends)
+        return value, low, high
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,12 +140,15 @@ class _Mixed:
         """Weighted least squares and new widths in turn, until nothing changes."""
         for rounds in range(1, _MOST_ROUNDS + 1):
             before = np.concatenate([self.fixed, self.variances])
-            self._round()
+            try:
+                self._round()
+            except np.linalg.LinAlgError:
+                break
             if np.abs(np.concatenate([self.fixed, self.variances]) - before).max() < _NEAR:
                 return rounds
         raise AnalysisError(
-            f"{self.source}: the model of what makes items hard does not settle in {_MOST_ROUNDS} rounds; there are "
-            "too few models or items for it."
+            f"{self.source}: the model of what makes items hard does not settle; there are too few models or items for "
+            "it."
         )
 
     def _round(self) -> None:

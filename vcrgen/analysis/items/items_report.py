@@ -77,6 +77,9 @@ def table_warnings(table: ItemTable) -> list[str]:
             f"Only {len(table.models)} models: figures of single items are vague below {FEW_MODELS}, and models of one "
             "family count as fewer."
         )
+    if any(table.unanswered):
+        models, items = table.unanswered
+        warnings.append(f"{models} models and {items} items have no score at all and are left out.")
     if missing := int((~table.present).sum()):
         why = ", ".join(f"{count} {outcome}" for outcome, count in sorted(table.absent.items()))
         share = 100 * missing / table.scores.size

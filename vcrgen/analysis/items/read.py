@@ -187,19 +187,20 @@ class _Gathered:
         sorted_by = [(names[key[0]], key[1]) if self.evidence else (key, 0) for key in keys]
         order = sorted(range(len(keys)), key=sorted_by.__getitem__)
         models = sorted(self.models)
-        scores = self._matrix(source, models, shown)[:, order]
+        scores = self._matrix(source, models, shown)
         known = ~np.isnan(scores)
-        if without := int((~known.any(axis=0)).sum()) + int((~known.any(axis=1)).sum()):
-            raise AnalysisError(
-                f"{source}: {without} models or items have no score at all; take their rows out, as nothing is known "
-                "of them."
-            )
+        kept, answered = known.any(axis=1), known.any(axis=0)  # of the others nothing is known
+        if not kept.any():
+            raise AnalysisError(f"{source} holds no score.")
+        order = [code for code in order if answered[code]]
+        scores = scores[kept][:, order]
         of_items = [self.group_of.get(code, -1) for code in order]
         group_names = [names[code] for code in of_items] if self.groups else [shown[code] for code in order]
         found, groups = np.unique(np.array(group_names, object), return_inverse=True)
-        spans = [HiddenText(names[keys[code][0]], keys[code][1], self.texts[code]) for code in order if self.texts]
+        told = len(self.texts) == len(self.items)
+        spans = [HiddenText(names[keys[code][0]], keys[code][1], self.texts[code]) for code in order if told]
         return ItemTable(
-            models=tuple(models),
+            models=tuple(model for model, there in zip(models, kept.tolist(), strict=True) if there),
             items=tuple(shown[code] for code in order),
             scores=scores,
             groups=groups.astype(np.int64),
@@ -208,6 +209,7 @@ class _Gathered:
             metric=self.choice.metric if self.evidence else "score",
             mode=chosen[0][0] if chosen else None,
             absent=dict(self.absent),
+            unanswered=(int((~kept).sum()), int((~answered).sum())),
             hidden=hidden,
             spans=tuple(spans),
         )

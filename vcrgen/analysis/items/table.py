@@ -43,6 +43,7 @@ class ItemTable:
     metric: str = "score"
     mode: str | None = None  # of evidence, the mode of its outputs
     absent: Mapping[str, int] = field(default_factory=dict)  # outcomes that are missing cells, with their number
+    unanswered: tuple[int, int] = (0, 0)  # models and items that are left out, as they have no score at all
     hidden: bool = False  # whether they are items of a hidden set
     spans: Sequence[HiddenText] = field(default=(), repr=False)  # of each item; empty where items are no spans
 
@@ -82,16 +83,16 @@ class ItemTable:
         return np.add.reduceat(filled, starts, axis=1), np.add.reduceat(there, starts, axis=1)
 
 
-def check_size(table: ItemTable, *, models: int = FEWEST_MODELS, what: str = "statistics of items") -> None:
-    """Refuse a table that is too small for what is asked.
+def check_size(table: ItemTable) -> None:
+    """Refuse a table that is too small, or too large, for statistics of items.
 
     Raises:
-        AnalysisError: It has too few models, or only one item.
+        AnalysisError: It has fewer than 5 models, only one item, or more cells than are analysed.
     """
-    if len(table.models) < models:
+    if len(table.models) < FEWEST_MODELS:
         raise AnalysisError(
-            f"{what.capitalize()} need at least {models} models, and {table.source} has {len(table.models)}; add the "
-            "evidence of other models."
+            f"Statistics of items need at least {FEWEST_MODELS} models, and {table.source} has {len(table.models)}; "
+            "add the evidence of other models."
         )
     if len(table.items) < 2:
         raise AnalysisError(f"{table.source} has {len(table.items)} item; statistics of items need at least 2.")
