@@ -254,6 +254,26 @@ def test_a_full_disk_is_said(make: Callable[..., Store], people: Any) -> None:
     assert place is not None and place.response is None
 
 
+def test_a_connection_is_used_again_after_a_refusal(make: Callable[..., Store]) -> None:
+    store = make()
+    with store.reading() as connection:
+        first = connection
+    for _ in range(3):
+        with pytest.raises(KeyError), store.writing() as connection:
+            connection.execute("INSERT INTO consents VALUES ('1', 'x')")
+            raise KeyError
+    with store.reading() as connection:
+        assert connection is first and connection.execute("SELECT count(*) FROM consents").fetchone()[0] == 0
+
+
+def test_a_study_of_another_version_is_refused(make: Callable[..., Store]) -> None:
+    store = make()
+    with store.writing() as connection:
+        connection.execute("PRAGMA user_version = 99")
+    with pytest.raises(StudyError, match="of another version"):
+        Store(store.folder)
+
+
 def test_options_are_kept(make: Callable[..., Store]) -> None:
     store = make(seed=7, pause=9)
     connection = sqlite3.connect(store.folder / FILE)

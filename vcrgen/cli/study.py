@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -226,10 +228,12 @@ def forget(folder: _Study, rater: Annotated[str, typer.Argument(help="The rater,
     console.out.print(f"{found.name} is forgotten. Files that were exported before may still hold what was typed.")
 
 
-def _open(folder: Path) -> Store:
+@contextmanager
+def _open(folder: Path) -> Iterator[Store]:
     from vcrgen.study.store import Store
 
-    return Store(folder)
+    with output_errors(folder), Store(folder) as store:
+        yield store
 
 
 def _write(text: str, out: Path | None) -> None:

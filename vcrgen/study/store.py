@@ -84,8 +84,10 @@ class Store:
                     connection.execute(statement)
                 connection.execute(f"PRAGMA user_version = {VERSION}")
         with self.reading() as connection:
-            if connection.execute("PRAGMA user_version").fetchone()[0] != VERSION:
-                raise StudyError(f"{self._file} is of another version of vcrgen, or no study.")
+            version = connection.execute("PRAGMA user_version").fetchone()[0]
+        if version != VERSION:
+            self.close()
+            raise StudyError(f"{self._file} is of another version of vcrgen, or no study.")
 
     def __enter__(self) -> Store:
         return self
@@ -128,9 +130,12 @@ class Store:
             except sqlite3.Error:
                 connection.close()  # whatever state it is in
                 raise
+            except BaseException:
+                self._idle.put(connection)
+                raise
             self._idle.put(connection)
         except sqlite3.Error as problem:
-            if problem.sqlite_errorcode in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE):
+            if getattr(problem, "sqlite_errorcode", None) in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE):
                 raise OSError(ENOSPC, "the disk is full", str(self._file)) from None
             raise StudyError(f"The database {self._file} cannot be used: {problem}.") from problem
 
@@ -141,11 +146,15 @@ class Store:
             pass
         connection = sqlite3.connect(self._file, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
         connection.row_factory = sqlite3.Row
-        for pragma in (
-            *("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"),
-            *("trusted_schema = OFF", "secure_delete = ON"),  # what is forgotten is overwritten
-        ):
-            connection.execute(f"PRAGMA {pragma}")
+        try:
+            for pragma in (
+                *("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"),
+                *("trusted_schema = OFF", "secure_delete = ON"),  # what is forgotten is overwritten
+            ):
+                connection.execute(f"PRAGMA {pragma}")
+        except sqlite3.Error:
+            connection.close()
+            raise
         return connection
 
     def tidy(self) -> None:
