@@ -1,4 +1,4 @@
-"""The built-in corpus: drawn pictures with English and Chinese captions, made by this package alone."""
+"""The built-in corpus: drawn pictures with captions in several languages, made by this package alone."""
 
 from vcrgen.samples.pairs import BUILTIN_COUNT, SamplePair, sample_pair
 

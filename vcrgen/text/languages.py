@@ -153,7 +153,7 @@ LANGUAGES: Mapping[str, LanguageRow] = MappingProxyType({row.code: row for row i
 def guess_language(texts: Iterable[str]) -> str:
     """The code of the first language whose script most letters of the texts are in; of the table's first, if none is.
 
-    Languages of one script are not told apart: texts in French count as English.
+    Languages of one script are not told apart: texts in French, Spanish or German count as English.
     """
     letters = [unicodedata.name(char, "") for text in texts for char in text if char.isalpha()]
     for row in _ROWS:
