@@ -172,7 +172,10 @@ def test_interrupted(dataset: Path, serve: Any, faults: Any, tmp_path: Path) -> 
     words = [sys.executable, "-m", "vcrgen", "predict", dataset, "--endpoint", server.url, "--model", "qwen"]
     words += ["--out", "p.jsonl", "--concurrency", "4"]
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    with subprocess.Popen(words, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        words, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a job in the background ignores it
+    ) as process:  # fmt: skip
         deadline = time.monotonic() + 60
         while len(server.calls) < 8 and time.monotonic() < deadline:
             time.sleep(0.05)
