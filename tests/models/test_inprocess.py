@@ -109,15 +109,27 @@ def test_candidates_open_the_turn_and_exactly_their_tokens_count(loaded: LoadedM
     assert means[0] > -0.5 > means[2]
 
 
-def test_a_prompt_that_an_answer_changes(tinyvlm: Any, requests: list[Request]) -> None:
-    """The template ends in a space, which becomes a part of the answer's first token."""
+@pytest.mark.parametrize(
+    ("before", "after", "detail"),
+    [
+        # The space becomes a part of the answer's first token.
+        ("<|bot|>", "<|bot|> ", "the prompt's tokens change when an answer follows"),
+        # A template of a model that thinks opens a block where the model is to begin, and none where it has answered.
+        (
+            "<|bot|>{% endif",
+            "<|bot|><think>{% endif",
+            "the chat template puts a given answer elsewhere than the model's",
+        ),
+    ],
+)
+def test_a_prompt_that_an_answer_changes(
+    tinyvlm: Any, requests: list[Request], before: str, after: str, detail: str
+) -> None:
     asked = replace(requests[0], candidates=("it was",))
     texts = ["it was a day and it was it was it was", *asked.text.split()]
-    model, processor = tinyvlm.make(texts, template=tinyvlm.TEMPLATE.replace("<|bot|>{% endif", "<|bot|> {% endif"))
-    changed = LoadedModel(model=model, processor=processor, facts={})
-    (found,) = outcomes(changed, [asked])
-    assert problem(found).reason == "token_boundary"
-    assert problem(found).detail.startswith("the prompt's tokens change when an answer follows")
+    model, processor = tinyvlm.make(texts, template=tinyvlm.TEMPLATE.replace(before, after))
+    (found,) = outcomes(LoadedModel(model=model, processor=processor, facts={}), [asked])
+    assert problem(found).reason == "token_boundary" and problem(found).detail.startswith(detail)
 
 
 def test_an_answer_of_zero_tokens(loaded: LoadedModel, requests: list[Request]) -> None:

@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 from vcrgen.errors import ConfigError, ModelError
 from vcrgen.models.base import Reply, Request, RequestProblem, Sampling, TokenLogprobs
 from vcrgen.models.chat import split_thinking
-from vcrgen.models.likelihoods import candidate_start, checked_tokens
+from vcrgen.models.likelihoods import BOUNDARY, candidate_start, checked_tokens
 from vcrgen.models.loading import LoadedModel, first_line, out_of_memory, quiet
 from vcrgen.models.pictures import decode_image
 from vcrgen.reading import encodable
@@ -152,13 +152,19 @@ class InProcessModel:
         seconds = round((time.perf_counter() - began) / len(requests), 3)
         return [replace(reply, seconds=seconds) for reply in replies]
 
-    def _prompt(self, request: Request) -> str:
-        """The request in the model's own form, up to where its answer begins."""
+    def _prompt(self, request: Request, answer: str | None = None) -> str:
+        """The request in the model's own form, up to where its answer begins, or to the end of a given one."""
         pictures = [{"type": "image"} for _ in request.images]
         words = [{"type": "text", "text": request.text}] if request.text else []
         message = {"role": "user", "content": words + pictures if request.text_first else pictures + words}
+        turns: list[Any] = [message]
+        begun = answer is not None
+        if begun:
+            turns.append({"role": "assistant", "content": [{"type": "text", "text": answer}]})
         with _problems(REFUSED, "the chat template"):
-            prompt: str = self._processor.apply_chat_template([message], add_generation_prompt=True, tokenize=False)
+            prompt: str = self._processor.apply_chat_template(
+                turns, add_generation_prompt=not begun, continue_final_message=begun, tokenize=False
+            )
         return prompt
 
     def _inputs(self, texts: Sequence[str], images: Sequence[Sequence[Any]]) -> Any:
@@ -219,7 +225,10 @@ class InProcessModel:
         """
         found = []
         for text in request.candidates:
-            inputs = self._inputs([self._prompt(request) + text], [images])
+            whole = self._prompt(request, text) if text else self._prompt(request)
+            if whole != self._prompt(request) + text:  # as where a block of thinking is opened or closed before it
+                raise RequestProblem(BOUNDARY, "the chat template puts a given answer elsewhere than the model's own")
+            inputs = self._inputs([whole], [images])
             tokens = inputs["input_ids"][0].tolist()
             answer = tokens[candidate_start(read, tokens) :]
             values = self._logprobs(inputs, len(answer))
