@@ -191,6 +191,21 @@ def test_an_unfinished_training_can_be_ended_where_it_is(train: Train) -> None:
     assert same(train("lora", steps=3).path, shorter)
 
 
+def test_the_adapter_is_the_average_of_what_the_optimiser_works_on(train: Train, tmp_path: Path) -> None:
+    from safetensors.torch import load_file
+
+    with pytest.raises(KeyboardInterrupt):
+        train("lora", watcher=Interrupts(3))
+    kept = load_file(tmp_path / "lora" / run_module.WORK / run_module.CHECKPOINT)
+    adapter = load_file(train("lora", steps=3).path / "adapter_model.safetensors")
+    for name, weight in adapter.items():
+        works_on = kept["weights " + name.replace(".weight", ".default.weight")]
+        ends = [value for key, value in kept.items() if key.endswith(" z") and value.shape == weight.shape]
+        # Schedule-free AdamW: what it works on lies a tenth of the way from the average to the end.
+        assert any(torch.allclose(works_on, 0.9 * weight + 0.1 * end, atol=1e-6) for end in ends)
+        assert not torch.equal(weight, works_on)
+
+
 def test_micro_batches_change_nothing_but_rounding(train: Train, log_of: Log) -> None:
     """Though answers differ in length: the mean goes over all tokens of a step."""
     losses = [
