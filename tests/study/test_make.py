@@ -140,9 +140,11 @@ def test_a_hidden_set_by_its_key(tmp_path: Path, make: Callable[..., Store], pai
             frozen, items = db.read_frozen(connection), db.items_of(connection)
         assert frozen.hidden and (frozen.items, frozen.training) == (4, 1)
         assert [condition.label for condition in frozen.conditions] == ["mixed, VI+TEI"]
+        # The training item is of the built-in pairs, too, and may have the same words covered.
+        taught = " ".join(items[4].answers or ())
         answers = [answer for question in check_source(frozen).key.questions for answer in question.answers]
         content = (store.folder / FILE).read_bytes()
-        assert not any(answer.encode() in content for answer in answers) and len(items) == 5
+        assert not any(answer.encode() in content for answer in answers if answer not in taught) and len(items) == 5
     shown = make(tmp_path / "hidden", "own", limit=4)
     with shown.reading() as connection:
         assert db.read_frozen(connection).training == 0  # training items show their answers
