@@ -63,7 +63,7 @@ def test_every_font_comes_near_the_target(name: str, lang: str, size: int, toler
 @pytest.mark.parametrize(("lang", "name", "size"), UNEVEN)
 def test_a_size_near_an_uneven_one_is_even(lang: str, name: str, size: int) -> None:
     row = LANGUAGES[lang]
-    chains = [default_chain(row.fonts, size=near, first=resolve_font(name)) for near in range(size - 2, size + 3)]
+    chains = [default_chain(row.fonts, size=near, first=resolve_font(name)) for near in range(size - 2, size + 4)]
     even = [make_style(row, chain, width=300, max_height=900).covers[Mode.HARD].even for chain in chains]
     assert not even[2] and any(even)
 

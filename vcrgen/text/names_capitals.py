@@ -340,8 +340,8 @@ def join_connectors(text: Marked) -> None:
 
 PASSES: tuple[Callable[[Marked], None], ...] = (
     mark_listed, mark_numbers, mark_calendar, mark_foreign_scripts, mark_capitals, mark_quoted, mark_uncommon,
-    mark_handles, join_plain_capitals, join_ties, join_particles, join_capital_nouns, join_nouns, join_tails,
-    join_possessives, join_connectors,
+    mark_handles, join_plain_capitals, join_ties, join_particles, join_capital_nouns, join_nouns,
+    join_tails, join_possessives, join_connectors,
 )  # fmt: skip
 
 
