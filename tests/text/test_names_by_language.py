@@ -178,6 +178,11 @@ def test_german(text: str, expected: str) -> None:
     assert plain("de", text) == expected
 
 
+def test_a_very_long_word_is_no_compound() -> None:
+    """It is not taken apart: that would take hours."""
+    assert plain("de", f"Am Ufer steht {'Fischer' * 30_000}boot allein") == "Am Ufer steht | allein"
+
+
 @pytest.mark.parametrize("lang", ANNOTATED)
 def test_little_leaks_and_most_captions_are_kept(lang: str) -> None:
     ngrams = leaking = kept = texts = 0

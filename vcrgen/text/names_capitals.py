@@ -33,6 +33,7 @@ PERCENT = frozenset({"%", "‰"})
 TIES = frozenset("-\N{EN DASH}\N{HYPHEN}\N{NON-BREAKING HYPHEN}/'\N{RIGHT SINGLE QUOTATION MARK}&._")
 LONGEST_CONNECTION = 2  # words: "of the"
 LONGEST_TAIL = 2  # nouns: "Ligue [des droits] [de l'homme]"
+LONGEST_COMPOUND = 60  # letters; no longer word is taken apart, which takes quadratic time
 SHORTEST_PART = 3  # letters of a part of a compound
 LONGEST_QUOTE = 6  # tokens between quotes
 LONGEST_LINK = 4  # words: "parc [naturel régional de la] Brière"
@@ -77,6 +78,8 @@ class NameLists(WordLists):
         """Whether the word ends in a noun, of no place ("Gutenbergplatz"), after a common word ("Fischerboot")."""
         if word in self.capital_nouns:
             return True
+        if len(word) > LONGEST_COMPOUND:
+            return False
         for cut in range(SHORTEST_PART, len(word) - SHORTEST_PART + 1):
             first, head = word[:cut], word[cut:]
             if head in self.capital_nouns and head.capitalize() not in self.geographic:
