@@ -1,8 +1,8 @@
 """A model in this process: requests are answered in batches, by classes of transformers.
 
-model = InProcessModel(load_model(Path("models/qwen3-vl-2b")), "qwen3-vl-2b", batch=8)
-for what, outcome in model.answers(requests, keep):
-...
+    model = InProcessModel(load_model(Path("models/qwen3-vl-2b")), "qwen3-vl-2b", batch=8)
+    for what, outcome in model.answers(requests, keep):
+        ...
 
 On a CPU, in float32, the size of the batches changes no answer.
 """
