@@ -31,4 +31,4 @@ def test_commands(
         code, out, err = run(*words)
         assert program == "vcrgen" and code == 0, (line, out, err)
     plain = [call for call in server.calls if "return_token_ids" not in call.body]
-    assert len(COMMANDS) == 6 and len(plain) == 24 + 3 + 12 + 6
+    assert len(COMMANDS) == 7 and len(plain) == 24 + 3 + 12 + 6

@@ -185,4 +185,7 @@ def test_the_canary_is_asked_for(run: Run, hidden: Callable[..., Path], dataset:
     code, _, err = run("predict", dataset, *words[2:])
     assert code == 2 and "has no canary: only the public part of a hidden test set has one" in err
     code, _, err = run(*words, "--view", "tei")
-    assert code == 2 and "--canary asks about no picture, so leave out --view, --mode, --split and --limit" in err
+    assert (
+        code == 2
+        and "--canary asks about no picture, so leave out --view, --mode, --split, --limit and --answers" in err
+    )

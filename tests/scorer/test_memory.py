@@ -67,7 +67,9 @@ def test_missing_outputs_are_evidence_only_where_somebody_looks(files: Callable[
         wanted = True
         missing = 0
 
-        def add(self, run: Any, model: Any, question_id: Any, mode: Any, view: Any, matches: Any) -> None:
+        def add(
+            self, run: Any, model: Any, question_id: Any, mode: Any, view: Any, matches: Any, signature: str
+        ) -> None:
             self.missing += matches[0].outcome.value == "missing"
 
     key, outputs = files(40)

@@ -12,7 +12,7 @@ import pytest
 from vcrgen.dataset.manifest import read_manifest
 from vcrgen.dataset.reader import built_dataset, open_dataset
 from vcrgen.dataset.schema import IMAGE
-from vcrgen.dataset.views import View
+from vcrgen.dataset.views import IMAGE_VIEWS
 from vcrgen.errors import ConfigError, DatasetError
 from vcrgen.records import Mode
 from vcrgen.storage import DiskFolder
@@ -31,7 +31,7 @@ def test_the_first_columns_are_those_of_vcr_wiki() -> None:
     assert list(VCR.features)[:7] == [
         "question_id", "image", "caption", "stacked_image", "only_it_image", "only_it_image_small", "crossed_text",
     ]  # fmt: skip
-    assert VCR.images == ("image", *(view.column for view in View))
+    assert VCR.images == ("image", *(view.column for view in IMAGE_VIEWS))
     assert all(VCR.features[column] == IMAGE for column in VCR.images)
 
 

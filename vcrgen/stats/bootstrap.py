@@ -105,7 +105,7 @@ def resampled_means(groups: GroupSums, *, seed: int, unit: str) -> Floats:
 
     means = np.empty((RESAMPLES, len(groups.column)))
     start = 0
-    for weights in weights_of(len(groups), seed=seed, unit=unit):
+    for weights in weights_of(len(groups), seed=seed, unit=unit, draws=len(means)):
         totals: list[Floats] | None = None
         for first, last in _parts(len(groups)):
             drawn = weights[:, first:last].astype(np.float64)
