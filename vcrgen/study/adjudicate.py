@@ -27,6 +27,7 @@ from vcrgen.study.store import Store
 
 NAME = re.compile(r"[A-Za-z0-9_.-]{1,40}")
 MAX_BYTES = 64 << 20
+MAX_FIELD = 1 << 17  # characters of a cell
 HEADS = ("id", "item", "span", "answer", "typed", "raters", "cause")
 
 
@@ -129,6 +130,7 @@ def read_sheet(file: Path) -> dict[str, str]:
         raise StudyError(f"{file} is not UTF-8 text; save it as CSV in UTF-8.") from None
     head = text.partition("\n")[0]
     between = max(",;\t", key=head.count)  # where decimals have a comma, spreadsheets write semicolons
+    csv.field_size_limit(MAX_FIELD)  # other readers of this process may have set theirs
     rows = csv.DictReader(io.StringIO(text), delimiter=between)
     if not {"id", "cause"} <= set(rows.fieldnames or ()):
         raise StudyError(f"{file} has no columns `id` and `cause`; move it away, and run the command for a new one.")
