@@ -128,7 +128,9 @@ def test_a_connection_that_says_no_more(start: Any, monkeypatch: pytest.MonkeyPa
 def test_an_answer_that_is_never_read_ends(start: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connections, "EXCHANGE_SECONDS", 0.5)
     one = visit(start(Connections()), REQUEST.replace(b"/ ", b"/slow "))
+    assert not is_closed(one)
     until(lambda: is_closed(one))
+    assert is_closed(one)
 
 
 def test_all_may_come_from_a_proxy(start: Any) -> None:

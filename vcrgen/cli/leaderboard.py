@@ -15,6 +15,7 @@ from vcrgen.cli.board_sets import BoardFolder as _Board
 from vcrgen.cli.board_sets import Closes, FeedbackKind, LadderView, Opens, SetName, print_sets, sets
 from vcrgen.cli.board_sets import board_examples as _examples
 from vcrgen.cli.board_sets import open_folder as _open
+from vcrgen.cli.options import Host, Port, Proxy
 from vcrgen.cli.progress import ConsoleWatcher
 from vcrgen.cli.root import app
 from vcrgen.errors import LeaderboardError
@@ -76,11 +77,9 @@ def init(
 @leaderboard.command(epilog=_examples("serve board", "serve board --host 0.0.0.0 --port 8080 --proxy 10.0.0.1"))
 def serve(
     board: _Board,
-    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 for a free one.")] = 8000,
-    proxy: Annotated[
-        str, typer.Option(help="Addresses of proxies whose word on the client's address counts.", show_default="none")
-    ] = "",
+    host: Host = "127.0.0.1",
+    port: Port = 8000,
+    proxy: Proxy = "",
 ) -> None:
     """Answer requests and score what is handed in, until stopped with Ctrl-C or SIGTERM."""
     opened = _open(board)

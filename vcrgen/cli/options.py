@@ -17,6 +17,13 @@ from pydantic.fields import FieldInfo
 Command = TypeVar("Command", bound=Callable[..., None])
 NOT_OPTIONS = {"source", "config"}  # fields that are an argument of the command, or made of other options
 
+# What every service is started with.
+Host = Annotated[str, typer.Option(help="Address to listen on.")]
+Port = Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 for a free one.")]
+Proxy = Annotated[
+    str, typer.Option(help="Addresses of proxies whose word on the client's address counts.", show_default="none")
+]
+
 
 def examples(*lines: str) -> str:
     """The end of a command's help: one example a line, each of which can be copied."""

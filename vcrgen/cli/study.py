@@ -12,7 +12,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from vcrgen.cli import console
-from vcrgen.cli.options import examples, options_of
+from vcrgen.cli.options import Host, Port, Proxy, examples, options_of
 from vcrgen.cli.root import app
 from vcrgen.config import StudyOptions, checked, given
 from vcrgen.errors import StudyError
@@ -112,11 +112,9 @@ def invite(
 )
 def serve(
     folder: _Study,
-    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 for a free one.")] = 8000,
-    proxy: Annotated[
-        str, typer.Option(help="Addresses of proxies whose word on the client's address counts.", show_default="none")
-    ] = "",
+    host: Host = "127.0.0.1",
+    port: Port = 8000,
+    proxy: Proxy = "",
 ) -> None:
     """Ask raters and keep what they type, until stopped with Ctrl-C or SIGTERM; /maintain shows how far they are."""
     with _open(folder) as store:

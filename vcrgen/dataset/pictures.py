@@ -102,17 +102,8 @@ def open_pictures(dataset: Dataset, choice: Choice, *, answers: bool = False) ->
     if not set(dataset.modes) <= set(Mode):
         raise DatasetError(f"The manifest of {dataset} names a mode that vcrgen does not build; build it again.")
     parts = [chosen.select(mode=mode) for mode in chosen.modes] or [chosen]
-    columns = ["question_id", *(view.column for view in choice.views if view in IMAGE_VIEWS)]
-    optional = ["language", "mode", "question"]
     kind = dataset.kind
-    if View.TEXT in choice.views:
-        if dataset.is_hidden or kind.words is None:
-            why = "a hidden test set, whose words are in its pictures only" if dataset.is_hidden else "of another kind"
-            raise DatasetError(f"{dataset} cannot be shown as text: it is {why}. Choose another --view.")
-        columns += kind.words_from
-        optional += kind.words_better
-    if answers and kind.answers not in columns:
-        columns.append(kind.answers)
+    columns, optional = _columns(dataset, choice, answers=answers)
     for part in parts:
         part.check(columns)
     if dataset.is_hidden:  # in memory by now, so a fault can show before hours of work
@@ -144,6 +135,22 @@ def open_pictures(dataset: Dataset, choice: Choice, *, answers: bool = False) ->
 
     total = sum(part.count(choice.limit) for part in parts) * len(choice.views)
     return Pictures(dataset=dataset, identity=dataset.identity, total=total, stream=stream)
+
+
+def _columns(dataset: Dataset, choice: Choice, *, answers: bool) -> tuple[list[str], list[str]]:
+    """The columns that pictures need, and those that they use where the dataset has them."""
+    columns = ["question_id", *(view.column for view in choice.views if view in IMAGE_VIEWS)]
+    optional = ["language", "mode", "question"]
+    kind = dataset.kind
+    if View.TEXT in choice.views:
+        if dataset.is_hidden or kind.words is None:
+            why = "a hidden test set, whose words are in its pictures only" if dataset.is_hidden else "of another kind"
+            raise DatasetError(f"{dataset} cannot be shown as text: it is {why}. Choose another --view.")
+        columns += kind.words_from
+        optional += kind.words_better
+    if answers and kind.answers not in columns:
+        columns.append(kind.answers)
+    return columns, optional
 
 
 def _canary_questions(dataset: Dataset) -> Pictures:

@@ -2,7 +2,6 @@
 
 import math
 import statistics
-from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -191,11 +190,14 @@ def test_few_models_cannot_tell_copies_from_chance() -> None:
     assert not found.told and found.pairs == []
 
 
-@pytest.mark.parametrize("figure", [item_figures, near_copies, lambda t: reliability(t, seed=0, resamples=100)])
-def test_what_does_not_vary_has_no_figure_and_no_fault(figure: Callable[[ItemTable], object]) -> None:
+@pytest.mark.parametrize("score", [0.0, 1.0])
+def test_what_does_not_vary_has_no_figure_and_no_fault(score: float) -> None:
+    table = named(np.full((6, 4), score), source="x")
     with np.errstate(all="raise"):
-        figure(named(np.zeros((6, 4)), source="x"))
-        figure(named(np.ones((6, 4)), source="x"))
+        items, copies, found = item_figures(table), near_copies(table), reliability(table, seed=0, resamples=100)
+    assert items.p.tolist() == [score] * 4 and np.isnan(items.rest).all() and np.isnan(items.alpha_dropped).all()
+    assert copies.pairs == []
+    assert found is not None and math.isnan(found.alpha.value) and found.failed == 100 and found.error == 0
 
 
 def test_no_interval_of_alpha_where_many_resamples_have_none() -> None:
