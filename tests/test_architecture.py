@@ -26,6 +26,7 @@ STANDS_ON: dict[str, set[str]] = {
     "typeset": {"text"},
     "samples": {"text"},
     "models": {"text", "work"},
+    "bloom": {"text", "config", "work", "dataset", "tasks", "samples"},
     "builder": {"text", "config", "work", "dataset", "tasks", "typeset", "samples"},
     "hidden": {"text", "config", "work", "dataset", "typeset", "builder"},
     "stream": {"text", "config", "dataset", "typeset", "builder"},
