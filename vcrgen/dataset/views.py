@@ -39,7 +39,7 @@ _LABELS = {
 }  # fmt: skip
 _COLUMNS = {View.STACKED: "stacked_image", View.TEI: "only_it_image", View.STRIP: "only_it_image_small"}
 _NAMES = {view.value: view for view in View} | {column: view for view, column in _COLUMNS.items()}
-# The views that show an image; boards rank by these only.
+# The views of the first task that show an image.
 IMAGE_VIEWS = tuple(_COLUMNS)
 # What commands call the views that they are to show.
 VIEWS = {
