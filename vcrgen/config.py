@@ -186,6 +186,13 @@ class HiddenOptions(Options):
         return self
 
 
+class BloomOptions(Options):
+    """What the built-in maker of question sets is asked for."""
+
+    items: int = option(300, "Items in the set; as many for each leaf.", short="-n", ge=1, le=100_000)
+    seed: int = option(0, "Other numbers give other pictures and questions.", ge=0, le=1_000_000)
+
+
 class ScoreOptions(Options):
     """How outputs are scored; what depends on the protocol is its own choice where it is None."""
 
