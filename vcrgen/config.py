@@ -186,6 +186,26 @@ class HiddenOptions(Options):
         return self
 
 
+class BloomOptions(Options):
+    """What the built-in maker of question sets is asked for."""
+
+    items: int = option(300, "Items in the set; as many for each leaf.", short="-n", ge=1, le=100_000)
+    seed: int = option(0, "Other numbers give other pictures and questions.", ge=0, le=1_000_000)
+
+
+class BloomImportOptions(Options):
+    """How a file of somebody else's becomes a question set."""
+
+    images: Path | None = option(None, "Folder that paths of pictures lead into.", shown="that of the file")
+    image_column: str | None = option(None, "Column of the picture: a path, an address, or base64.", shown="image ...")
+    fetch: bool = option(False, "Fetch pictures whose address begins with https.", names="--fetch")
+    lang: str = option("en", "Language of a column that names none.", short="-l", pattern="[a-z]{2,3}")
+    taxonomy: Path | None = option(None, "CSV with level, subcategory and leaf.", shown="BloomBench's 106 leaves")
+    keep: tuple[str, ...] = option(
+        (), "Keep items in spite of wrong_script, numbers_differ or points_at_options; may be repeated."
+    )
+
+
 class ScoreOptions(Options):
     """How outputs are scored; what depends on the protocol is its own choice where it is None."""
 
