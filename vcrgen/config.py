@@ -263,20 +263,35 @@ class PredictOptions(Options):
         False, "Run Python code that comes with the model, if it needs it.", names="--trust-remote-code", panel=HERE
     )
 
-    view: Literal["stacked", "tei", "both", "text"] = option(
-        "stacked", "stacked (VI+TEI), tei, both, or text: no picture, but the words around the gaps."
+    view: Literal["stacked", "tei", "both", "text", "image", "blind"] | None = option(
+        None,
+        "stacked (VI+TEI), tei, both, or text: no picture, but the words around the gaps. Of a question set: image, "
+        "blind (the question without its picture), or both.",
+        shown="stacked, or image",
     )
     mode: str | None = option(None, "Only this mode.", shown="all")
     split: str | None = option(None, "Only this split.", shown="all")
     limit: int | None = option(None, "Only the first N questions.", shown="all", ge=1)
+    lang: str | None = option(None, "Of a question set: only this language.", shown="all")
+    rotations: int = option(
+        1, "Of a question set: 4 to ask each question with its options in four orders; or 1.", ge=1, le=4
+    )
     canary: bool = option(
         False, "Instead of pictures, ask for the canary of a hidden set, in five ways.", names="--canary"
     )
-    preset: Literal["paper-closed", "vlmevalkit", "lmms-eval"] | None = option(
-        None, "Ask as was done for published scores: paper-closed, vlmevalkit or lmms-eval."
+    preset: Literal["paper-closed", "vlmevalkit", "lmms-eval", "bloombench"] | None = option(
+        None,
+        "Ask as was done for published scores: paper-closed, vlmevalkit or lmms-eval; of a question set, bloombench.",
     )
     param: tuple[str, ...] = option((), "KEY=JSON: a parameter of the request; null takes one away. Repeatable.")
-    answers: bool = option(False, "Ask for log-probabilities of the right answers, too.", names="--answers")
+    answers: bool = option(
+        False,
+        "Ask for log-probabilities of the right answers, too; of a question set, of every option's text.",
+        names="--answers",
+    )
+    letters: bool = option(
+        False, "Of a question set: ask for log-probabilities of the labels A to D, too.", names="--letters"
+    )
 
     @model_validator(mode="after")
     def _options_fit(self) -> Self:
@@ -291,10 +306,12 @@ class PredictOptions(Options):
             extra = type(self).model_fields[name].json_schema_extra
             if isinstance(extra, dict) and extra["panel"] == panel:
                 raise ValueError(f"--{name.replace('_', '-')} belongs to {other}")
-        if self.canary and (self.view != "stacked" or self.mode or self.split or self.limit or self.answers):
+        if self.canary and (self.view or self.mode or self.split or self.limit or self.answers):
             raise ValueError(
                 "--canary asks about no picture, so leave out --view, --mode, --split, --limit and --answers"
             )
+        if self.rotations not in (1, 4):
+            raise ValueError("--rotations is 1 or 4: a question that is asked in some of the orders says little")
         if self.max_cost is not None and self.price is None:
             raise ValueError("--max-cost needs --price IN,OUT, the prices of a million tokens")
         _ = self.prices, self.parameters
