@@ -1,0 +1,140 @@
+"""Tables of leaf scores: a line for each leaf of the tree, a column for each model and language.
+
+Example: a file ``scores_rae.csv`` whose first lines are ``level,subcategory,leaf,count,my-model_en,my-model_ar`` and
+``Remember,symbol recognition,flags,80,0.91,0.84``. The end of the file's name is the method.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from vcrgen.analysis.cells import check_size, read_cells
+from vcrgen.analysis.profile.records import METHODS, Leaf, Profile, Profiles, profile_of
+from vcrgen.analysis.tables import number_of
+from vcrgen.errors import AnalysisError, LeaderboardError
+from vcrgen.published.facts import check_name
+
+COLUMNS = ("level", "subcategory", "leaf", "count")
+MAX_LEAVES = 1000
+MAX_PROFILES = 400
+MAX_ITEMS = 1 << 30  # of a leaf
+_MODEL = re.compile(r"(.+)_([A-Za-z]{2,3})")
+_METHOD = re.compile(rf"(?:.*[^a-z0-9])?({'|'.join(METHODS)})", re.DOTALL)
+
+
+def read_profiles(files: Sequence[Path], *, private: bool = False) -> Profiles:
+    """Read tables of leaf scores.
+
+    Args:
+        files: ``.csv``, ``.tsv``, ``.xlsx`` or ``.parquet``, whose names end in a method, such as ``_rae`` or ``_lbs``.
+        private: Whether scores of a hidden set may be read.
+
+    Raises:
+        AnalysisError: A file cannot be read, a cell is not what its column holds, or two files have the same column.
+    """
+    if not files:
+        raise AnalysisError(
+            "Name tables of leaf scores such as scores_rae.csv, or take the published ones: --example."
+        )
+    found: dict[tuple[str, str, str, str], Profile] = {}
+    notes: list[str] = []
+    for file in files:
+        check_size(file)
+        for profile, missing in _leaf_table(file):
+            if profile.key in found:
+                model, lang, _, metric = profile.key
+                raise AnalysisError(
+                    f"{file}: {METHODS[metric]} of {model!r} in {lang!r} is in another file or column already; name "
+                    "each of them once."
+                )
+            found[profile.key] = profile
+            if missing:
+                model, lang = profile.model, profile.lang
+                notes.append(f"{model}, {lang}, {METHODS[profile.metric]}: {missing} leaves have no score.")
+            if len(found) > MAX_PROFILES:
+                raise AnalysisError(f"These files have more than {MAX_PROFILES} columns of scores; name fewer.")
+    if not found:
+        raise AnalysisError(f"{files[0]} holds no score of any leaf.")
+    return Profiles(
+        source=", ".join(str(file) for file in files), profiles=tuple(found.values()), calibrations={},
+        by_picture=False, notes=notes,
+    )  # fmt: skip
+
+
+def _leaf_table(file: Path) -> list[tuple[Profile, int]]:
+    """The profile of each column that holds a score, and how many leaves have none there."""
+    rows = read_cells(file)
+    heads = [str(cell if cell is not None else "").strip() for cell in next(rows, [])]
+    if missing := [name for name in COLUMNS if name not in heads]:
+        raise AnalysisError(
+            f"{file}: the column {missing[0]!r} is missing; a table of leaf scores has {', '.join(COLUMNS)}, and one "
+            "column for each model and language, such as my-model_en."
+        )
+    metric = _method(file)
+    columns = {
+        number: _column(head, f"{file}, column {number + 1}") for number, head in enumerate(heads) if head not in COLUMNS
+    }
+    scores: dict[int, dict[Leaf, tuple[float, int]]] = {number: {} for number in columns}
+    leaves: dict[Leaf, str] = {}
+    for number, cells in enumerate(rows, start=2):
+        place = f"{file}, row {number}"
+        if len(cells) != len(heads):
+            raise AnalysisError(f"{place}: it has {len(cells)} cells, and the first row has {len(heads)}.")
+        named = dict(zip(heads, cells, strict=True))
+        leaf = Leaf(*(_name(named[name], name, place) for name in COLUMNS[:3]))
+        if leaf in leaves:
+            raise AnalysisError(f"{place}: the leaf {'/'.join(leaf)!r} is in {leaves[leaf]} already; keep one of them.")
+        leaves[leaf] = f"row {number}"
+        if len(leaves) > MAX_LEAVES:
+            raise AnalysisError(f"{file} has more than {MAX_LEAVES:,} leaves.")
+        count = number_of(named["count"], f"{place}, column 'count'")
+        if not (1 <= count <= MAX_ITEMS and count == int(count)):
+            raise AnalysisError(f"{place}, column 'count': it is how many items the leaf has, a whole number from 1 on.")
+        for column in columns:
+            share = number_of(cells[column], f"{place}, column {heads[column]!r}")
+            if share == share:  # NaN is what is missing
+                if not 0 <= share <= 1:
+                    raise AnalysisError(
+                        f"{place}, column {heads[column]!r}: {share:g} is no share from 0 to 1; write 0.85 for 85 %."
+                    )
+                scores[column][leaf] = (share, int(count))
+    return [
+        (profile_of(model, lang, metric, scores[column]), len(leaves) - len(scores[column]))
+        for column, (model, lang) in columns.items()
+        if scores[column]
+    ]
+
+
+def _method(file: Path) -> str:
+    """The method that a file's name ends with."""
+    found = _METHOD.fullmatch(file.stem.lower())
+    if found is None:
+        raise AnalysisError(
+            f"{file}: the name of a table of leaf scores ends in the method, as in scores_rae.csv; known are "
+            f"{', '.join(METHODS)}."
+        )
+    return found[1]
+
+
+def _column(head: str, place: str) -> tuple[str, str]:
+    """The model and the language that a column's name tells."""
+    found = _MODEL.fullmatch(head) if len(head) < 200 else None
+    if found is None:
+        raise AnalysisError(
+            f"{place}: {head[:40]!r} does not name a model and a language; write them as in my-model_en."
+        )
+    return _name(found[1], "model", place), found[2].lower()
+
+
+def _name(cell: Any, what: str, place: str) -> str:
+    """A name as it is shown; of a level, subcategory or leaf in lower case, so that files agree."""
+    text = "" if cell is None else str(cell)[:1000]
+    try:
+        name = check_name(text, what)
+    except LeaderboardError as problem:
+        raise AnalysisError(f"{place}: {str(problem)[0].lower()}{str(problem)[1:]}") from None
+    return name if what == "model" else name.lower()
