@@ -19,6 +19,7 @@ from vcrgen.cli import (  # noqa: F401
     hidden,
     leaderboard,
     predict,
+    profile,
     score,
     study,
 )

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,10 @@ COLUMNS = ("level", "subcategory", "leaf", "count")
 MAX_LEAVES = 1000
 MAX_PROFILES = 400
 MAX_ITEMS = 1 << 30  # of a leaf
+INDEPENDENT = (
+    "Intervals of tables of leaf scores take every item as independent of the others. Where several items share a "
+    "picture, they are narrower than they should be."
+)
 _MODEL = re.compile(r"(.+)_([A-Za-z]{2,3})")
 _METHOD = re.compile(rf"(?:.*[^a-z0-9])?({'|'.join(METHODS)})", re.DOTALL)
 
@@ -37,9 +40,7 @@ def read_profiles(files: Sequence[Path], *, private: bool = False) -> Profiles:
         AnalysisError: A file cannot be read, a cell is not what its column holds, or two files have the same column.
     """
     if not files:
-        raise AnalysisError(
-            "Name tables of leaf scores such as scores_rae.csv, or take the published ones: --example."
-        )
+        raise AnalysisError("Name tables of leaf scores such as scores_rae.csv, or take the published ones: --example.")
     found: dict[tuple[str, str, str, str], Profile] = {}
     notes: list[str] = []
     for file in files:
@@ -59,10 +60,8 @@ def read_profiles(files: Sequence[Path], *, private: bool = False) -> Profiles:
                 raise AnalysisError(f"These files have more than {MAX_PROFILES} columns of scores; name fewer.")
     if not found:
         raise AnalysisError(f"{files[0]} holds no score of any leaf.")
-    return Profiles(
-        source=", ".join(str(file) for file in files), profiles=tuple(found.values()), calibrations={},
-        by_picture=False, notes=notes,
-    )  # fmt: skip
+    source = ", ".join(file.name for file in files)
+    return Profiles(source=source, profiles=tuple(found.values()), calibrations={}, notes=[INDEPENDENT, *notes])
 
 
 def _leaf_table(file: Path) -> list[tuple[Profile, int]]:
@@ -76,7 +75,9 @@ def _leaf_table(file: Path) -> list[tuple[Profile, int]]:
         )
     metric = _method(file)
     columns = {
-        number: _column(head, f"{file}, column {number + 1}") for number, head in enumerate(heads) if head not in COLUMNS
+        number: _column(head, f"{file}, column {number + 1}")
+        for number, head in enumerate(heads)
+        if head not in COLUMNS
     }
     scores: dict[int, dict[Leaf, tuple[float, int]]] = {number: {} for number in columns}
     leaves: dict[Leaf, str] = {}
@@ -93,7 +94,9 @@ def _leaf_table(file: Path) -> list[tuple[Profile, int]]:
             raise AnalysisError(f"{file} has more than {MAX_LEAVES:,} leaves.")
         count = number_of(named["count"], f"{place}, column 'count'")
         if not (1 <= count <= MAX_ITEMS and count == int(count)):
-            raise AnalysisError(f"{place}, column 'count': it is how many items the leaf has, a whole number from 1 on.")
+            raise AnalysisError(
+                f"{place}, column 'count': it is how many items the leaf has, a whole number from 1 on."
+            )
         for column in columns:
             share = number_of(cells[column], f"{place}, column {heads[column]!r}")
             if share == share:  # NaN is what is missing

@@ -69,8 +69,7 @@ class Profiles:
     source: str  # the files, or the example
     profiles: Sequence[Profile]
     calibrations: Mapping[tuple[str, str], Calibration]  # by model and language
-    by_picture: bool  # whether intervals go by pictures; else every item counts as independent of the others
-    notes: Sequence[str] = ()
+    notes: Sequence[str] = ()  # sentences that a reader of the figures should know
     hidden: bool = False
 
     def of(self, model: str, lang: str, metric: str, view: str = "image") -> Profile | None:
