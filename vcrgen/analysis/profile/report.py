@@ -316,8 +316,9 @@ def _leaves(data: Profiles) -> Section:
             panels.append(Lines(title=f"{METHODS[metric]}, {lang}", axis=(), groups=groups))
         details.append(_leaf_table(data, metric, profiles))
     text = [
-        "A field is a leaf, in the order of the tables below: the same leaf of all models is in one column. The darker "
-        "a field, the further the share is above chance; brown is below chance, and an empty field was not asked."
+        "A field is a leaf, in the order of the tables below: the same leaf of all models is in one column. The "
+        "stronger its colour, the further the share is from chance, above it in blue and below it in brown. An empty "
+        "field was not asked."
     ]
     return Section(title="Leaves", text=text, panels=panels, details=details)
 
