@@ -103,7 +103,7 @@ def test_what_is_wrong_is_said_with_its_place(tmp_path: Path, text: str, message
 
 
 def test_a_name_without_a_method_and_no_file_at_all(tmp_path: Path) -> None:
-    with pytest.raises(AnalysisError, match="ends in the method, as in scores_rae.csv; known are rae, lbs"):
+    with pytest.raises(AnalysisError, match=r"ends in the method, as in scores_rae\.csv; known are rae, lbs"):
         read_profiles([written(tmp_path, HEAD + "L,s,x,10,0.5\n", "score.csv")])
     with pytest.raises(AnalysisError, match="--example"):
         read_profiles([])

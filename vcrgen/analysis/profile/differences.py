@@ -2,7 +2,7 @@
 
 Example: two models on 106 leaves. If they were equally good everywhere, about five leaves would still differ "with
 p < 0.05". So p-values are adjusted for their number by Benjamini and Hochberg: of the differences that are then named,
-one in twenty is expected to be none.
+at most one in twenty is expected to be none.
 """
 
 from __future__ import annotations

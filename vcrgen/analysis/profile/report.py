@@ -373,8 +373,8 @@ def _differences(title: str, pairs: Sequence[Pair], what: str) -> Section | None
     table = Table(title="How many leaves differ", heads=(*heads, "Leaves", "A better", "B better"), labels=4, rows=rows)
     text = [
         f"Of {len(found):,} differences, {len(named):,} have a p-value below {NAMED} after it is adjusted for their "
-        "number (Benjamini-Hochberg): of these, one in twenty is expected to be none. A leaf that is not counted as "
-        "better is not shown to be alike."
+        "number (Benjamini-Hochberg): of these, at most one in twenty is expected to be none. A leaf that is not "
+        "counted as better is not shown to be alike."
     ]
     if len(named) > MOST_LISTED:
         text.append(f"The {MOST_LISTED} with the lowest p-values are listed.")
