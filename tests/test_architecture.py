@@ -26,6 +26,7 @@ STANDS_ON: dict[str, set[str]] = {
     "typeset": {"text"},
     "samples": {"text"},
     "models": {"text", "work"},
+    "bloom": {"text", "config", "work", "dataset", "tasks", "samples"},
     "builder": {"text", "config", "work", "dataset", "tasks", "typeset", "samples"},
     "hidden": {"text", "config", "work", "dataset", "typeset", "builder"},
     "stream": {"text", "config", "dataset", "typeset", "builder"},
@@ -34,7 +35,7 @@ STANDS_ON: dict[str, set[str]] = {
     "train": {"text", "config", "work", "dataset", "tasks", "models", "builder", "stream"},
     "contamination": {"config", "work", "dataset", "tasks", "stats", "report", "scorer"},
     "predict": {"text", "config", "work", "dataset", "models"},
-    "leaderboard": {"text", "config", "work", "dataset", "stats", "report", "web", "published", "scorer"},
+    "leaderboard": {"text", "config", "work", "dataset", "stats", "report", "web", "published", "scorer", "tasks"},
     "analysis": {"text", "config", "dataset", "tasks", "stats", "report", "published", "scorer"},
     "study": {"text", "config", "work", "dataset", "tasks", "stats", "report", "web", "scorer"},
 }

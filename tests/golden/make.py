@@ -1090,7 +1090,8 @@ def score_options(bench: Bench) -> Any:
     for name, options in score_runs(bench).items():
         result = score(file, data=data, **options)
         figures = {
-            f"{cell.mode} {cell.view}": f"{number(cell.metrics['exact'].value)} {number(cell.metrics['jaccard'].value)}"
+            f"{cell.variant} {cell.view}": f"{number(cell.metrics['exact'].value)}"
+            f" {number(cell.metrics['jaccard'].value)}"
             f" {number(cell.metrics['exact'].low)} {cell.counts}"
             for cell in result.cells
         }
