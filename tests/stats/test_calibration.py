@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vcrgen.stats.calibration import BINS, Calibration, calibration
+from vcrgen.stats.calibration import BINS, ReliabilityCurve, calibration
 
 
-def made(sure: list[float], right: list[float], groups: list[int] | None = None) -> Calibration:
+def made(sure: list[float], right: list[float], groups: list[int] | None = None) -> ReliabilityCurve:
     found = calibration(
         np.array(sure), np.array(right), np.zeros(len(sure)), np.array(groups or range(len(sure))), seed=0
     )

@@ -20,6 +20,7 @@ PAGE = Path("profile.html")  # where the page goes if nobody says
 @app.command(
     epilog=examples(
         "vcrgen profile --example --out profile.html",
+        "vcrgen profile a.scores.json b.scores.json --format html",
         "vcrgen profile scores_rae.csv scores_lbs.csv --format md",
     )
 )
@@ -28,8 +29,9 @@ def profile(
     scores: Annotated[
         list[Path] | None,
         typer.Argument(
-            help="Tables of leaf scores (level, subcategory, leaf, count, and a column for each model and language "
-            "such as my-model_en); the name ends in the method, as in scores_rae.csv."
+            help="What vcrgen score wrote of a question set (preds.scores.json), or tables of leaf scores (level, "
+            "subcategory, leaf, count, and a column for each model and language such as my-model_en) whose names end "
+            "in the method, as in scores_rae.csv."
         ),
     ] = None,
     example: Annotated[bool, typer.Option("--example", help="Take the published scores of BloomBench.")] = False,

@@ -33,7 +33,7 @@ class Bin(NamedTuple):
     high: float
 
 
-class Calibration(NamedTuple):
+class ReliabilityCurve(NamedTuple):
     """How well the probabilities of answers fit how often they are right."""
 
     bins: list[Bin]  # those that hold an answer
@@ -45,7 +45,9 @@ class Calibration(NamedTuple):
     items: int  # how many answers
 
 
-def calibration(confidence: Floats, right: Floats, brier: Floats, groups: Ints, *, seed: int) -> Calibration | None:
+def calibration(
+    confidence: Floats, right: Floats, brier: Floats, groups: Ints, *, seed: int
+) -> ReliabilityCurve | None:
     """The calibration of answers, in ten bins of equal width.
 
     Args:
@@ -72,15 +74,17 @@ def calibration(confidence: Floats, right: Floats, brier: Floats, groups: Ints, 
         for weights in (None, right)
     )
     of_bins = Sums(sums, counts, list(range(len(numbers))))
-    means, pictures = means_of(of_bins)
-    ends = spreads(means, resampled_means(of_bins, seed=seed, unit="image"), pictures)
+    shares, pictures = means_of(of_bins)
+    ends = spreads(shares, resampled_means(of_bins, seed=seed, unit="image"), pictures)
     found, total = [], len(sure)
     error = by_chance = 0.0
     for column, number in enumerate(numbers.tolist()):
         inside = where == column
-        count, mean, share = int(inside.sum()), float(sure[inside].mean()), float(means[column])
+        count, mean, share = int(inside.sum()), float(sure[inside].mean()), float(shares[column])
         found.append(Bin(number / BINS, (number + 1) / BINS, count, mean, share, ends[column].low, ends[column].high))
         error += count * abs(share - mean) / total
         # The mean distance of a normal variable from its mean is sqrt(2 / pi) of its standard deviation.
         by_chance += math.sqrt(2 / math.pi * float((sure[inside] * (1 - sure[inside])).sum())) / total
-    return Calibration(found, error, by_chance, float(sure.mean()), float(right.mean()), float(brier.mean()), total)
+    return ReliabilityCurve(
+        found, error, by_chance, float(sure.mean()), float(right.mean()), float(brier.mean()), total
+    )

@@ -58,7 +58,7 @@ def test_the_example_says_where_it_comes_from(run: Run) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ((), "Name tables of leaf scores"),
+        ((), "Name saved scores"),
         (("scores_rae.csv", "--example"), "--example takes the place of files"),
         (("none_rae.csv",), "none_rae.csv is not a file"),
         (("scores_rae.csv", "scores_rae.csv"), "is in another file or column already"),

@@ -5,14 +5,14 @@ import pytest
 from scipy.stats import false_discovery_control
 
 from vcrgen.analysis.profile.differences import NAMED, leaf_differences, pairs_by
-from vcrgen.analysis.profile.records import Leaf, Profile, Profiles, gap, profile_of
+from vcrgen.analysis.profile.records import Leaf, ModelProfile, Profiles, gap, profile_of
 from vcrgen.stats.bootstrap import Resampled
 from vcrgen.stats.intervals import difference_interval
 
 
 def made(
     model: str, lang: str, shares: list[float], *, items: int = 75, metric: str = "rae", view: str = "image"
-) -> Profile:
+) -> ModelProfile:
     leaves = {Leaf(f"l{n % 6}", "s", f"{n}"): (share, items) for n, share in enumerate(shares)}
     return profile_of(model, lang, metric, leaves, view=view)
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from vcrgen.analysis.profile import read
 from vcrgen.analysis.profile.read import read_profiles
-from vcrgen.analysis.profile.records import Leaf, Profile, profile_of
+from vcrgen.analysis.profile.records import Leaf, ModelProfile, profile_of
 from vcrgen.errors import AnalysisError, VcrgenError
 
 HEAD = "level,subcategory,leaf,count,a_en\n"
@@ -52,7 +52,7 @@ def test_the_interval_of_a_leaf_is_about_wilsons() -> None:
 def test_micro_is_right_items_over_items(leaves: list[tuple[int, int]]) -> None:
     counts = [(min(right, items), items) for right, items in leaves]
     scores = {Leaf(f"l{n % 3}", "s", f"{n}"): (right / items, items) for n, (right, items) in enumerate(counts)}
-    found: Profile = profile_of("a", "en", "rae", scores)
+    found: ModelProfile = profile_of("a", "en", "rae", scores)
     assert found.micro.value == pytest.approx(sum(right for right, _ in counts) / sum(items for _, items in counts))
     shares = (found.micro, found.macro, found.macro_leaf, *found.levels.values(), *found.leaves.values())
     assert all(0 <= of.low <= of.value <= of.high <= 1 for of in shares)

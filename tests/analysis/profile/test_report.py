@@ -8,21 +8,21 @@ from pathlib import Path
 import pytest
 
 from vcrgen.analysis.document import Document, Lines, render
-from vcrgen.analysis.profile.records import Leaf, Profile, Profiles, profile_of
+from vcrgen.analysis.profile.records import Leaf, ModelProfile, Profiles, profile_of
 from vcrgen.analysis.profile.report import GAP_NOTE, LBS_NOTE, profile_document, ranks
-from vcrgen.stats.calibration import Bin, Calibration
+from vcrgen.stats.calibration import Bin, ReliabilityCurve
 
 HOSTILE = "<script>alert(1)</script>|`=1+1"
 
 
-def made(profiles: list[Profile], **more: object) -> Document:
+def made(profiles: list[ModelProfile], **more: object) -> Document:
     data = Profiles(source="made", profiles=profiles, calibrations={})
     return profile_document(replace(data, **more), settings="made")  # type: ignore[arg-type]
 
 
 def a_profile(
     model: str = "a", lang: str = "en", metric: str = "rae", view: str = "image", share: float = 0.8
-) -> Profile:
+) -> ModelProfile:
     leaves = {Leaf(f"l{n % 4}", "s", f"leaf {n}"): (share, 50) for n in range(12)}
     return profile_of(model, lang, metric, leaves, view=view)
 
@@ -89,7 +89,7 @@ def test_two_levels_have_no_radar_and_a_single_one_neither() -> None:
 
 
 def test_calibration_has_its_curve_and_its_bins() -> None:
-    of = Calibration([Bin(0.8, 0.9, 40, 0.85, 0.6, 0.45, 0.73)], 0.25, 0.04, 0.85, 0.6, 0.5, 40)
+    of = ReliabilityCurve([Bin(0.8, 0.9, 40, 0.85, 0.6, 0.45, 0.73)], 0.25, 0.04, 0.85, 0.6, 0.5, 40)
     document = made([a_profile(metric="lbs")], calibrations={("a", "en"): of})
     section = document.sections[-1]
     assert section.title == "Calibration of likelihoods"

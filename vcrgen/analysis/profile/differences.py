@@ -13,20 +13,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vcrgen.analysis.profile.records import Leaf, Profile
+from vcrgen.analysis.profile.records import Leaf, ModelProfile
 from vcrgen.stats.intervals import difference_interval, difference_p
 from vcrgen.stats.paired import benjamini_hochberg
 
 NAMED = 0.05  # adjusted p-values below it name a difference
-KEY = ("model", "lang", "view", "metric")  # what Profile.key is made of
-Pair = tuple[Profile, Profile]
+KEY = ("model", "lang", "view", "metric")  # what ModelProfile.key is made of
+Pair = tuple[ModelProfile, ModelProfile]
 
 
 class LeafDifference(NamedTuple):
     """The first profile minus the second on one leaf."""
 
-    first: Profile
-    second: Profile
+    first: ModelProfile
+    second: ModelProfile
     leaf: Leaf
     value: float
     low: float  # lower end of the 95 % interval, not adjusted
@@ -35,7 +35,7 @@ class LeafDifference(NamedTuple):
     adjusted: float  # for the number of all differences that were asked for together
 
 
-def pairs_by(profiles: Sequence[Profile], what: str) -> list[Pair]:
+def pairs_by(profiles: Sequence[ModelProfile], what: str) -> list[Pair]:
     """All pairs of profiles that differ in one thing and are alike in the others, in the order of the profiles.
 
     Args:
@@ -43,7 +43,7 @@ def pairs_by(profiles: Sequence[Profile], what: str) -> list[Pair]:
         what: ``model``, ``lang``, ``view`` or ``metric``. But for the view, only profiles with the picture are paired.
     """
     place = KEY.index(what)
-    alike: dict[tuple[str, ...], list[Profile]] = {}
+    alike: dict[tuple[str, ...], list[ModelProfile]] = {}
     for each in profiles:
         if what == "view" or each.view == "image":
             alike.setdefault(each.key[:place] + each.key[place + 1 :], []).append(each)

@@ -24,7 +24,7 @@ Key = tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class PrintedCheck:
     """Printed figures beside the same worked out from other printed ones."""
 
     name: str
@@ -51,7 +51,7 @@ def example_profiles() -> Profiles:
     return replace(data, profiles=[replace(each, model=names[each.model]) for each in data.profiles])
 
 
-def checks(data: Profiles) -> list[Check]:
+def checks(data: Profiles) -> list[PrintedCheck]:
     """How far the printed figures are from those of the leaf scores, and Table 1's macro from that of Table 2."""
     overall = {_key(line): line for line in published_lines("bloom-overall")}
     printed: dict[Key, dict[str, float]] = {}
@@ -65,9 +65,9 @@ def checks(data: Profiles) -> list[Check]:
             levels[each.model, each.lang, f"{each.metric} {level}"] = abs(share.value - printed[key][level])
     macro = {key: abs(sum(of.values()) / len(of) - float(overall[key]["macro"])) for key, of in printed.items()}
     return [
-        Check("Micro of Table 1, from leaf scores and counts", 0.001, micro),
-        Check("Levels of Table 2, from leaf scores and counts", 0.0065, levels),
-        Check("Macro of Table 1, from the levels of Table 2", 0.0005, macro),
+        PrintedCheck("Micro of Table 1, from leaf scores and counts", 0.001, micro),
+        PrintedCheck("Levels of Table 2, from leaf scores and counts", 0.0065, levels),
+        PrintedCheck("Macro of Table 1, from the levels of Table 2", 0.0005, macro),
     ]
 
 

@@ -1,6 +1,7 @@
-"""Tables of leaf scores: a line for each leaf of the tree, a column for each model and language.
+"""What profiles are read from: saved scores of a question set, and tables of leaf scores.
 
-Example: a file ``scores_rae.csv`` whose first lines are ``level,subcategory,leaf,count,my-model_en,my-model_ar`` and
+A table of leaf scores has a line for each leaf of the tree and a column for each model and language. Example: a file
+``scores_rae.csv`` whose first lines are ``level,subcategory,leaf,count,my-model_en,my-model_ar`` and
 ``Remember,symbol recognition,flags,80,0.91,0.84``. The end of the file's name is the method.
 """
 
@@ -12,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from vcrgen.analysis.cells import check_size, read_cells
-from vcrgen.analysis.profile.records import METHODS, Leaf, Profile, Profiles, profile_of
+from vcrgen.analysis.profile.records import METHODS, Leaf, ModelProfile, Profiles, profile_of
+from vcrgen.analysis.profile.saved import calibrations_of_run, load_runs, profiles_of_run
 from vcrgen.analysis.tables import number_of
 from vcrgen.errors import AnalysisError, LeaderboardError
 from vcrgen.published.facts import check_name
@@ -30,21 +32,33 @@ _METHOD = re.compile(rf"(?:.*[^a-z0-9])?({'|'.join(METHODS)})", re.DOTALL)
 
 
 def read_profiles(files: Sequence[Path], *, private: bool = False) -> Profiles:
-    """Read tables of leaf scores.
+    """Read saved scores and tables of leaf scores.
 
     Args:
-        files: ``.csv``, ``.tsv``, ``.xlsx`` or ``.parquet``, whose names end in a method, such as ``_rae`` or ``_lbs``.
+        files: ``.scores.json``, and ``.csv``, ``.tsv``, ``.xlsx`` or ``.parquet`` whose names end in a method, such as
+            ``_rae`` or ``_lbs``.
         private: Whether scores of a hidden set may be read.
 
     Raises:
-        AnalysisError: A file cannot be read, a cell is not what its column holds, or two files have the same column.
+        AnalysisError: A file cannot be read, a cell is not what its column holds, two files have scores of the same
+            name, or scores of a hidden set are not asked for.
+        ScoreError: Saved scores are damaged, or were made in different ways.
     """
     if not files:
-        raise AnalysisError("Name tables of leaf scores such as scores_rae.csv, or take the published ones: --example.")
-    found: dict[tuple[str, str, str, str], Profile] = {}
-    notes: list[str] = []
+        raise AnalysisError(
+            "Name saved scores (preds.scores.json) or tables of leaf scores (scores_rae.csv), or take the published "
+            "ones: --example."
+        )
     for file in files:
         check_size(file)
+    saved = [file for file in files if file.suffix.lower() == ".json"]
+    tables = [file for file in files if file not in saved]
+    runs, hidden = load_runs(saved, private=private)
+    found: dict[tuple[str, str, str, str], ModelProfile] = {}
+    notes = [INDEPENDENT] if tables else []
+    for profile in (profile for run in runs for profile in profiles_of_run(run)):
+        found[profile.key] = profile
+    for file in tables:
         for profile, missing in _leaf_table(file):
             if profile.key in found:
                 model, lang, _, metric = profile.key
@@ -61,10 +75,13 @@ def read_profiles(files: Sequence[Path], *, private: bool = False) -> Profiles:
     if not found:
         raise AnalysisError(f"{files[0]} holds no score of any leaf.")
     source = ", ".join(file.name for file in files)
-    return Profiles(source=source, profiles=tuple(found.values()), calibrations={}, notes=[INDEPENDENT, *notes])
+    calibrations = dict(pair for run in runs for pair in calibrations_of_run(run))
+    return Profiles(
+        source=source, profiles=tuple(found.values()), calibrations=calibrations, notes=notes, hidden=hidden
+    )
 
 
-def _leaf_table(file: Path) -> list[tuple[Profile, int]]:
+def _leaf_table(file: Path) -> list[tuple[ModelProfile, int]]:
     """The profile of each column that holds a score, and how many leaves have none there."""
     rows = read_cells(file)
     heads = [str(cell if cell is not None else "").strip() for cell in next(rows, [])]

@@ -14,9 +14,10 @@ from vcrgen.stats.paired import paired
 if TYPE_CHECKING:
     from vcrgen.stats.arrays import Floats
     from vcrgen.stats.bootstrap import Resampled
-    from vcrgen.stats.calibration import Calibration
+    from vcrgen.stats.calibration import ReliabilityCurve
 
 CHANCE = 0.25  # what guessing gives: one option of four is right
+LEVELS = ("remember", "understand", "apply", "analyze", "evaluate", "create")  # Bloom's, as revised in 2001
 METHODS = {
     "rae": "RAE", "lbs": "LBS", "circular": "RAE, all rotations", "letter": "First letter",
     "lbs_sum": "LBS, sum", "lbs_byte": "LBS a byte", "lbs_char": "LBS a character", "lbs_pmi": "LBS less blind",
@@ -32,7 +33,7 @@ class Leaf(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class PartScore:
     """A share of right answers with its 95 % interval."""
 
     value: float
@@ -42,18 +43,18 @@ class Share:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Profile:
+class ModelProfile:
     """What one model did in one language, with or without the picture, by one method."""
 
     model: str
     lang: str
     view: str  # "image" or "blind"
     metric: str  # a key of METHODS
-    micro: Share  # over all items
-    macro: Share  # the mean of the levels
-    macro_leaf: Share  # the mean of the leaves
-    levels: Mapping[str, Share]
-    leaves: Mapping[Leaf, Share]
+    micro: PartScore  # over all items
+    macro: PartScore | None  # the mean of the levels
+    macro_leaf: PartScore | None  # the mean of the leaves
+    levels: Mapping[str, PartScore]
+    leaves: Mapping[Leaf, PartScore]
     resampled: Resampled | None = None  # of all items, where the scores of single items are known
 
     @property
@@ -67,12 +68,12 @@ class Profiles:
     """Everything that a page of profiles is made of."""
 
     source: str  # the files, or the example
-    profiles: Sequence[Profile]
-    calibrations: Mapping[tuple[str, str], Calibration]  # by model and language
+    profiles: Sequence[ModelProfile]
+    calibrations: Mapping[tuple[str, str], ReliabilityCurve]  # by model and language
     notes: Sequence[str] = ()  # sentences that a reader of the figures should know
     hidden: bool = False
 
-    def of(self, model: str, lang: str, metric: str, view: str = "image") -> Profile | None:
+    def of(self, model: str, lang: str, metric: str, view: str = "image") -> ModelProfile | None:
         """The profile of a key; None where there is none, which is a gap and not a 0."""
         return next((each for each in self.profiles if each.key == (model, lang, view, metric)), None)
 
@@ -88,8 +89,9 @@ class Profiles:
 
     @property
     def levels(self) -> list[str]:
-        """Levels in the order in which they were read."""
-        return list(dict.fromkeys(level for each in self.profiles for level in each.levels))
+        """Levels, those of Bloom's in their order and others as they were read."""
+        found = list(dict.fromkeys(level for each in self.profiles for level in each.levels))
+        return sorted(found, key=lambda level: LEVELS.index(level) if level in LEVELS else len(LEVELS))
 
     @property
     def leaves(self) -> list[Leaf]:
@@ -100,30 +102,30 @@ class Profiles:
         return sorted(found, key=lambda leaf: (order[leaf.level], parts[leaf[:2]]))
 
 
-class Gap(NamedTuple):
+class ProfileGap(NamedTuple):
     """The difference of two profiles: the first minus the second."""
 
-    first: Profile
-    second: Profile
+    first: ModelProfile
+    second: ModelProfile
     value: float
     low: float  # lower end of the 95 % interval
     high: float
     paired: bool  # on the same pictures; else as if they were of different ones
 
 
-def gap(first: Profile, second: Profile) -> Gap:
+def gap(first: ModelProfile, second: ModelProfile) -> ProfileGap:
     """The difference over all items, paired by picture where the scores of items are known."""
     a, b = first.resampled, second.resampled
     if a is not None and b is not None and a.groups == b.groups:
         found = paired(a, b)
-        return Gap(first, second, found.value, found.low, found.high, True)
+        return ProfileGap(first, second, found.value, found.low, found.high, True)
     low, high = difference_interval(first.micro, second.micro)
-    return Gap(first, second, first.micro.value - second.micro.value, low, high, False)
+    return ProfileGap(first, second, first.micro.value - second.micro.value, low, high, False)
 
 
 def profile_of(
     model: str, lang: str, metric: str, scores: Mapping[Leaf, tuple[float, int]], *, view: str = "image"
-) -> Profile:
+) -> ModelProfile:
     """A profile of the scores of leaves, each a share from 0 to 1 with the number of items it is of.
 
     Example: leaves of 30 and 10 items with the shares 0.5 and 0.9 in one level have the micro score 0.6, and both macro
@@ -153,17 +155,17 @@ def profile_of(
     by_leaf = dict(zip(scores, found[len(overall) + len(levels) :], strict=True))
     by_level = dict(zip(parts, found[len(overall) :], strict=False))
     micro, macro, macro_leaf = found[: len(overall)]
-    return Profile(
+    return ModelProfile(
         model=model, lang=lang, view=view, metric=metric, micro=micro, macro=macro, macro_leaf=macro_leaf,
         levels=by_level, leaves=by_leaf,
     )  # fmt: skip
 
 
-def _shares(figures: Sequence[tuple[float, float, int]]) -> list[Share]:
+def _shares(figures: Sequence[tuple[float, float, int]]) -> list[PartScore]:
     """Shares with their intervals, of triples of a share, its variance and the number of items."""
     means: Floats = np.array([share for share, *_ in figures])
     sd: Floats = np.sqrt([variance for _, variance, _ in figures])
     counts = np.array([items for *_, items in figures])
     low, high = mean_interval(means, sd, counts)
     columns = zip(means.tolist(), low.tolist(), high.tolist(), counts.tolist(), strict=True)
-    return [Share(*column) for column in columns]
+    return [PartScore(*column) for column in columns]

@@ -9,14 +9,14 @@ import numpy as np
 
 from vcrgen.analysis.document import Document, Drawing, Lines, Section
 from vcrgen.analysis.profile.differences import NAMED, LeafDifference, Pair, leaf_differences, pairs_by
-from vcrgen.analysis.profile.records import CHANCE, METHODS, Gap, Profile, Profiles, Share, gap
+from vcrgen.analysis.profile.records import CHANCE, METHODS, ModelProfile, PartScore, ProfileGap, Profiles, gap
 from vcrgen.report.charts import RADAR_AXES, curve, difference_bar, dumbbell, interval_bar, radar, reach, strip
 from vcrgen.report.table import DASH, MINUS, Interval, Number, Percent, PValue, Table, TableCell, percent
 
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-    from vcrgen.stats.calibration import Calibration
+    from vcrgen.stats.calibration import ReliabilityCurve
 
 SHOWN = ("rae", "lbs")  # methods of the levels and leaves
 AXIS = ("0", "50", "100 %")
@@ -71,7 +71,7 @@ def _count(things: Sequence[object], one: str, many: str = "") -> str:
     return f"{len(things)} {one if len(things) == 1 else many or one + 's'}"
 
 
-def _shown(data: Profiles) -> list[Profile]:
+def _shown(data: Profiles) -> list[ModelProfile]:
     """The profiles with the picture, by the methods of levels and leaves."""
     return [each for each in data.profiles if each.view == "image" and each.metric in SHOWN]
 
@@ -80,15 +80,15 @@ def _metrics(data: Profiles) -> list[str]:
     return [metric for metric in SHOWN if any(each.metric == metric for each in _shown(data))]
 
 
-def _share(of: Share | None, decimals: int = 1) -> Percent:
+def _share(of: PartScore | None, decimals: int = 1) -> Percent:
     return Percent(None if of is None else of.value, decimals)
 
 
-def _interval(of: Share | None) -> Interval | None:
+def _interval(of: PartScore | None) -> Interval | None:
     return None if of is None else Interval(of.low, of.high, 1)
 
 
-def _row(of: Profile) -> tuple[str, str, str]:
+def _row(of: ModelProfile) -> tuple[str, str, str]:
     return of.model, of.lang, METHODS[of.metric]
 
 
@@ -176,7 +176,7 @@ def _radar(data: Profiles, model: str) -> Drawing:
     return Drawing(title=model, svg=radar(axes, series, ring=CHANCE, text=f"{model}. {'; '.join(told)}"))
 
 
-def _bars(title: str, levels: Sequence[str], profiles: Sequence[Profile]) -> Lines:
+def _bars(title: str, levels: Sequence[str], profiles: Sequence[ModelProfile]) -> Lines:
     groups = []
     for level in levels:
         found = [(each.model, each.levels[level]) for each in profiles if level in each.levels]
@@ -265,7 +265,7 @@ def correlation(one: Sequence[float], other: Sequence[float]) -> float | None:
 def _gaps(data: Profiles) -> Section | None:
     shown = _shown(data)
     blind = [each for each in data.profiles if each.metric in SHOWN]
-    kinds: list[tuple[str, list[Gap], Callable[[Gap], str]]] = [
+    kinds: list[tuple[str, list[ProfileGap], Callable[[ProfileGap], str]]] = [
         ("Languages", [gap(*pair) for pair in pairs_by(shown, "lang")],
          lambda of: f"{METHODS[of.first.metric]}, {of.first.lang} {MINUS} {of.second.lang}"),
         ("Image and blind", [gap(*pair) for pair in pairs_by(blind, "view")],
@@ -323,7 +323,7 @@ def _leaves(data: Profiles) -> Section:
     return Section(title="Leaves", text=text, panels=panels, details=details)
 
 
-def _strip(data: Profiles, profile: Profile, level: str) -> tuple[str, Markup, str]:
+def _strip(data: Profiles, profile: ModelProfile, level: str) -> tuple[str, Markup, str]:
     """The leaves of a level, with the lowest and the highest share."""
     leaves = [leaf for leaf in data.leaves if leaf.level == level]
     found = {leaf: profile.leaves[leaf].value for leaf in leaves if leaf in profile.leaves}
@@ -339,7 +339,7 @@ def _strip(data: Profiles, profile: Profile, level: str) -> tuple[str, Markup, s
     return profile.model, strip(fields, middle=CHANCE, text=text), f"{percent(low[1], 0)} to {percent(high[1], 0)}"
 
 
-def _leaf_table(data: Profiles, metric: str, profiles: Sequence[Profile]) -> Table:
+def _leaf_table(data: Profiles, metric: str, profiles: Sequence[ModelProfile]) -> Table:
     few = len(profiles) <= FEW_COLUMNS
     rows: list[Sequence[TableCell]] = []
     for leaf in data.leaves:
@@ -430,7 +430,7 @@ def _calibration(data: Profiles) -> Section | None:
     )
 
 
-def _reliability_curve(title: str, of: Calibration) -> Drawing:
+def _reliability_curve(title: str, of: ReliabilityCurve) -> Drawing:
     points = [(each.confidence, each.right) for each in of.bins]
     ticks = ((0.0, "0"), (0.5, "50 % sure"), (1.0, "100"))
     drawn = curve(points, ticks, other=((0.0, 0.0), (1.0, 1.0)), marks=(each.confidence for each in of.bins))
