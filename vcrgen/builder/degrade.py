@@ -49,10 +49,10 @@ def _camera(image: Image.Image, strength: float, seed: int) -> Image.Image:
     across, down = rng.random(2) * 2 - 1
     x, y = np.linspace(-0.5, 0.5, image.width)[:, None], np.linspace(-0.5, 0.5, image.height)[:, None, None]
     light = 1 - strength * (0.35 + 0.5 * (across * x + down * y))
-    # The sum of four numbers is nearly normal; its deviation is that of the grain, 64 of 255 at full strength.
+    # The sum of four numbers is nearly normal; its deviation is that of the grain, 40 of 255 at full strength.
     shape = (image.height, image.width)
     grain = sum((rng.random(shape, dtype=np.float32) for _ in range(4)), np.full(shape, -2, np.float32))
-    noisy = np.asarray(image) * light + (64 * 3**0.5 * strength) * grain[:, :, None]
+    noisy = np.asarray(image) * light + (40 * 3**0.5 * strength) * grain[:, :, None]
     return Image.fromarray(np.clip(noisy + 0.5, 0, 255).astype(np.uint8))
 
 
