@@ -13,13 +13,14 @@ from vcrgen.dataset.reader import Dataset
 from vcrgen.dataset.schema import IMAGE, STRING, DatasetKind
 from vcrgen.dataset.tables import image_bytes
 from vcrgen.errors import DatasetError
+from vcrgen.text.languages import LANGUAGES
 
 T = TypeVar("T")
 TASK = "bloom"  # what manifests call it
 LETTERS = "ABCD"  # the labels of the four options
 TAXONOMY_FILE = "taxonomy.csv"  # beside the data
-# Languages that are written from right to left; pages set their texts so.
-_RIGHT_TO_LEFT = frozenset({"ar", "arc", "ckb", "dv", "fa", "he", "ps", "sd", "ug", "ur", "yi"})
+# Languages without a row in the table of languages that are written from right to left.
+_RIGHT_TO_LEFT = frozenset({"arc", "ckb", "dv", "fa", "he", "ps", "sd", "ug", "ur", "yi"})
 
 
 class ChoiceQuestion(NamedTuple):
@@ -63,7 +64,7 @@ def in_dataset_order(shown: Sequence[T], rotation: int) -> list[T]:
 
 def direction(lang: str) -> str:
     """Where lines of a language begin, as HTML says it: ``"rtl"`` or ``"ltr"``."""
-    return "rtl" if lang in _RIGHT_TO_LEFT else "ltr"
+    return LANGUAGES[lang].direction if lang in LANGUAGES else "rtl" if lang in _RIGHT_TO_LEFT else "ltr"
 
 
 def question_kind(languages: Sequence[str]) -> DatasetKind:
