@@ -3,6 +3,7 @@
 import difflib
 import hashlib
 import json
+import math
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -23,6 +24,8 @@ SPLIT_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 RESERVED_SPLIT = "all"
 # Fields that name files. What is in the files counts (in signature and plan), not what they are called here.
 BY_CONTENT = {"source", "font", "censor_list", "spacy_model"}
+# Fields of builds that earlier versions did not have, with the value that builds as those did.
+LATER = {"cover": "rows", "distractors": 0, "degrade": None}
 MAX_CONFIG_BYTES = 1 << 20
 MOST_SIZES = 30  # of shorter sets that are compared
 
@@ -110,6 +113,15 @@ class BuildConfig(Options):
     min_side: int = option(16, "Images with a shorter side are set aside, in pixels.", ge=1, panel=IMAGES)
     max_pixels: int = option(89_478_485, "Images of more pixels are set aside undecoded.", ge=1, panel=IMAGES)
 
+    cover: Literal["rows", "stripes", "blinds", "stain", "scribble", "fold", "dropout", "leaf"] = option(
+        "rows", "What hides the spans: rows, stripes, blinds, stain, scribble, fold, dropout or leaf.", panel=IMAGES
+    )
+    distractors: int = option(
+        0, "Covers of the same kind where no text is, on the picture and on blank paper.", ge=0, le=20, panel=IMAGES
+    )
+    degrade: str | None = option(
+        None, "Worsen the finished images, in this order, as jpeg=40,blur=1.2,lowres=0.5,camera=0.3.", panel=IMAGES
+    )
     image_format: Literal["png", "webp"] = option("png", "Lossless format of the written images.", panel=IMAGES)
     splits: str = option("train=...", "NAME=COUNT, NAME=SHARE (0.1) or NAME=... for the rest, by commas.", panel=RUN)
     shard_size: int | None = option(
@@ -131,6 +143,11 @@ class BuildConfig(Options):
                 raise ValueError(f"{condition!r} is not of the form PATH=VALUE")
         return value
 
+    @field_validator("degrade")
+    @classmethod
+    def _degrade_parses(cls, value: str | None) -> str | None:
+        return value and ",".join(f"{name}={amount:g}" for name, amount in parse_degradations(value))
+
     @model_validator(mode="after")
     def _splits_parse(self) -> Self:
         parse_splits(self.splits)
@@ -142,8 +159,18 @@ class BuildConfig(Options):
         return (Mode.EASY, Mode.HARD) if self.mode == "both" else (Mode(self.mode),)
 
     def published(self) -> dict[str, Any]:
-        """The fields as JSON values, without names of local files."""
-        return self.model_dump(mode="json", exclude=BY_CONTENT)
+        """The fields as JSON values, without names of local files.
+
+        Fields that came later are left out where they say nothing, so that a dataset stays the same bytes.
+        """
+        values = self.model_dump(mode="json", exclude=BY_CONTENT)
+        return {name: value for name, value in values.items() if name not in LATER or value != LATER[name]}
+
+    @property
+    def more_columns(self) -> tuple[str, ...]:
+        """The columns of the dataset that not every dataset has."""
+        given = {"cover_mask": self.cover != "rows", "distractors": self.distractors > 0}
+        return tuple(name for name, there in given.items() if there)
 
     def part_hash(self) -> str:
         """SHA-256 over the canonical JSON of what decides the rows: all of :meth:`published` but the splits, in hex."""
@@ -499,6 +526,34 @@ class StudyOptions(Options):
     min_repeats: float = option(0.0, "Leave out raters who typed a smaller share of repeats alike.", ge=0, le=1)
     pause: int = option(20, "Items between two breaks.", ge=1)
     seed: int = option(0, "Decides who sees what.", ge=0)
+
+
+# The least and the largest amount of each degradation.
+DEGRADATIONS = {"jpeg": (1, 95), "blur": (0.1, 10), "lowres": (0.1, 0.95), "camera": (0.05, 1)}
+
+
+def parse_degradations(text: str) -> list[tuple[str, float]]:
+    """Read ``jpeg=40,blur=1.2``: what is done to a finished image, in this order, and how much of it.
+
+    Raises:
+        ValueError: The text is not of that form, names something else or the same twice, or an amount is out of range.
+    """
+    steps: dict[str, float] = {}
+    for part in text.split(","):
+        name, _, size = (piece.strip() for piece in part.partition("="))
+        if name not in DEGRADATIONS:
+            raise ValueError(f"{part.strip()[:40]!r} is not NAME=AMOUNT with one of {', '.join(DEGRADATIONS)}")
+        if name in steps:
+            raise ValueError(f"{name!r} is named twice")
+        least, most = DEGRADATIONS[name]
+        try:
+            steps[name] = float(size)
+        except ValueError:
+            steps[name] = math.nan
+        if not least <= steps[name] <= most or (name == "jpeg" and steps[name] % 1):
+            kind = "a whole number" if name == "jpeg" else "a number"
+            raise ValueError(f"{name}={size[:40]} is not {kind} from {least} to {most}")
+    return list(steps.items())
 
 
 def parse_splits(text: str) -> dict[str, int | float | None]:

@@ -20,6 +20,7 @@ from vcrgen.cli import (  # noqa: F401
     hidden,
     leaderboard,
     predict,
+    profile,
     score,
     study,
 )
