@@ -137,6 +137,7 @@ def blind(
     from itertools import islice
 
     from vcrgen.cli.terminal import as_text, draw, plain, print_parts
+    from vcrgen.scorer.choices.answers import leaves_of
     from vcrgen.scorer.choices.blind import FORMATS, blind_report, blind_rows, render_blind
     from vcrgen.tasks import bloom
     from vcrgen.tasks.bloom import read_items
@@ -154,7 +155,8 @@ def blind(
         name, outputs = _outputs_without_pictures(dataset, data, checked(PredictOptions, given(options)))
         models[name] = outputs
     items = list(islice(read_items(chosen), options["limit"]))
-    report = blind_report(str(data), blind_rows(items, seed=seed, lang=options["lang"], models=models))
+    rows = blind_rows(items, seed=seed, lang=options["lang"], models=models)
+    report = blind_report(str(data), rows, leaves_of(data))
     parts = [draw(report.table, set(report.levels)), *map(plain, report.says)]
     if form == "text" and out is None:
         print_parts(console.out, parts)

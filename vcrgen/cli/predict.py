@@ -89,6 +89,8 @@ def predict(
     if len(names := result.tally.served.get("model", ())) > 1:
         typer.echo(f"Note: the server gave the model several names: {', '.join(names)}.")
     following = score_command(result.path, pictures, choice)
+    if chosen.preset == "bloombench":
+        following += " --protocol bloom-code"
     if chosen.canary:
         following = shlex.join(["vcrgen", "contamination", "--canary", f"{result.path}={dataset}"])
     typer.echo(f"{result.path}: {result.tally.replies:,} outputs of {result.model}; next: {following}")

@@ -151,9 +151,18 @@ class BlindReport:
     rows: Sequence[BlindRow]
 
 
-def blind_report(name: str, rows: Sequence[BlindRow]) -> BlindReport:
-    """Make a report of the rows of a set with a name."""
-    levels = list(dict.fromkeys(level for row in rows for level in row.levels))
+def blind_report(name: str, rows: Sequence[BlindRow], leaves: Sequence[str] = ()) -> BlindReport:
+    """Make a report.
+
+    Args:
+        name: Of the set.
+        rows: As :func:`blind_rows` gives them.
+        leaves: Paths in the order of the taxonomy, in which the levels are shown.
+    """
+    known = dict.fromkeys(
+        [*(leaf.partition("/")[0] for leaf in leaves), *(each for row in rows for each in row.levels)]
+    )
+    levels = [level for level in known if any(level in row.levels for row in rows)]
     shown = levels if len(levels) <= _MOST_LEVELS else []
     named = [level.title() for level in shown]
     cells: list[list[TableCell]] = [
