@@ -84,7 +84,9 @@ def test_shades_are_printed_and_tables_are_open_on_paper(browser: Any, page: Pat
     try:
         browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
         adjust = "return getComputedStyle(document.querySelector(arguments[0])).printColorAdjust"
-        assert {browser.execute_script(adjust, what) for what in ("svg.st", "td.n")} == {"exact"}
+        assert {
+            browser.execute_script(adjust, what) for what in ("svg.st", "td.plus-10, td.plus-9, td.plus-8, td.plus-7")
+        } == {"exact"}
         assert browser.execute_script("return document.querySelector('details td').checkVisibility()")
     finally:
         browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})

@@ -89,9 +89,9 @@ class Profiles:
 
     @property
     def levels(self) -> list[str]:
-        """Levels, those of Bloom's in their order and others as they were read."""
+        """Bloom's levels in their order; those of a tree with others in the order in which they were read."""
         found = list(dict.fromkeys(level for each in self.profiles for level in each.levels))
-        return sorted(found, key=lambda level: LEVELS.index(level) if level in LEVELS else len(LEVELS))
+        return sorted(found, key=LEVELS.index) if set(found) <= set(LEVELS) else found
 
     @property
     def leaves(self) -> list[Leaf]:
