@@ -267,7 +267,7 @@ MUTATIONS: tuple[Mutation, ...] = (
     M("report", "LaTeX without escapes", '"_": r"\\_"', '"_": "_"', "reports board"),
     M("report", "another caption of the intervals", "its end is the 95 % interval", "its end is the interval", "reports"),
     M("report", "a problem's words", "questions without an output (scored as wrong)", "questions without an output", "score reports"),
-    M("evidence", "a column less", '    "verbatim", *METRICS, "signature",\n', "    *METRICS,\n", "evidence"),
+    M("evidence", "a column less", '*task.metrics, "signature")', "*task.metrics)", "evidence"),
     M("contamination", "gaps in the places of the first words", "places = [(start, end) for start, end in ends if", "places = [(0, end) for start, end in ends if", "contamination"),
     M("contamination", "another word for a gap", 'covered="[covered]"', 'covered="[hidden]"', "contamination"),
     M("contamination", "spans of both drawings count", "if hit.answer not in texts)", ")", "contamination"),

@@ -16,7 +16,7 @@ from vcrgen.scorer.join import PROBLEMS, STRICT
 from vcrgen.scorer.predictions import PredictionFile, open_predictions
 from vcrgen.scorer.records import UNSTATED
 from vcrgen.scorer.results import Estimate, RunResult
-from vcrgen.scorer.run import Session, Validation
+from vcrgen.scorer.run import AnySession, Validation
 
 NO_MODE = "any"  # of outputs that state no mode, where the set has none
 _MARK = 8  # bytes of a fingerprint of one output
@@ -25,7 +25,7 @@ _UNSEEN = ("Mn", "Me", "Cf")  # marks on letters, and characters that show nothi
 
 
 def score_file(
-    session: Session, file: Path, *, shown_as: str, of_part: Session | None = None, earlier: Sequence[bytes] = (),
+    session: AnySession, file: Path, *, shown_as: str, of_part: AnySession | None = None, earlier: Sequence[bytes] = (),
     left: int | None = None,
 ) -> ScoringOutcome:  # fmt: skip
     """Score a file of outputs.
@@ -69,7 +69,7 @@ def score_file(
     )  # fmt: skip
 
 
-def check_file(session: Session, file: Path, *, shown_as: str, view: str | None) -> tuple[str, ...]:
+def check_file(session: AnySession, file: Path, *, shown_as: str, view: str | None) -> tuple[str, ...]:
     """What would keep a file from being scored, in the words of :func:`score_file`; no answer is looked at.
 
     ``view`` is the only one that the set scores, if there is one.
@@ -86,7 +86,7 @@ def _told(problem: PredictionError, file: Path, shown_as: str) -> str:
     return "".join(char if char.isprintable() else "\ufffd" for char in text)
 
 
-def fingerprint(session: Session, file: Path | PredictionFile) -> bytes:
+def fingerprint(session: AnySession, file: Path | PredictionFile) -> bytes:
     """Eight bytes for each view and question of a hidden set; zeros where there is no output.
 
     Only letters and digits count: not their case, nor accents, nor the form in which Unicode writes them.
@@ -120,7 +120,7 @@ def near_copy(a: bytes, b: bytes) -> bool:
     return bool((same > NEAR_COPY * there.sum(axis=1)).any())
 
 
-def _flaws(session: Session, check: Validation, view: str | None) -> Iterator[str]:
+def _flaws(session: AnySession, check: Validation, view: str | None) -> Iterator[str]:
     """What keeps a file from being complete; ``view`` is one that it has to hold."""
     for kind in STRICT:
         if kind in check.problems:

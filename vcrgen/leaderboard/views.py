@@ -410,5 +410,5 @@ def _plain_conclusion(task: ScoredTask, a: str, b: str, right: Paired) -> str:
     """What may be said of two models on a hidden set: no counts."""
     if right.low > 0 or right.high < 0:
         better, worse = (a, b) if right.low > 0 else (b, a)
-        return f"{better} {task.does} more than {worse} on this set (95 % interval of the paired difference)."
+        return f"{better} {task.does} than {worse} on this set (95 % interval of the paired difference)."
     return f"No difference between {a} and {b} is shown on this set."

@@ -22,7 +22,6 @@ class Metric(NamedTuple):
     label: str  # in tables
     most: float = 1.0  # the largest value; the smallest is 0
     chance: float | None = None  # the mean of who knows nothing, or None where there is no such figure
-    needed: bool = True  # whether a unit without it counts as 0 where others of its cell have it
     said: str = ""  # in a sentence, where that is not the label in small letters
 
     @property
@@ -52,12 +51,14 @@ class ScoredTask:
     metric_contrasts: tuple[tuple[str, str], ...] = ()
     macros: tuple[str, ...] = ()  # ways to divide units whose labels' means are averaged, each label counting alike
     protocols: tuple[str, ...]  # by which its outputs are read; the first is the default
-    does: str  # what a model does with a unit that it has right, as in "A restores more than B"
-    did: str
+    does: str  # what the better of two models does, as in "A restores more than B"
+    did: str  # what two models have done that no unit tells apart
     lengths: bool = False  # whether outputs and answers are texts of which the lengths can be compared
     near_copy: float  # share of outputs that two files of a team on a hidden set may have in common, at most
     evidence: Mapping[str, type] = field(default_factory=dict)  # columns of evidence between view and metrics
-    extra_counts: Mapping[str, str] = field(default_factory=dict)  # further columns of `outputs`: outcome to its head
+    outcome_heads: Mapping[str, str] = field(
+        default_factory=dict
+    )  # outcomes that are counted beside them, and their heads
 
     @property
     def units(self) -> str:
@@ -105,18 +106,50 @@ RESTORATION = ScoredTask(
     shown=("exact", "jaccard"),
     outcomes=("exact", "wrong", "short", "cut", "refused", "empty", "null", "failed", "missing"),
     counts=("answered", "refused", "empty", "null", "failed", "missing", "thinking", "cut"),
-    extra_counts={"short": "No n-gram"},
+    outcome_heads={"short": "No n-gram"},
     lengths=True,
     view_contrast=(View.STACKED, View.TEI),
     protocols=("paper", "vlmevalkit", "lmms-eval"),
-    does="restores",
-    did="restored",
+    does="restores more",
+    did="restored exactly the same spans",
     near_copy=0.9,
     evidence={
         "span": int, "answer": str, "outcome": str, "ngram": str, "start": int, "end": int, "distance": int,
         "verbatim": bool,
     },
 )  # fmt: skip
-TASKS = {task.name: task for task in (RESTORATION,)}
+QUESTIONS = ScoredTask(
+    name="bloom",
+    unit="item",
+    cluster="picture",
+    axis="lang",
+    axis_label="Language",
+    views=(View.IMAGE, View.BLIND),
+    image_views=(View.IMAGE,),
+    metrics={
+        "rae": Metric("RAE", chance=0.25, said="RAE"), "circular": Metric("Circular"),
+        "trap": Metric("Trap", chance=1 / 3), "lbs": Metric("LBS", chance=0.25, said="LBS"),
+        "lbs_sum": Metric("LBS, sum", chance=0.25), "lbs_byte": Metric("LBS, byte", chance=0.25),
+        "lbs_char": Metric("LBS, character", chance=0.25), "lbs_pmi": Metric("LBS, PMI", chance=0.25),
+        "letter": Metric("Letter", chance=0.25), "confidence": Metric("Confidence"), "brier": Metric("Brier", most=2.0),
+    },
+    shown=("rae", "lbs"),
+    outcomes=("right", "wrong", "ambiguous", "invalid", "refused", "empty", "null", "failed", "missing"),
+    counts=(),
+    outcome_heads={
+        "right": "Right", "wrong": "Wrong", "ambiguous": "Ambiguous", "invalid": "Invalid", "refused": "Refused",
+        "empty": "Empty", "null": "Null", "failed": "Failed", "missing": "Missing",
+    },
+    view_contrast=(View.IMAGE, View.BLIND),
+    axis_contrasts=True,
+    metric_contrasts=(("rae", "lbs"),),
+    macros=("level", "leaf"),
+    protocols=("bloom-v1", "bloom-code"),
+    does="gets more items right",
+    did="got exactly the same items right",
+    near_copy=0.95,
+    evidence={"path": str, "answer": str, "outcome": str, "choice": str},
+)  # fmt: skip
+TASKS = {task.name: task for task in (RESTORATION, QUESTIONS)}
 DEFAULT = RESTORATION  # the task of files that name none: those from before there were others, and all of its own
 LABELS = {name: metric.label for task in TASKS.values() for name, metric in task.metrics.items()}
