@@ -80,7 +80,7 @@ def test_other_methods_stand_in_a_table_of_their_own() -> None:
     document = made([a_profile(), a_profile(metric="lbs_pmi")])
     table = document.sections[0].tables[1]
     (row,) = table.texts()
-    assert row[:5] == ["a", "en", "image", "LBS less blind", "80.0"]
+    assert row[:5] == ["a", "en", "image", "LBS, PMI", "80.0"]
 
 
 def test_two_levels_have_no_radar_and_a_single_one_neither() -> None:

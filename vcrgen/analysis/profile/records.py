@@ -10,6 +10,7 @@ import numpy as np
 
 from vcrgen.stats.intervals import difference_interval, mean_interval
 from vcrgen.stats.paired import paired
+from vcrgen.tasks.task import QUESTIONS
 
 if TYPE_CHECKING:
     from vcrgen.stats.arrays import Floats
@@ -18,10 +19,12 @@ if TYPE_CHECKING:
 
 CHANCE = 0.25  # what guessing gives: one option of four is right
 LEVELS = ("remember", "understand", "apply", "analyze", "evaluate", "create")  # Bloom's, as revised in 2001
+SHOWN = QUESTIONS.shown  # the methods of levels and leaves: answers that were read, and likelihoods
+# All methods by which an item is right or wrong, by their names in files.
 METHODS = {
-    "rae": "RAE", "lbs": "LBS", "circular": "RAE, all rotations", "letter": "First letter",
-    "lbs_sum": "LBS, sum", "lbs_byte": "LBS a byte", "lbs_char": "LBS a character", "lbs_pmi": "LBS less blind",
-}  # fmt: skip
+    name: QUESTIONS.metrics[name].label
+    for name in (*SHOWN, "circular", "letter", "lbs_sum", "lbs_byte", "lbs_char", "lbs_pmi")
+}
 
 
 class Leaf(NamedTuple):

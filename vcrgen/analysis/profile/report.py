@@ -9,7 +9,7 @@ import numpy as np
 
 from vcrgen.analysis.document import Document, Drawing, Lines, Section
 from vcrgen.analysis.profile.differences import NAMED, LeafDifference, Pair, leaf_differences, pairs_by
-from vcrgen.analysis.profile.records import CHANCE, METHODS, ModelProfile, PartScore, ProfileGap, Profiles, gap
+from vcrgen.analysis.profile.records import CHANCE, METHODS, SHOWN, ModelProfile, PartScore, ProfileGap, Profiles, gap
 from vcrgen.report.charts import RADAR_AXES, curve, difference_bar, dumbbell, interval_bar, radar, reach, strip
 from vcrgen.report.table import DASH, MINUS, Interval, Number, Percent, PValue, Table, TableCell, percent
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from vcrgen.stats.calibration import ReliabilityCurve
 
-SHOWN = ("rae", "lbs")  # methods of the levels and leaves
 AXIS = ("0", "50", "100 %")
 MOST_SERIES = 8  # of a radar
 MOST_LISTED = 200  # differences of leaves
