@@ -51,8 +51,8 @@ def lines_of(model: str, rows: list[dict[str, Any]], right: dict[tuple[str, str,
                 said, likeliest = (
                     key if rng.random() < chance else (key + rng.randrange(1, 4)) % 4 for chance in (skill, skill - 0.1)
                 )
-                logprobs = [[-2.0, -0.5 - rng.random()] for _ in range(4)]
-                logprobs[likeliest] = [-0.3, -0.1]
+                logprobs = [[-2.0 - 3 * rng.random(), -0.5] for _ in range(4)]
+                logprobs[likeliest] = [-0.1, -1.2 * rng.random()]
                 right.setdefault((model, lang, view, "rae"), []).append(said == key)
                 right.setdefault((model, lang, view, "lbs"), []).append(likeliest == key)
                 lines.append(

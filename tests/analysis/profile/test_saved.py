@@ -21,17 +21,16 @@ def data(scored: Any) -> Profiles:
 
 def test_shares_are_those_counted_by_hand(data: Profiles, scored: Any) -> None:
     assert data.models == ["good", "weak"] and data.langs == ["en", "ar"] and not data.hidden
+    names = leaf_names(scored)
     for key, right in scored.right.items():
         model, lang, view, metric = key
         found = data.of(model, lang, metric, view)
         assert found is not None and found.micro.value == pytest.approx(np.mean(right))
         assert found.micro.items == 240 and found.micro.low < found.micro.value < found.micro.high
-        count = len(found.leaves)
-        for number, leaf in enumerate(sorted(found.leaves)):
-            mine = [right[item] for item in range(240) if leaf_names(scored)[item] == "/".join(leaf)]
-            assert found.leaves[leaf].value == pytest.approx(np.mean(mine)), number
-            assert found.leaves[leaf].items == len(mine)
-        assert count == 12 and sum(of.items for of in found.levels.values()) == 240
+        for leaf, of in found.leaves.items():
+            mine = [each for each, name in zip(right, names, strict=True) if name == "/".join(leaf)]
+            assert of.value == pytest.approx(np.mean(mine)) and of.items == len(mine)
+        assert len(found.leaves) == 12 and sum(of.items for of in found.levels.values()) == 240
         levels = [of.value for of in found.levels.values()]
         assert found.macro and found.macro.value == pytest.approx(np.mean(levels))
         leaves = [of.value for of in found.leaves.values()]

@@ -10,7 +10,7 @@ import numpy as np
 from vcrgen.analysis.document import Document, Drawing, Lines, Section
 from vcrgen.analysis.profile.differences import NAMED, LeafDifference, Pair, leaf_differences, pairs_by
 from vcrgen.analysis.profile.records import CHANCE, METHODS, SHOWN, ModelProfile, PartScore, ProfileGap, Profiles, gap
-from vcrgen.report.charts import RADAR_AXES, curve, difference_bar, dumbbell, interval_bar, radar, reach, strip
+from vcrgen.report.charts import RADAR_AXES, difference_bar, dumbbell, interval_bar, radar, reach, scatter, strip
 from vcrgen.report.table import DASH, MINUS, Interval, Number, Percent, PValue, Table, TableCell, percent
 
 if TYPE_CHECKING:
@@ -111,10 +111,10 @@ def _scores(data: Profiles) -> Section:
     heads = [*labels, "Items"]
     for metric in metrics:
         name = METHODS[metric]
-        heads += [f"{name}, micro", "95 % interval", f"{name}, macro", f"{name}, macro of leaves"]
+        heads += [f"{name}, micro", "95 % interval", f"{name}, macro", f"{name}, leaves"]
     breaks = [len(labels) + 1 + 4 * number for number in range(1, len(metrics))]
     text = [
-        "Micro is the share of all items that are right, macro the mean of the levels, macro of leaves the mean of the "
+        "Micro is the share of all items that are right, macro the mean of the levels, and leaves the mean of the "
         f"leaves, all in percent. Guessing gives {100 * CHANCE:g}."
     ]
     others = [each for each in data.profiles if each.metric not in SHOWN]
@@ -421,10 +421,11 @@ def _calibration(data: Profiles) -> Section | None:
 
 
 def _reliability_curve(title: str, of: ReliabilityCurve) -> Drawing:
-    points = [(each.confidence, each.right) for each in of.bins]
+    points, told = [], []
+    for each in of.bins:
+        told.append(f"{percent(each.confidence, 0)} % sure, {percent(each.right, 0)} % of {each.items} right")
+        points.append((each.confidence, each.right, each.low, each.high, told[-1]))
     ticks = ((0.0, "0"), (0.5, "50 % sure"), (1.0, "100"))
-    drawn = curve(points, ticks, other=((0.0, 0.0), (1.0, 1.0)), marks=(each.confidence for each in of.bins))
-    note = (
-        "Height: how many are right, from 0 to 100 %. The broken line is where as many are right as the model is sure."
-    )
+    drawn = scatter(points, ticks, other=((0.0, 0.0), (1.0, 1.0)), text=f"{title}: {'; '.join(told)}")
+    note = "Height: how many are right, from 0 to 100 %. On the broken line as many are right as the model is sure."
     return Drawing(title=title, svg=drawn, note=note)
