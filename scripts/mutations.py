@@ -112,7 +112,7 @@ MUTATIONS: tuple[Mutation, ...] = (
       "visible_ink=round(1 - hidden / total, 3)", "covers"),
     M("cover", "rows above: the most, not the least", "rows_above=min(above)", "rows_above=max(above)", "covers"),
     M("cover", "gray covers",
-      "else cover.mask] = cover.fill", "else cover.mask] = cover.fill - 1", "bytes"),
+      "else cover.mask] = shade", "else cover.mask] = shade - 1", "bytes"),
     M("calibrate", "balance does not count", "ink + abs(balance - target.above)", "ink", "calibration"),
     M("calibrate", "another tolerance", "TOLERANCE_SMALL, TOLERANCE = 0.05, 0.03", "TOLERANCE_SMALL, TOLERANCE = 0.04, 0.03",
       "calibration"),

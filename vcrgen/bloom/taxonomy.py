@@ -53,7 +53,8 @@ class Taxonomy:
     def find(self, *names: str) -> str | None:
         """The path that some names mean, from the level to the leaf; None if there is none, or more than one.
 
-        Parts in the middle may be missing: ``find("Create", "Poem")`` is ``create/creative generation/poem``.
+        ``find("Create", "Poem")`` is ``create/creative generation/poem``, and so is ``find("poem")``, but
+        ``find("texture")`` is None: three leaves have that name.
         """
         return _index(self).get(tuple(_folded(name) for name in names if name.strip()))
 
@@ -84,10 +85,13 @@ class Taxonomy:
 
 @cache
 def _index(taxonomy: Taxonomy) -> dict[tuple[str, ...], str]:
-    """What a path may be found by: all of it, or level and leaf where these mean one path only."""
+    """What a path may be found by: all of it, or level and leaf, or the leaf, where these mean one path only."""
     whole = {tuple(map(_folded, path.split("/"))): path for path in taxonomy.paths}
-    ends = Counter((level, leaf) for level, _, leaf in whole)
-    return whole | {(level, leaf): path for (level, _, leaf), path in whole.items() if ends[level, leaf] == 1}
+    found = dict(whole)
+    for short in (lambda parts: (parts[0], parts[2]), lambda parts: parts[2:]):
+        counts = Counter(map(short, whole))
+        found |= {short(parts): path for parts, path in whole.items() if counts[short(parts)] == 1}
+    return found
 
 
 def _plain(name: str) -> str:

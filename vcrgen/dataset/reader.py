@@ -126,7 +126,8 @@ class Dataset:
         """Stream rows in the order of the files; only a few are in memory at a time.
 
         Args:
-            columns: Columns that have to be there, or all; ``parts.name`` is a field of the records in ``parts``.
+            columns: Columns that have to be there, or all, with those that only some datasets have; ``parts.name`` is a
+                field of the records in ``parts``.
             optional: Columns that are left out where a file does not have them.
             positions: Only these rows, counted from 0; they come in order. Row groups without one of them are not read.
             limit: Rows, at most.
@@ -139,6 +140,7 @@ class Dataset:
             DatasetError: A file is missing or damaged, or lacks a column.
         """
         names = tuple(self.kind.features) if columns is None else columns
+        optional = (*optional, *self.kind.more) if columns is None else optional
         wanted = None if positions is None else sorted(set(positions))[:limit]
         start = told = 0
         for file in self.files:
@@ -199,7 +201,7 @@ class Dataset:
 
     def _columns(self, table: StoredRows, file: TableFile, names: Sequence[str], optional: Sequence[str]) -> list[str]:
         """The columns to read: those that have to be there, and those others that are."""
-        schema = self.kind.schema()
+        schema = self.kind.schema(*self.kind.features, *self.kind.more)
 
         def there(name: str) -> bool:
             column, *fields = name.split(".")

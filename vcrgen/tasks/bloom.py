@@ -7,13 +7,14 @@ under a leaf of a taxonomy, as ``apply/basic logic operation/negation understand
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from vcrgen.dataset.reader import Dataset
 from vcrgen.dataset.schema import IMAGE, STRING, DatasetKind
 from vcrgen.dataset.tables import image_bytes
 from vcrgen.errors import DatasetError
 
+T = TypeVar("T")
 TASK = "bloom"  # what manifests call it
 LETTERS = "ABCD"  # the labels of the four options
 TAXONOMY_FILE = "taxonomy.csv"  # beside the data
@@ -43,6 +44,21 @@ class ChoiceItem:
     def level(self) -> str:
         """The first part of the path, such as ``apply``."""
         return self.path.partition("/")[0]
+
+
+def shown_option(label: int, rotation: int) -> int:
+    """The number of the option that stands beside a label: in rotation 1, option 1 stands beside label 0.
+
+    Args:
+        label: From 0.
+        rotation: 0 for the dataset's order of options, up to 3.
+    """
+    return (label + rotation) % len(LETTERS)
+
+
+def in_dataset_order(shown: Sequence[T], rotation: int) -> list[T]:
+    """What belongs to the labels, first to last, in the order of the options that stood beside them."""
+    return [shown[(option - rotation) % len(LETTERS)] for option in range(len(LETTERS))]
 
 
 def direction(lang: str) -> str:

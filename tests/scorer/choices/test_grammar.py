@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vcrgen.errors import ScoreError
-from vcrgen.scorer.choices.grammar import PUBLISHED, Reading, ReadingKind, read_choice, shown_option
+from vcrgen.scorer.choices.grammar import PUBLISHED, Reading, ReadingKind, read_choice
+from vcrgen.tasks.bloom import shown_option
 
 ANIMALS = ("a cat", "a dog", "a horse", "a cow")
 ARABIC = ("قِطّة", "كلب", "حصان كبير", "بقرة")

@@ -2,9 +2,10 @@
 
 import math
 
-from vcrgen.scorer.choices.grammar import PUBLISHED, Reading, ReadingKind, shown_option
+from vcrgen.scorer.choices.grammar import PUBLISHED, Reading, ReadingKind
 from vcrgen.scorer.choices.item import Asked, ItemScores, Said, score_item
 from vcrgen.scorer.choices.likelihood import OTHER_COUNTS, TIED
+from vcrgen.tasks.bloom import shown_option
 
 OPTIONS = ("a cat", "a dog", "a horse", "a cow")
 LIKELY = ((-1.0, -1.0), (-0.1,), (-2.0,), (-3.0,))

@@ -26,8 +26,8 @@ from typing import NamedTuple
 
 from vcrgen.errors import ScoreError
 from vcrgen.scorer.clean import REFUSALS, clean, is_refusal
+from vcrgen.tasks.bloom import LETTERS, shown_option
 
-OPTIONS = 4
 LONGEST_OUTPUT = 100_000  # characters of an output that are read, thinking taken out
 GRAMMAR, PUBLISHED = "bloom-v1", "bloom-code"  # the protocols
 
@@ -49,23 +49,13 @@ class Reading(NamedTuple):
     kind: ReadingKind
 
 
-def shown_option(label: int, rotation: int) -> int:
-    """The number of the option that stands beside a label: in rotation 1, option 1 stands beside label 0.
-
-    Args:
-        label: From 0.
-        rotation: 0 for the dataset's order, up to 3.
-    """
-    return (label + rotation) % OPTIONS
-
-
 def read_choice(output: str, options: Sequence[str], *, rotation: int = 0, protocol: str = GRAMMAR) -> Reading:
     """Read which option an output chooses.
 
     Args:
         output: What the model wrote.
         options: The texts of the four options in the dataset's order.
-        rotation: The order in which it saw them, as of :func:`shown_option`.
+        rotation: The order in which it saw them, as of :func:`vcrgen.tasks.bloom.shown_option`.
         protocol: ``bloom-v1`` for the grammar above, or ``bloom-code`` for the rule of the published code: a single
             one of the digits 1 to 4 in the whole output is the label; with none or several, nothing is chosen.
 
@@ -163,7 +153,7 @@ def _tokens(output: str, options: Sequence[str], rotation: int) -> list[_Token]:
     tokens = []
     for found in _TOKEN.finditer(_with_texts(_plain(output), texts)):
         word = found[0]
-        if 0 <= (number := ord(word[0]) - _FIRST_TEXT) < OPTIONS:
+        if 0 <= (number := ord(word[0]) - _FIRST_TEXT) < len(LETTERS):
             tokens.append(_Token(word, text=number))
         elif word in labels:
             tokens.append(_Token(word.lower(), label=shown_option(labels[word], rotation), sure=word in "BCD"))

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from vcrgen.scorer.choices.grammar import GRAMMAR, OPTIONS, Reading, read_choice
+from vcrgen.scorer.choices.grammar import GRAMMAR, Reading, read_choice
 from vcrgen.scorer.choices.likelihood import (
     OTHER_COUNTS,
     TIED,
@@ -15,6 +15,7 @@ from vcrgen.scorer.choices.likelihood import (
     likelihood_scores,
     same_counts,
 )
+from vcrgen.tasks.bloom import LETTERS
 
 NAN = math.nan
 
@@ -99,7 +100,7 @@ def score_item(
         if choice not in (None, answer) and trap is not None:
             found["trap"] = float(choice == trap)
     if asked.rotations:
-        found["circular"] = float(sum(each.choice == answer for each in readings.values()) == OPTIONS)
+        found["circular"] = float(sum(each.choice == answer for each in readings.values()) == len(LETTERS))
     problems: list[str] = []
     if asked.logprobs:
         found |= _likelihoods(options, answer, said, blind, asked, problems)

@@ -11,7 +11,8 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-OPTIONS = 4
+from vcrgen.tasks.bloom import LETTERS
+
 MOST_TOKENS = 4096  # of one option
 ROUNDING = 1e-3  # so far above 0 may a logarithm of a probability be that was rounded
 _LOWEST = -1e9  # below this, a figure is none that a model computes; "a probability of 0" is often -9999
@@ -89,7 +90,7 @@ def softmax(values: Sequence[float]) -> list[float]:
 
 def checked_logprobs(value: Any) -> Logprobs | str:
     """Log-probabilities as a file gives them, for each option a list of figures, or the name of what is wrong."""
-    if not isinstance(value, list) or len(value) != OPTIONS:
+    if not isinstance(value, list) or len(value) != len(LETTERS):
         return NOT_FOUR
     found = []
     for tokens in value:
@@ -108,7 +109,7 @@ def checked_letters(value: Any) -> tuple[float, ...] | str:
 
     A label that a server does not tell, as it is not among its likeliest tokens, is null: less likely than all others.
     """
-    if not isinstance(value, list) or len(value) != OPTIONS:
+    if not isinstance(value, list) or len(value) != len(LETTERS):
         return NOT_FOUR
     known = [figure for figure in value if figure is not None]
     if not known or not _are_logarithms(known):
