@@ -104,8 +104,9 @@ def init_board(
         check_database(connection)
         for one in found:
             enter_set(connection, one)
+        tasks = {one.task.name for one in found}
         for file in published() if with_quoted else ():
-            quotes.add(connection, read_quoted(file))
+            quotes.add(connection, [row for row in read_quoted(file) if row.task.name in tasks])
     write_settings(folder, settings)  # last: what makes the folder a board
     return board
 

@@ -89,11 +89,12 @@ class Views:
         for cell in self._cells.get((track.set, track.mode, track.view.value), ()):
             by_signature[cell.short].append(cell)
         newest = sorted(by_signature, key=lambda short: self._signatures[short][1], reverse=True)
+        language = track.mode if track.task.axis == "lang" else track.language
         return records.BoardTable(
             track=track,
             rankings=tuple(self._ranking(track, short, by_signature[short]) for short in newest),
             climbers=tuple(self._climbers(track.set)) if track.phase.climbs else (),
-            quoted=tuple(self._quoted.get((track.language, track.mode, track.view), {}).values()),
+            quoted=tuple(self._quoted.get((language, track.mode, track.view), {}).values()),
         )
 
     def tables(self) -> list[records.BoardTable]:
@@ -109,7 +110,7 @@ class Views:
         """Quoted rows by table, one a model and data: papers print some rows in several tables."""
         by_table: dict[tuple[str, str, View], dict[Any, Quoted]] = defaultdict(dict)
         for row in self.quoted():
-            same = (row.data, row.items, row.model, row.size, row.exact, row.jaccard)
+            same = (row.data, row.items, row.model, row.size, *(getattr(row, metric) for metric in row.task.shown))
             by_table[row.language, row.mode, row.view].setdefault(same, row)
         return by_table
 

@@ -11,7 +11,7 @@ from vcrgen.leaderboard.records import State
 from vcrgen.leaderboard.site import names, tables, texts
 from vcrgen.leaderboard.site.names import compare_name
 from vcrgen.published.facts import MAX_LINK, MAX_NAME, Access, show_size
-from vcrgen.published.quoted import Quoted
+from vcrgen.published.quoted import Quoted, quoted_metrics
 from vcrgen.report import charts
 from vcrgen.report.pages import Templates
 
@@ -178,4 +178,5 @@ def _templates() -> Templates:
     return Templates(
         "vcrgen.leaderboard.site", style="board.css", script="board.js", forms=True,
         names=names, texts=texts, charts=charts, describe=tables.describe,
+        quoted_metrics=quoted_metrics,
     )  # fmt: skip

@@ -198,6 +198,12 @@ def sets_and_modes(tracks: Sequence[Track]) -> str:
     return f"{tracks[0].set}, {f'mean of {modes}' if len(tracks) > 1 else modes}"
 
 
+def quoted_setting(row: Quoted) -> str:
+    """Language, mode and view of a publication's row; of a question set the mode is the language."""
+    modes = [row.mode] if row.mode != row.language else []
+    return ", ".join([language_name(row.language), *modes, row.view.label])
+
+
 def measured_on(row: Quoted) -> str:
     """The data of a publication's row."""
     return ", ".join(filter(None, (row.data, f"{row.items:,} images" if row.items else ""))) or DASH
