@@ -26,23 +26,20 @@ from vcrgen.scorer.results import CellResult, RunResult
 from vcrgen.scorer.run import AnySession, Outputs, Run, opened, run_name
 from vcrgen.scorer.tally import Cell, Properties
 from vcrgen.tasks.bloom import LETTERS, TASK
-from vcrgen.tasks.opening import open_any
+from vcrgen.tasks.opening import is_question_set
 from vcrgen.tasks.task import QUESTIONS
 
 if TYPE_CHECKING:
     from vcrgen.stats.arrays import Ints
 
 
-def is_question_set(data: Path) -> bool:
-    """Whether a folder is a question set, on a disk or in an object store, or the key of a hidden one."""
-    if data.is_file():
-        return False
+def has_items(data: Path) -> bool:
+    """Whether a place holds a question set, or the key of a hidden one."""
+    folder = hidden_folder(data)
     try:
-        if folder := hidden_folder(data):
-            return read_key(folder).task == TASK
-        return open_any(data).kind.task == TASK
+        return read_key(folder).task == TASK if folder else not data.is_file() and is_question_set(data.as_posix())
     except VcrgenError:
-        return False  # whoever reads it says what is wrong
+        return False  # whoever reads the key says what is wrong
 
 
 class ItemOutcome(NamedTuple):
