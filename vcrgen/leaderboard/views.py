@@ -140,7 +140,7 @@ class Views:
             return None
         best = submissions.best_of(self._connection, submission)
         return records.Told(
-            metric=one.task.leading, view=one.phase.view, step=step_on(one), exact=submission.best, best=best
+            task=one.task, view=one.phase.view, step=step_on(one), exact=submission.best, best=best
         )
 
     def team(self, name: str) -> records.TeamPage:
