@@ -1621,7 +1621,14 @@ def choices(bench: Bench) -> Any:
         blind = tuple(tuple(value - draws.random() for value in tokens) for tokens in logprobs)
         letters = tuple(-draws.random() for _ in LETTERS)
         said = [Said(output, 0, logprobs, letters), *(Said(LETTERS[(number - r) % 4], r) for r in (1, 2, 3))]
-        scored = score_item(options, number // 3, said, asked=asked, trap=(number // 3 + 1) % 4, blind=blind)
+        scored = score_item(
+            ("a cat", "dog", "قطة سوداء", "a cow"),
+            number // 3,
+            said,
+            asked=asked,
+            trap=(number // 3 + 1) % 4,
+            blind=blind,
+        )
         scores.append({name: rounded(value) for name, value in scored.scores._asdict().items() if value == value})
     ways = ((0, GRAMMAR), (1, GRAMMAR), (0, PUBLISHED))
     return {
