@@ -1616,20 +1616,15 @@ def choices(bench: Bench) -> Any:
         return tuple(tuple(-draws.random() for _ in range(draws.randrange(1, 6))) for _ in LETTERS)
 
     asked, scores = Asked(outputs=True, rotations=True, logprobs=True, blind=True, letters=True), []
-    for number in range(12):
-        logprobs, output = drawn() if number else ((-1.0,),) * 4, LETTERS[number % 4]
+    for number in range(60):
+        logprobs, answer = drawn() if number else ((-1.0,),) * 4, number // 3 % 4
         blind = tuple(tuple(value - draws.random() for value in tokens) for tokens in logprobs)
         letters = tuple(-draws.random() for _ in LETTERS)
-        said = [Said(output, 0, logprobs, letters), *(Said(LETTERS[(number - r) % 4], r) for r in (1, 2, 3))]
+        said = [Said(LETTERS[(number - r) % 4], r, None if r else logprobs, letters) for r in range(4)]
         scored = score_item(
-            ("قطة", "cat", "بقرة", "cows"),
-            number // 3,
-            said,
-            asked=asked,
-            trap=(number // 3 + 1) % 4,
-            blind=blind,
-        )
-        scores.append({name: rounded(value) for name, value in scored.scores._asdict().items() if value == value})
+            ("قطة", "cat", "بقرة", "cows"), answer, said, asked=asked, trap=(answer + 1) % 4, blind=blind
+        )  # fmt: skip
+        scores.append(" ".join(f"{value:.4g}" for value in scored.scores))
     ways = ((0, GRAMMAR), (1, GRAMMAR), (0, PUBLISHED))
     return {
         "readings": {repr(output): " ".join(read(output, *way) for way in ways) for output in outputs},
