@@ -87,4 +87,9 @@ def _shown(row: Mapping[str, Any], languages: Sequence[str]) -> dict[str, Any]:
         for lang, question in item.questions.items()
     ]  # fmt: skip
     image = f"data:{kind};base64,{base64.b64encode(data).decode()}"
-    return {"id": item.question_id, "path": item.path.split("/"), "questions": questions, "image": image}
+    return {
+        "id": item.question_id,
+        "path": item.path.split("/") if item.path else [],
+        "questions": questions,
+        "image": image,
+    }
