@@ -21,7 +21,7 @@ STANDS_ON: dict[str, set[str]] = {
     "report": set(),
     "dataset": {"text"},
     "tasks": {"text", "dataset"},
-    "published": {"dataset"},
+    "published": {"dataset", "tasks"},
     "web": {"work"},
     "typeset": {"text"},
     "samples": {"text"},

@@ -15,7 +15,7 @@ from vcrgen.dataset.views import View
 from vcrgen.files import indented_json
 from vcrgen.leaderboard.records import BoardTable, Climber, Figure, Figures, RankedModel, Ranking, Track
 from vcrgen.published.facts import Access, show_size
-from vcrgen.published.quoted import Quoted
+from vcrgen.published.quoted import Quoted, quoted_metrics
 from vcrgen.report import forms
 from vcrgen.report.escape import escape_latex, escape_markdown
 from vcrgen.report.table import DASH, Interval, Number, Percent, Table, TableCell
@@ -120,14 +120,16 @@ def _ranked_by(track: Track) -> str:
 
 def _quoted(quoted: Sequence[Quoted]) -> Table:
     notes = {note: number for number, note in enumerate(dict.fromkeys(map(_note, quoted)), 1)}
+    metrics = quoted_metrics(quoted)
+    figures = (head for label in metrics.values() for head in (label, "sd"))
     return Table(
         title="Quoted, not ranked",
-        heads=("Model", "Access", "Size", "Measured on", "Images", "Exact match", "sd", "Jaccard", "sd", "Note"),
+        heads=("Model", "Access", "Size", "Measured on", "Images", *figures, "Note"),
         labels=4,
         rows=[
             (
                 row.model, _show_access(row.access), show_size(row.size) or None, row.data or None, row.items or None,
-                *map(Percent, (row.exact, row.exact_sd, row.jaccard, row.jaccard_sd)), notes[_note(row)],
+                *(Percent(share) for metric in metrics for share in row.figure(metric)), notes[_note(row)],
             )
             for row in quoted
         ],
@@ -162,7 +164,8 @@ def _where(track: Track) -> str:
 def _basis(track: Track) -> str:
     rounded = f", rounded to {100 * track.step:g} points" if track.step else ""
     secret = " The answers are secret." if track.hidden else ""
-    return f"In percent{rounded}, over {track.spans:,} hidden texts in {track.questions:,} images.{secret}"
+    over = track.task.basis.format(units=track.spans, questions=track.questions)
+    return f"In percent{rounded}, over {over}.{secret}"
 
 
 def _markdown(board: BoardTable) -> Iterator[str]:

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from vcrgen.config import ScoreOptions
-from vcrgen.dataset.manifest import read_manifest
+from vcrgen.dataset.key import read_key
 from vcrgen.dataset.views import View
-from vcrgen.errors import DatasetError, PredictionError, ScoreError
-from vcrgen.scorer.answers import choose_split, chosen_questions
-from vcrgen.scorer.choices.answers import divisions_of, items_of, key_of
-from vcrgen.scorer.choices.grammar import ReadingKind
+from vcrgen.errors import PredictionError, ScoreError, VcrgenError
+from vcrgen.scorer.answers import hidden_folder
+from vcrgen.scorer.choices.answers import divisions_of, load_items
+from vcrgen.scorer.choices.grammar import ReadingKind, read_choice
 from vcrgen.scorer.choices.item import Asked, Said, ScoredItem, score_item
 from vcrgen.scorer.choices.key import ItemKey, KeyItem
-from vcrgen.scorer.choices.likelihood import checked_letters, checked_logprobs
+from vcrgen.scorer.choices.likelihood import checked_letters, checked_logprobs, likeliest
 from vcrgen.scorer.evidence import EvidenceWriter
 from vcrgen.scorer.join import NOT_ASKED, Join, Joined
 from vcrgen.scorer.predictions.output import MODES
@@ -25,7 +25,6 @@ from vcrgen.scorer.records import Prediction
 from vcrgen.scorer.results import CellResult, RunResult
 from vcrgen.scorer.run import AnySession, Outputs, Run, opened, run_name
 from vcrgen.scorer.tally import Cell, Properties
-from vcrgen.storage import open_folder
 from vcrgen.tasks.bloom import LETTERS, TASK
 from vcrgen.tasks.opening import open_any
 from vcrgen.tasks.task import QUESTIONS
@@ -35,16 +34,18 @@ if TYPE_CHECKING:
 
 
 def is_question_set(data: Path) -> bool:
-    """Whether a folder, on a disk or in an object store, holds a question set; its manifest says so."""
+    """Whether a folder is a question set, on a disk or in an object store, or the key of a hidden one."""
     if data.is_file():
         return False
     try:
-        return read_manifest(open_folder(data.as_posix())).task == TASK
-    except DatasetError:
-        return False
+        if folder := hidden_folder(data):
+            return read_key(folder).task == TASK
+        return open_any(data).kind.task == TASK
+    except VcrgenError:
+        return False  # whoever reads it says what is wrong
 
 
-class ItemResult(NamedTuple):
+class ItemOutcome(NamedTuple):
     """What became of one item in one cell."""
 
     scores: Sequence[float]
@@ -59,7 +60,7 @@ class FoundItem(NamedTuple):
     lang: str
     view: View
     said: Sequence[Said]
-    result: ItemResult
+    result: ItemOutcome
 
 
 @dataclass
@@ -155,13 +156,7 @@ class ItemSession(AnySession):
             known = " or ".join(MODES)
             raise ScoreError(f"--mode ({known}) is of covered texts; of a question set choose --lang and --view.")
         self._check_options("protocol", self.protocol, self.task.protocols)
-        dataset = choose_split(open_any(data), options.split)
-        items = items_of(dataset)
-        asked, subset = chosen_questions(options.subset, data, items)
-        key = key_of(dataset, items, asked=asked, lang=options.lang)
-        facts = {"lang": key.lang, "data": dataset.built.signature.short, "split": "+".join(dataset.splits)}
-        facts |= {"subset": subset} if subset else {}
-        self.key = replace(key, facts={**facts, "answers": key.questions.digest[:8]})
+        self.key = load_items(data, split=options.split, subset=options.subset, lang=options.lang)
         self.properties = divisions_of(self.key)
 
     @property
@@ -173,6 +168,27 @@ class ItemSession(AnySession):
     def facts(self) -> Mapping[str, str]:
         """What a signature says of how outputs are read."""
         return {"task": self.task.name, "protocol": self.protocol}
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """Languages, views, and the two ways to choose."""
+        return tuple(
+            f"{lang} {view} {way}" for lang in self.key.modes for view in self.task.board_views for way in _WAYS
+        )
+
+    def said(self, outputs: Outputs) -> Iterator[tuple[str, int, str]]:
+        """What each line chooses, by its output and by its likelihoods; other words for one choice are the same."""
+        lines, _ = self._lines(self._join(), opened(outputs))
+        for (lang, view), here in lines.items():
+            for row, said in here.said.items():
+                options = self.key.question(row).questions[lang].options
+                for each in said:
+                    if each.rotation == 0 and each.output is not None:
+                        choice = read_choice(each.output, options, protocol=self.protocol).choice
+                        yield f"{lang} {view} output", row, _letter(choice)
+                    if each.logprobs is not None:
+                        means = [sum(tokens) / len(tokens) for tokens in each.logprobs]
+                        yield f"{lang} {view} likelihood", row, _letter(likeliest(means))
 
     def warm(self) -> None:
         """All is in memory already."""
@@ -232,7 +248,7 @@ class ItemSession(AnySession):
 
     def _scored(
         self, lines: Mapping[tuple[str, View], ItemLines], problems: Counter[str]
-    ) -> Iterator[tuple[tuple[str, View], Iterator[ItemResult | None]]]:
+    ) -> Iterator[tuple[tuple[str, View], Iterator[ItemOutcome | None]]]:
         """Of each cell all items in their order; None for one that is not complete in the language."""
         for (lang, view), here in lines.items():
             blind = lines.get((lang, View.BLIND)) if view is View.IMAGE else None
@@ -240,7 +256,7 @@ class ItemSession(AnySession):
 
     def _results(
         self, lang: str, here: ItemLines, blind: ItemLines | None, problems: Counter[str]
-    ) -> Iterator[ItemResult | None]:
+    ) -> Iterator[ItemOutcome | None]:
         asked = here.asked(blind)
         for row, item in enumerate(self.key.questions):
             question = item.questions.get(lang)
@@ -265,11 +281,11 @@ class ItemSession(AnySession):
                 if asked.logprobs and not any(each.logprobs for each in said):
                     problems["no_likelihoods"] += 1
             outcome = _outcome(scored, asked, bool(said), here.nothing.get(row))
-            yield ItemResult(scored.scores, outcome, scored.reading.choice if scored.reading else None)
+            yield ItemOutcome(scored.scores, outcome, scored.reading.choice if scored.reading else None)
 
     def _keep(
         self, evidence: EvidenceWriter, run: str, model: str | None, row: int, cell: tuple[str, View],
-        result: ItemResult, signature: str,
+        result: ItemOutcome, signature: str,
     ) -> None:  # fmt: skip
         item = self.key.question(row)
         choice = None if result.choice is None else LETTERS[result.choice]
@@ -291,6 +307,13 @@ class ItemSession(AnySession):
             where = f"{cell.view.label}, {cell.variant}"
             if missing := cell.counts.get("missing", 0):
                 yield f"{where}: {missing} of {cell.units} items have no output; they count as wrong."
+
+
+_WAYS = ("output", "likelihood")
+
+
+def _letter(choice: int | None) -> str:
+    return "" if choice is None else LETTERS[choice]
 
 
 _OUTCOMES = {
