@@ -71,7 +71,7 @@ def open_questions(dataset: Dataset, choice: QuestionChoice) -> Pictures:
         raise ConfigError(f"{dataset} has no questions in {choice.lang!r}; it has {', '.join(languages)}.")
     asked = [lang for lang in languages if choice.lang in (None, lang)]
     chosen = dataset.select(mode=choice.mode, split=choice.split)
-    texts = ["question_id", "path", *(f"{name}_{lang}" for lang in languages for name in ("question", "options"))]
+    texts = ["question_id", *(f"{name}_{lang}" for lang in languages for name in ("question", "options"))]
     files = {file.path: number for number, file in enumerate(dataset.files)}
     shows_images = View.IMAGE in choice.views
 
@@ -81,7 +81,7 @@ def open_questions(dataset: Dataset, choice: QuestionChoice) -> Pictures:
             try:
                 item = item_of({name: row[name] for name in texts}, languages)
                 _check_length(item)
-            except ValueError as problem:
+            except (TypeError, ValueError) as problem:
                 raise DatasetError(f"{place}: {problem}; build or import the question set again.") from None
             yield files[chosen.files[number].path], row_number, image_bytes(row.get("image")), item
 
