@@ -40,6 +40,17 @@ MUTATIONS: tuple[Mutation, ...] = (
       "        import numpy as np\n\n        self._starts = np.arange(int(starts[-1]) + 1)\n", "score"),
     M("splits", "splits ranked by another hash", 'hashlib.blake2b(b"%d/split/%b" % (seed, least), digest_size=16)',
       'hashlib.sha256(b"%d/split/%b" % (seed, least))', "pairs"),
+    # Answers to questions of four options.
+    M("choices", "the first declared answer wins", "declared = _declared(tokens, place) or declared",
+      "declared = declared or _declared(tokens, place)", "choices"),
+    M("choices", "A is always a label", 'token.word != "a" or after.is_mark or after.word in _BEHIND_A', "True", "choices"),
+    M("choices", "what is denied counts", "if option is None or _denied(tokens, place):", "if option is None:", "choices"),
+    M("choices", "options turn the other way", "return (label + rotation) % len(LETTERS)", "return (label - rotation) % len(LETTERS)", "choices"),
+    M("choices", "the published rule takes the first digit", "if len(digits) == 1:", "if digits:", "choices"),
+    M("choices", "a tie is the first option", "return None if values.count(highest) > 1 else values.index(highest)",
+      "return values.index(highest)", "choices"),
+    M("choices", "likelihoods without the picture are added", "[total - math.fsum(tokens) for", "[total + math.fsum(tokens) for", "choices"),
+    M("choices", "an option's length in characters for bytes", 'total / len(text.encode("utf-8", "surrogatepass"))', "total / len(text)", "choices"),
     # Text.
     M("text", "captions in NFKC", 'drawn = _UNDRAWN.sub("", unicodedata.normalize("NFC", text))',
       'drawn = _UNDRAWN.sub("", unicodedata.normalize("NFKC", text))', "pairs"),

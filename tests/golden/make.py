@@ -16,6 +16,7 @@ import io
 import json
 import math
 import platform
+import random
 import re
 import struct
 import tarfile
@@ -1587,6 +1588,48 @@ def profile(bench: Bench) -> Any:
     kept += ("How many leaves differ", "Printed and worked out")
     rows = [{"title": table["title"], "rows": table["rows"]} for table in tables if table["title"] in kept]
     return {"page": digest(page.read_text("utf-8")), "tables": rounded(rows)}
+
+
+# What outputs to questions of four options are put together of.
+CHOICE_PIECES = (
+    *("A", "b", "C", "d", "2", "4", "٣", "ب", "(B)", "c)", "A.", "**D**", "\\boxed{C}", "a dog", "A cow", "horse"),
+    *("Answer:", "the answer is", "الإجابة:", "option", "correct choice:", "not", "or", "and", ",", "/", "\n", "\n\n"),
+    *("because", "I think", "is right", "sorry", "<think>B</think>", "It is", "لا أستطيع", "الخيار"),
+)
+
+
+@golden("choices")
+def choices(bench: Bench) -> Any:
+    """How outputs are read that are made of all kinds of pieces, and scores of likelihoods that are drawn."""
+    from vcrgen.scorer.choices.grammar import GRAMMAR, PUBLISHED, read_choice
+    from vcrgen.scorer.choices.item import Asked, Said, score_item
+    from vcrgen.tasks.bloom import LETTERS
+
+    options, draws = ("a cat", "a dog", "a horse", "a cow"), random.Random(15)
+    outputs = [*CHOICE_PIECES, *(" ".join(draws.choices(CHOICE_PIECES, k=draws.randrange(2, 6))) for _ in range(200))]
+
+    def read(output: str, rotation: int, protocol: str) -> str:
+        choice, kind = read_choice(output, options, rotation=rotation, protocol=protocol)
+        return kind.value if choice is None else LETTERS[choice]
+
+    def drawn() -> tuple[tuple[float, ...], ...]:
+        return tuple(tuple(-draws.random() for _ in range(draws.randrange(1, 6))) for _ in LETTERS)
+
+    asked, scores = Asked(outputs=True, rotations=True, logprobs=True, blind=True, letters=True), []
+    for number in range(60):
+        logprobs, answer = drawn() if number else ((-1.0,),) * 4, number // 3 % 4
+        blind = tuple(tuple(value - draws.random() for value in tokens) for tokens in logprobs)
+        letters = tuple(-draws.random() for _ in LETTERS)
+        said = [Said(LETTERS[(number - r) % 4], r, None if r else logprobs, letters) for r in range(4)]
+        scored = score_item(
+            ("قطة", "cat", "بقرة", "cows"), answer, said, asked=asked, trap=(answer + 1) % 4, blind=blind
+        )  # fmt: skip
+        scores.append(" ".join(f"{value:.4g}" for value in scored.scores))
+    ways = ((0, GRAMMAR), (1, GRAMMAR), (0, PUBLISHED))
+    return {
+        "readings": {repr(output): " ".join(read(output, *way) for way in ways) for output in outputs},
+        "scores": scores,
+    }
 
 
 @golden("study", "numpy")
