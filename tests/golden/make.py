@@ -1663,13 +1663,38 @@ def study(bench: Bench) -> Any:
     }
 
 
+@golden("questions")
+def questions(bench: Bench) -> Any:
+    """Built-in questions: one of every leaf, the digest of a thousand; and one hidden by a fixed secret."""
+    from vcrgen.bloom.maker import make_items
+    from vcrgen.bloom.write import Aside
+    from vcrgen.config import BloomOptions
+    from vcrgen.files import canonical_json
+    from vcrgen.hidden.questions import hidden_line
+    from vcrgen.hidden.secret import load_secret
+    from vcrgen.tasks.bloom import item_of
+
+    rows = [row for _, few in make_items(BloomOptions(items=1000), Aside()) for row in few]
+    first = {row["path"]: row for row in reversed(rows)}
+    texts = {
+        leaf: {
+            name: [row[f"question_{name}"], *row[f"options_{name}"]] if name in ("en", "ar") else row[name]
+            for name in ("question_id", "en", "ar", "answer", "trap")
+        }
+        for leaf, row in sorted(first.items())
+    }
+    secret, _ = load_secret(secret_file(bench), create=False)
+    line = hidden_line(item_of(rows[0], ("en", "ar")), secret)
+    return {"items": texts, "digest": digest(canonical_json(rows).encode()), "hidden": line}
+
+
 @golden("help", "typer", "rich")
 def help_texts(bench: Bench) -> Any:
     """The options of every command with their defaults."""
     names = ("build", "score", "validate", "calibrate", "export", "preview", "inspect", "hidden make", "hidden verify")
     names += ("leaderboard init", "leaderboard add", "leaderboard export", "baseline ocr")
     names += ("analyze map", "analyze factors", "analyze prune", "analyze items", "analyze shorten", "profile")
-    names += ("study init",)
+    names += ("study init", "bloom build", "bloom import")
     found = {}
     for name in names:
         words = [re.sub(r"[│╭╮╰╯─]+", " ", line).split() for line in bench.run(*name.split(), "--help")]
