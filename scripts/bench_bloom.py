@@ -29,9 +29,6 @@ WORDS = {
     "en": ["a", "red", "small", "boat", "under", "the", "old", "bridge", "near", "houses"],
     "ar": ["قارب", "صغير", "أحمر", "تحت", "جسر", "قديم"],
 }
-    "en": ["a", "red", "small", "boat", "under", "the", "old", "bridge", "near", "houses"],
-    "ar": ["قارب", "صغير", "أحمر", "تحت", "جسر", "قديم"],
-}
 
 
 def main() -> None:

@@ -28,7 +28,7 @@ STANDS_ON: dict[str, set[str]] = {
     "models": {"text", "work"},
     "builder": {"text", "config", "work", "dataset", "tasks", "typeset", "samples"},
     "bloom": {"text", "config", "work", "dataset", "tasks", "samples", "builder"},
-    "hidden": {"text", "config", "work", "dataset", "typeset", "builder"},
+    "hidden": {"text", "config", "work", "dataset", "tasks", "typeset", "builder"},
     "stream": {"text", "config", "dataset", "typeset", "builder"},
     "publish": {"text", "config", "work", "dataset", "tasks", "report"},
     "scorer": {"text", "config", "work", "dataset", "tasks", "stats", "report"},

@@ -22,6 +22,7 @@ from vcrgen.leaderboard.site import names, texts
 from vcrgen.leaderboard.site.render import Pages, policy
 from vcrgen.published.quoted import published, read_quoted
 from vcrgen.scorer.records import Outcome
+from vcrgen.tasks.task import RESTORATION
 
 HERE = Path(__file__).parent
 SITE = Path(names.__file__).parent
@@ -303,7 +304,7 @@ def test_public_sets_show_outcomes_and_parts() -> None:
     page = Reader(Pages(examples.site()).model(examples.model_page())).text
     assert "restored exactly" in page and "Parts of easy, VI+TEI" in page and "no output" in page
     assert "empty output" not in page  # none had one
-    assert set(texts.OUTCOME_NOTES) == {outcome.value for outcome in Outcome}
+    assert set(RESTORATION.outcomes) == {outcome.value for outcome in Outcome}
 
 
 def test_ranks_and_their_ranges() -> None:

@@ -26,6 +26,7 @@ from vcrgen.published.quoted import published, read_quoted
 from vcrgen.scorer.run import AnySession, Options
 from vcrgen.scorer.run import open_session as scoring_session
 from vcrgen.signature import Signature
+from vcrgen.tasks.task import DEFAULT
 
 NEW_PHASE = Phase(feedback=Feedback.LADDER)  # of a hidden set of which nothing else is said
 _SET_NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?")
@@ -217,10 +218,12 @@ def set_of(name: str, path: Path, session: AnySession, phase: Phase) -> TestSet:
         sizes = {part: [len(one.answers) for one in key.questions if one.part == part] for part in PARTS}
         parts = {part: SetPart(questions=len(spans), spans=sum(spans)) for part, spans in sizes.items() if spans}
         phase = replace(phase, parts=parts)
+    if phase.view is DEFAULT.image_views[0]:  # of which nothing else was said
+        phase = replace(phase, view=session.task.image_views[0])
     return TestSet(
         name=name, path=str(path.absolute()), hidden=key.hidden, language=key.lang, questions=len(key.questions),
         spans=sum(len(question.answers) for question in key.questions), modes=key.modes,
-        signature=str(session.signature), phase=phase,
+        signature=str(session.signature), phase=phase, task=session.task,
     )  # fmt: skip
 
 

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from vcrgen.dataset.views import IMAGE_VIEWS, View
 from vcrgen.errors import PredictionError
 from vcrgen.leaderboard.outcome import CellOutcome, ScoringOutcome, Triple
 from vcrgen.scorer.join import PROBLEMS, STRICT
@@ -20,7 +19,6 @@ from vcrgen.scorer.run import AnySession, Validation
 
 NO_MODE = "any"  # of outputs that state no mode, where the set has none
 _MARK = 8  # bytes of a fingerprint of one output
-NEAR_COPY = 0.9  # of the outputs are the same
 _UNSEEN = ("Mn", "Me", "Cf")  # marks on letters, and characters that show nothing
 
 
@@ -53,14 +51,18 @@ def score_file(
                 f"The file holds {asked} views, each of which asks the key for a figure; your team has {left} left.",
             )
         outputs = fingerprint(session, opened) if session.key.hidden and not problems else None
-        if outputs is not None and any(near_copy(outputs, other) for other in earlier):
+        task = session.task
+        if outputs is not None and any(near_copy(session, outputs, other) for other in earlier):
             problems = (
-                f"More than {NEAR_COPY:.0%} of the outputs of a view are those of a file that your team handed in "
+                f"More than {task.near_copy:.0%} of the outputs of a view are those of a file that your team handed in "
                 "before. A hidden set does not score near copies, as the differences would tell the answers.",
             )
         if problems:
             return ScoringOutcome(problems=problems)
         result = scored.score(opened)
+        if unranked := [cell for cell in result.cells if task.shown[0] not in cell.metrics]:
+            where = ", ".join(f"{cell.view} {cell.variant}" for cell in unranked)
+            return ScoringOutcome(problems=(f"The file has no outputs of {where}; the board ranks by what they say.",))
     except PredictionError as problem:
         return ScoringOutcome(problems=(_told(problem, file, shown_as),))
     return ScoringOutcome(
@@ -87,15 +89,15 @@ def _told(problem: PredictionError, file: Path, shown_as: str) -> str:
 
 
 def fingerprint(session: AnySession, file: Path | PredictionFile) -> bytes:
-    """Eight bytes for each view and question of a hidden set; zeros where there is no output.
+    """Eight bytes for each kind of output and question of a hidden set; zeros where there is no output.
 
     Only letters and digits count: not their case, nor accents, nor the form in which Unicode writes them.
     """
-    questions, views = len(session.key.questions), IMAGE_VIEWS
-    marks = bytearray(_MARK * questions * len(views))
-    for joined in session.joined(file):
-        text = " ".join(_words(joined.prediction.output or ""))
-        at = _MARK * (views.index(joined.cell[1]) * questions + joined.question)
+    questions, kinds = len(session.key.questions), session.kinds
+    marks = bytearray(_MARK * questions * len(kinds))
+    for kind, row, said in session.said(file):
+        text = " ".join(_words(said))
+        at = _MARK * (kinds.index(kind) * questions + row)
         mark = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_MARK).digest()
         marks[at : at + _MARK] = mark
     return bytes(marks)
@@ -108,16 +110,16 @@ def _words(text: str) -> list[str]:
     return "".join(char if char.isalnum() else " " for char in plain).split()
 
 
-def near_copy(a: bytes, b: bytes) -> bool:
-    """Whether in one view more than nine tenths of the outputs in two fingerprints are the same."""
+def near_copy(session: AnySession, a: bytes, b: bytes) -> bool:
+    """Whether more of one kind of outputs in two fingerprints are the same than the session's task lets pass."""
     import numpy as np
 
     if len(a) != len(b):  # the set has other questions now
         return False
-    ours, theirs = (np.frombuffer(marks, "<u8").reshape(len(IMAGE_VIEWS), -1) for marks in (a, b))
+    ours, theirs = (np.frombuffer(marks, "<u8").reshape(len(session.kinds), -1) for marks in (a, b))
     there = (ours != 0) | (theirs != 0)
     same = ((ours == theirs) & there).sum(axis=1)
-    return bool((same > NEAR_COPY * there.sum(axis=1)).any())
+    return bool((same > session.task.near_copy * there.sum(axis=1)).any())
 
 
 def _flaws(session: AnySession, check: Validation, view: str | None) -> Iterator[str]:
@@ -130,8 +132,9 @@ def _flaws(session: AnySession, check: Validation, view: str | None) -> Iterator
             yield f"{head[0].upper()}{head[1:]}: {count} ({', '.join(places)}{more})."
     if len(session.key.modes) > 1 and any(mode == UNSTATED for mode, _ in check.cells):
         yield 'The set has both modes, and some outputs do not say theirs: add "mode": "easy" or "mode": "hard".'
-    if any(seen is View.TEXT for _, seen in check.cells):
-        yield "Outputs of the view 'text', for which no image was shown, are not ranked: leave them out of the file."
+    for seen in dict.fromkeys(seen for _, seen in check.cells if seen not in session.task.board_views):
+        why = "for which no image was shown, are not ranked: leave them out of the file."
+        yield f"Outputs of the view {seen.value!r}, {why}"
     if view is not None and not any(view == seen for _, seen in check.cells):
         yield f"The file holds no outputs of the view {view!r}, by which this set is scored."
 
@@ -139,8 +142,8 @@ def _flaws(session: AnySession, check: Validation, view: str | None) -> Iterator
 def _cells(result: RunResult) -> Iterator[CellOutcome]:
     import numpy as np
 
-    differences = {difference.variant: difference.metrics for difference in result.differences}
     task = result.task
+    differences = {each.variant: each.metrics for each in result.differences if each.of == task.contrast_name}
     for cell in result.cells:
         shown = [metric for metric in task.shown if metric in cell.metrics]
         resamples = result.resamples[cell.variant, cell.view]
@@ -149,7 +152,7 @@ def _cells(result: RunResult) -> Iterator[CellOutcome]:
             mode=NO_MODE if cell.variant == UNSTATED else cell.variant,
             view=cell.view.value,
             figures={metric: _triple(cell.metrics[metric]) for metric in shown},
-            difference=None if paired is None else {metric: _triple(paired[metric]) for metric in shown},
+            difference=None if paired is None else {name: _triple(of) for name, of in paired.items() if name in shown},
             means={metric: resamples.means[metric].to_bytes() for metric in shown},
             hits=np.packbits(resamples.scores[task.shown[0]] == 1).tobytes(),
         )

@@ -164,7 +164,8 @@ def _where(track: Track) -> str:
 def _basis(track: Track) -> str:
     rounded = f", rounded to {100 * track.step:g} points" if track.step else ""
     secret = " The answers are secret." if track.hidden else ""
-    return f"In percent{rounded}, over {track.spans:,} hidden texts in {track.questions:,} images.{secret}"
+    over = track.task.basis.format(units=track.spans, questions=track.questions)
+    return f"In percent{rounded}, over {over}.{secret}"
 
 
 def _markdown(board: BoardTable) -> Iterator[str]:

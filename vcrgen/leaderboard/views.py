@@ -139,7 +139,9 @@ class Views:
         if submission.state is not State.SCORED or not one.phase.climbs:
             return None
         best = submissions.best_of(self._connection, submission)
-        return records.Told(view=one.phase.view, step=step_on(one), exact=submission.best, best=best)
+        return records.Told(
+            metric=one.task.leading, view=one.phase.view, step=step_on(one), exact=submission.best, best=best
+        )
 
     def team(self, name: str) -> records.TeamPage:
         """A team's files, private ones as well, and what is left to it: for the team alone."""
@@ -248,8 +250,9 @@ class Views:
 
     def _track(self, set_name: str, mode: str, view: View | str) -> Track:
         one = self.sets[set_name]
+        language = mode if one.task.axis == "lang" else one.language
         return Track(
-            set=one.name, hidden=one.hidden, language=one.language, mode=mode, view=View(view),
+            set=one.name, hidden=one.hidden, language=language, mode=mode, view=View(view),
             questions=one.shown.questions, spans=one.shown.spans, step=step_on(one), phase=one.phase, task=one.task,
         )  # fmt: skip
 

@@ -178,8 +178,9 @@ def finish(board: Board, submission: Submission, outcome: ScoringOutcome) -> Non
             known = the_set(connection, submission.set)
             best = None
             if known.phase.climbs:  # what the team is told: decided here, once and for all
-                (cell,) = outcome.cells
-                best = climb(cell.figures["exact"][0], submissions.best_of(connection, submission), step_on(known))
+                # A ladder scores one view: of a question set in every language, whose mean is the one figure.
+                figures = [cell.figures[known.task.shown[0]][0] for cell in outcome.cells]
+                best = climb(sum(figures) / len(figures), submissions.best_of(connection, submission), step_on(known))
             values |= {"outputs": outcome.outputs, "asked": outcome.asked, "best": best}
             submissions.change(connection, submission.id, **values)
             digest = results.add_run(connection, submission.id, submission.set, outcome, part=known.phase.part)

@@ -79,7 +79,7 @@ class QuestionRows(Protocol):
     def __iter__(self) -> Iterator[AskedQuestion]: ...
 
 
-class Key(Protocol):
+class AnyKey(Protocol):
     """What outputs of any task are joined to; :class:`AnswerKey` is one."""
 
     @property
@@ -135,7 +135,7 @@ class Joined(NamedTuple):
 class Join:
     """The predictions of a run, joined to an answer key."""
 
-    key: Key
+    key: AnyKey
     task: ScoredTask = RESTORATION
     mode: str | None = None  # the mode asked for, or None
     view: View | None = None  # the view asked for, or None

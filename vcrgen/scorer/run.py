@@ -19,7 +19,7 @@ from vcrgen.scorer.answer_key import AnswerKey
 from vcrgen.scorer.answers import load_answers
 from vcrgen.scorer.evidence import EvidenceWriter, span_rows, write_evidence
 from vcrgen.scorer.groups import SpanProperties
-from vcrgen.scorer.join import NOT_ASKED, PROBLEMS, STRICT, Join, Joined, Key
+from vcrgen.scorer.join import NOT_ASKED, PROBLEMS, STRICT, AnyKey, Join, Joined
 from vcrgen.scorer.predictions import PredictionFile, receive
 from vcrgen.scorer.predictions.output import MODES
 from vcrgen.scorer.records import UNSTATED, Outcome, Question, SpanMatch
@@ -78,7 +78,7 @@ class AnySession(ABC):
 
     task: ScoredTask
     options: Options
-    key: Key
+    key: AnyKey
 
     def _check_options(self, axis: str, value: str | None, known: Sequence[str]) -> None:
         """Refuse a value of the axis, or a view, that there is not."""
@@ -137,6 +137,15 @@ class AnySession(ABC):
     @abstractmethod
     def find(self, outputs: Outputs, question_ids: set[str]) -> Iterator[Any]:
         """What a run says of some questions, for people to look at; reads its files once more."""
+
+    @property
+    @abstractmethod
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of what :meth:`said` gives."""
+
+    @abstractmethod
+    def said(self, outputs: Outputs) -> Iterator[tuple[str, int, str]]:
+        """What a run says, to tell near copies: the kind, the row of the question, and the text or the choice."""
 
     @abstractmethod
     def warm(self) -> None:
@@ -250,6 +259,16 @@ class Session(AnySession):
     def properties(self) -> SpanProperties:
         """What divides the dataset's spans into groups; the same for all files."""
         return SpanProperties(self.key, self.scorer)
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The views."""
+        return self.task.board_views
+
+    def said(self, outputs: Outputs) -> Iterator[tuple[str, int, str]]:
+        """The view of each output, the row of its question, and the output."""
+        for prediction, row, (_, view) in self.joined(outputs):
+            yield view, row, prediction.output or ""
 
     def warm(self) -> None:
         """Tokenise all answers."""

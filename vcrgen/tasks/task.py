@@ -40,10 +40,11 @@ class ScoredTask:
     axis: str  # what cells differ in besides the view, as files of outputs call it
     axis_label: str  # the same in tables
     views: tuple[View, ...]  # in the order of tables
-    image_views: tuple[View, ...]  # those that show an image: boards rank by these only; the first is the main one
+    image_views: tuple[View, ...]  # those that show an image; the first is the main one
+    board_views: tuple[View, ...]  # those that boards take
     metrics: Mapping[str, Metric]  # by name, in the order of files and tables
     shown: tuple[str, str]  # the two that every table and every group has; the first ranks and is tested
-    outcomes: tuple[str, ...]  # what can become of a unit; the first is the good one
+    outcomes: Mapping[str, str]  # what can become of a unit, with words for pages; the first is the good one
     counts: tuple[str, ...]  # what is counted of the outputs of a cell, in the order of tables
     # Paired differences of two views (first minus second), of each two values of the axis, and of each two metrics.
     view_contrast: tuple[View, View]
@@ -54,11 +55,21 @@ class ScoredTask:
     does: str  # what the better of two models does, as in "A restores more than B"
     did: str  # what two models have done that no unit tells apart
     lengths: bool = False  # whether outputs and answers are texts of which the lengths can be compared
+    right: str  # what a model has done with a unit, as in "only A restored 3 texts"
+    subjects: str  # the units on pages of boards
+    size: str  # how many `questions` and `units` a set has, for pages
+    basis: str  # the same, after "In percent, over"
+    how: str = ""  # how outputs are scored, for boards; empty for the task of which their pages tell anyway
     near_copy: float  # share of outputs that two files of a team on a hidden set may have in common, at most
     evidence: Mapping[str, type] = field(default_factory=dict)  # columns of evidence between view and metrics
     outcome_heads: Mapping[str, str] = field(
         default_factory=dict
     )  # outcomes that are counted beside them, and their heads
+
+    @property
+    def leading(self) -> Metric:
+        """The metric that ranks and is tested."""
+        return self.metrics[self.shown[0]]
 
     @property
     def units(self) -> str:
@@ -98,13 +109,18 @@ RESTORATION = ScoredTask(
     axis_label="Mode",
     views=(View.STACKED, View.TEI, View.STRIP, View.TEXT),
     image_views=IMAGE_VIEWS,
+    board_views=IMAGE_VIEWS,
     metrics={
         "exact": Metric("Exact match"), "jaccard": Metric("Jaccard"), "precision": Metric("Precision"),
         "recall": Metric("Recall"), "f1": Metric("F1"), "rouge1": Metric("ROUGE-1"),
         "similarity": Metric("Similarity"), "character": Metric("Character"),
     },
     shown=("exact", "jaccard"),
-    outcomes=("exact", "wrong", "short", "cut", "refused", "empty", "null", "failed", "missing"),
+    outcomes={
+        "exact": "restored exactly", "wrong": "another text", "short": "output too short",
+        "cut": "not in the part that is read", "refused": "refused", "empty": "empty output", "null": "null output",
+        "failed": "failed call", "missing": "no output",
+    },
     counts=("answered", "refused", "empty", "null", "failed", "missing", "thinking", "cut"),
     outcome_heads={"short": "No n-gram"},
     lengths=True,
@@ -112,6 +128,10 @@ RESTORATION = ScoredTask(
     protocols=("paper", "vlmevalkit", "lmms-eval"),
     does="restores more",
     did="restored exactly the same spans",
+    right="restored",
+    subjects="covered texts",
+    size="{questions:,} images, {units:,} covered texts",
+    basis="{units:,} hidden texts in {questions:,} images",
     near_copy=0.9,
     evidence={
         "span": int, "answer": str, "outcome": str, "ngram": str, "start": int, "end": int, "distance": int,
@@ -126,6 +146,7 @@ QUESTIONS = ScoredTask(
     axis_label="Language",
     views=(View.IMAGE, View.BLIND),
     image_views=(View.IMAGE,),
+    board_views=(View.IMAGE, View.BLIND),
     metrics={
         "rae": Metric("RAE", chance=0.25, said="RAE"), "circular": Metric("Circular"),
         "trap": Metric("Trap", chance=1 / 3), "lbs": Metric("LBS", chance=0.25, said="LBS"),
@@ -134,7 +155,11 @@ QUESTIONS = ScoredTask(
         "letter": Metric("Letter", chance=0.25), "confidence": Metric("Confidence"), "brier": Metric("Brier", most=2.0),
     },
     shown=("rae", "lbs"),
-    outcomes=("right", "wrong", "ambiguous", "invalid", "refused", "empty", "null", "failed", "missing"),
+    outcomes={
+        "right": "the right option", "wrong": "another option", "ambiguous": "two options or more",
+        "invalid": "no option", "refused": "refused", "empty": "empty output", "null": "null output",
+        "failed": "failed call", "missing": "no output",
+    },
     counts=(),
     outcome_heads={
         "right": "Right", "wrong": "Wrong", "ambiguous": "Ambiguous", "invalid": "Invalid", "refused": "Refused",
@@ -147,6 +172,17 @@ QUESTIONS = ScoredTask(
     protocols=("bloom-v1", "bloom-code"),
     does="gets more items right",
     did="got exactly the same items right",
+    right="got right",
+    subjects="items",
+    size="{units:,} questions",
+    basis="{units:,} questions",
+    how=(
+        "Of a question set the scorer reads which of the four options an output chooses (protocol bloom-v1). RAE is the "
+        "share of questions with the right one; who guesses has 25 %. LBS takes the option with the highest mean "
+        "log-probability of a token, where a file has log-probabilities."
+    ),
+    # Two models that are right on nine of ten questions agree on most of them: only files that differ in hardly any
+    # answer tell what the key is.
     near_copy=0.95,
     evidence={"path": str, "answer": str, "outcome": str, "choice": str},
 )  # fmt: skip

@@ -327,7 +327,7 @@ def test_the_command_line(data: Path, write: Write, tmp_path: Path) -> None:
     shown = runner.invoke(app, ["score", str(file), "--data", str(data), "--groups"])
     assert shown.exit_code == 0 and "chance 25.00" in " ".join(shown.output.split()), shown.output
     assert (tmp_path / "preds.scores.json").is_file()
-    explained = runner.invoke(app, ["score", str(file), "--data", str(data), "--explain", "item-001-0"])
+    explained = runner.invoke(app, ["score", str(file), "--data", str(data), "--explain", "item-000-0"])
     assert "(right, chosen)" in explained.output and "outcome: right" in explained.output
     checked = runner.invoke(app, ["validate", str(file), "--data", str(data)])
     assert checked.exit_code == 0 and "Image, ar: outputs for 47 of 47 questions" in checked.output

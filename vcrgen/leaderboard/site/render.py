@@ -94,12 +94,15 @@ class Pages:
     def about(self) -> str:
         """How to hand in outputs, and how they are scored and ranked."""
         hidden = {track.set: track for track in reversed(self._site.tracks) if track.step}
+        tasks = texts.tasks_of(self._site.sets)
+        views = [view for task in tasks for view in task.views]
         return self._render(
             "about.html",
             "About",
             names.ABOUT,
             hidden=list(reversed(hidden.values())),
-            view_notes=texts.VIEW_NOTES.values(),
+            view_notes=[note for view, note in texts.VIEW_NOTES.items() if view in views],
+            tasks=tasks,
         )
 
     def team(self, page: records.TeamPage | None, token: str, problems: Sequence[str]) -> str:

@@ -66,12 +66,17 @@ def key_of(
 
 def divisions_of(key: ItemKey) -> Divisions:
     """What divides the items of a key, in the order of the taxonomy that stands beside its data."""
-    text = ""
-    if key.images is not None:
-        try:
-            if (key.images.folder.size(TAXONOMY_FILE) or 0) <= MOST_TAXONOMY:
-                text = key.images.folder.read_text(TAXONOMY_FILE)
-        except (OSError, StorageError, ValueError):
-            pass  # only the order of the labels hangs on it
-    paths = ["/".join(cells) for cells in csv.reader(text.splitlines()[1:])] if text else []
-    return Divisions(key.questions, paths)
+    return Divisions(key.questions, [] if key.images is None else leaves_of(key.images))
+
+
+def leaves_of(data: Dataset) -> list[str]:
+    """The leaves of the taxonomy beside a question set, in its order; none where it cannot be read.
+
+    Only the order of labels hangs on it.
+    """
+    try:
+        readable = (data.folder.size(TAXONOMY_FILE) or 0) <= MOST_TAXONOMY
+        text = data.folder.read_text(TAXONOMY_FILE) if readable else ""
+    except (OSError, StorageError, ValueError):
+        text = ""
+    return ["/".join(cells) for cells in csv.reader(text.splitlines()[1:])]

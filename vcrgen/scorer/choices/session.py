@@ -14,10 +14,10 @@ from vcrgen.dataset.views import View
 from vcrgen.errors import DatasetError, PredictionError, ScoreError
 from vcrgen.scorer.answers import choose_split, chosen_questions
 from vcrgen.scorer.choices.answers import divisions_of, items_of, key_of
-from vcrgen.scorer.choices.grammar import ReadingKind
+from vcrgen.scorer.choices.grammar import ReadingKind, read_choice
 from vcrgen.scorer.choices.item import Asked, Said, ScoredItem, score_item
 from vcrgen.scorer.choices.key import ItemKey, KeyItem
-from vcrgen.scorer.choices.likelihood import checked_letters, checked_logprobs
+from vcrgen.scorer.choices.likelihood import checked_letters, checked_logprobs, likeliest
 from vcrgen.scorer.evidence import EvidenceWriter
 from vcrgen.scorer.join import NOT_ASKED, Join, Joined
 from vcrgen.scorer.predictions.output import MODES
@@ -44,7 +44,7 @@ def is_question_set(data: Path) -> bool:
         return False
 
 
-class ItemResult(NamedTuple):
+class ItemOutcome(NamedTuple):
     """What became of one item in one cell."""
 
     scores: Sequence[float]
@@ -59,7 +59,7 @@ class FoundItem(NamedTuple):
     lang: str
     view: View
     said: Sequence[Said]
-    result: ItemResult
+    result: ItemOutcome
 
 
 @dataclass
@@ -174,6 +174,27 @@ class ItemSession(AnySession):
         """What a signature says of how outputs are read."""
         return {"task": self.task.name, "protocol": self.protocol}
 
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """Languages, views, and the two ways to choose."""
+        return tuple(
+            f"{lang} {view} {way}" for lang in self.key.modes for view in self.task.board_views for way in _WAYS
+        )
+
+    def said(self, outputs: Outputs) -> Iterator[tuple[str, int, str]]:
+        """What each line chooses: by its output, and by its likelihoods. Other words for one choice are no other file."""
+        lines, _ = self._lines(self._join(), opened(outputs))
+        for (lang, view), here in lines.items():
+            for row, said in here.said.items():
+                options = self.key.question(row).questions[lang].options
+                for each in said:
+                    if each.rotation == 0 and each.output is not None:
+                        choice = read_choice(each.output, options, protocol=self.protocol).choice
+                        yield f"{lang} {view} output", row, _letter(choice)
+                    if each.logprobs is not None:
+                        means = [sum(tokens) / len(tokens) for tokens in each.logprobs]
+                        yield f"{lang} {view} likelihood", row, _letter(likeliest(means))
+
     def warm(self) -> None:
         """All is in memory already."""
 
@@ -232,7 +253,7 @@ class ItemSession(AnySession):
 
     def _scored(
         self, lines: Mapping[tuple[str, View], ItemLines], problems: Counter[str]
-    ) -> Iterator[tuple[tuple[str, View], Iterator[ItemResult | None]]]:
+    ) -> Iterator[tuple[tuple[str, View], Iterator[ItemOutcome | None]]]:
         """Of each cell all items in their order; None for one that is not complete in the language."""
         for (lang, view), here in lines.items():
             blind = lines.get((lang, View.BLIND)) if view is View.IMAGE else None
@@ -240,7 +261,7 @@ class ItemSession(AnySession):
 
     def _results(
         self, lang: str, here: ItemLines, blind: ItemLines | None, problems: Counter[str]
-    ) -> Iterator[ItemResult | None]:
+    ) -> Iterator[ItemOutcome | None]:
         asked = here.asked(blind)
         for row, item in enumerate(self.key.questions):
             question = item.questions.get(lang)
@@ -265,11 +286,11 @@ class ItemSession(AnySession):
                 if asked.logprobs and not any(each.logprobs for each in said):
                     problems["no_likelihoods"] += 1
             outcome = _outcome(scored, asked, bool(said), here.nothing.get(row))
-            yield ItemResult(scored.scores, outcome, scored.reading.choice if scored.reading else None)
+            yield ItemOutcome(scored.scores, outcome, scored.reading.choice if scored.reading else None)
 
     def _keep(
         self, evidence: EvidenceWriter, run: str, model: str | None, row: int, cell: tuple[str, View],
-        result: ItemResult, signature: str,
+        result: ItemOutcome, signature: str,
     ) -> None:  # fmt: skip
         item = self.key.question(row)
         choice = None if result.choice is None else LETTERS[result.choice]
@@ -291,6 +312,13 @@ class ItemSession(AnySession):
             where = f"{cell.view.label}, {cell.variant}"
             if missing := cell.counts.get("missing", 0):
                 yield f"{where}: {missing} of {cell.units} items have no output; they count as wrong."
+
+
+_WAYS = ("output", "likelihood")
+
+
+def _letter(choice: int | None) -> str:
+    return "" if choice is None else LETTERS[choice]
 
 
 _OUTCOMES = {

@@ -1,0 +1,32 @@
+"""The examples of docs/bloom-scores.md are true, and its commands run."""
+
+import re
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from vcrgen.bloom.maker import build_questions
+from vcrgen.config import BloomOptions
+
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "bloom-scores.md"
+
+
+def test_every_example_holds() -> None:
+    blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
+    names: dict[str, Any] = {}
+    for block in blocks:
+        exec(compile(block, str(PAGE), "exec"), names)
+    assert len(blocks) == 8
+
+
+def test_every_command_runs(run: Callable[..., tuple[int, str, str]], serve: Any, faults: Any) -> None:
+    build_questions(BloomOptions(items=25), Path("data/my-bloom"))
+    server = serve(lambda call: faults.Answer(text="A"))
+    blocks = re.findall(r"```bash\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
+    commands = [line for block in blocks for line in block.splitlines()]
+    for command in commands:
+        program, *words = shlex.split(command.replace("http://127.0.0.1:8000/v1", server.url))
+        code, out, err = run(*words)
+        assert program == "vcrgen" and code == 0, (command, out, err)
+    assert len(commands) == 3 and len(server.calls) == 50 and "| en | always A |" in Path("blind.md").read_text("utf-8")
