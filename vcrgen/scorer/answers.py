@@ -58,7 +58,7 @@ def load_answers(
     remote = remote_url(data.as_posix())
     if not remote and not data.exists():
         raise AnswerError(f"{data} does not exist; --data takes a dataset's folder, a Parquet file or a JSONL key.")
-    if folder := None if remote else next(filter(is_key, (data, data / "key")), None):
+    if folder := hidden_folder(data):
         key = _hidden(folder, mode, split, limit, asked)
     elif part:
         raise AnswerError(f"{data} has no parts; only the key of a hidden set is divided into {' and '.join(PARTS)}.")
@@ -87,6 +87,11 @@ def load_answers(
     if not key.hidden:  # whose commitment stands for the answers, and tells nothing of them
         facts["answers"] = key.questions.digest[:8]
     return replace(key, facts=facts)
+
+
+def hidden_folder(data: Path) -> Path | None:
+    """The folder of the key of a hidden set, in a place that holds one; None for every other place."""
+    return None if remote_url(data.as_posix()) else next(filter(is_key, (data, data / "key")), None)
 
 
 def chosen_questions(

@@ -369,9 +369,9 @@ def open_session(data: Path, options: Options) -> AnySession:
     Raises:
         VcrgenError: The answers cannot be read, or an option is wrong.
     """
-    from vcrgen.scorer.choices.session import ItemSession, is_question_set
+    from vcrgen.scorer.choices.session import ItemSession, has_items
 
-    return ItemSession(data, options) if is_question_set(data) else Session(data, options)
+    return ItemSession(data, options) if has_items(data) else Session(data, options)
 
 
 def score(

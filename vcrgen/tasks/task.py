@@ -177,8 +177,8 @@ QUESTIONS = ScoredTask(
     size="{units:,} questions",
     basis="{units:,} questions",
     how=(
-        "Of a question set the scorer reads which of the four options an output chooses (protocol bloom-v1). RAE is the "
-        "share of questions with the right one; who guesses has 25 %. LBS takes the option with the highest mean "
+        "Of a question set the scorer reads which of the four options an output chooses (protocol bloom-v1). RAE is "
+        "the share of questions with the right one; who guesses has 25 %. LBS takes the option with the highest mean "
         "log-probability of a token, where a file has log-probabilities."
     ),
     # Two models that are right on nine of ten questions agree on most of them: only files that differ in hardly any

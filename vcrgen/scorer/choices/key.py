@@ -155,14 +155,14 @@ class Divisions:
     """Items by level, by subcategory and by leaf; each label is a whole path, as names of leaves are not unique."""
 
     def __init__(self, items: Items, paths: Sequence[str]) -> None:
-        """``paths`` has the leaves in the order of the taxonomy; those that it lacks come last, in the items' order."""
+        """``paths`` has the leaves in the order of the taxonomy; those that it lacks come last, by the alphabet."""
         import numpy as np
 
         self._properties = []
         for depth, by in enumerate(WAYS, start=1):
             codes = [_upper(item.path, depth) for item in items]
             there = set(codes)
-            order = dict.fromkeys(_upper(path, depth) for path in (*paths, *(item.path for item in items)))
+            order = dict.fromkeys(_upper(path, depth) for path in (*paths, *sorted(item.path for item in items)))
             labels = {label: number for number, label in enumerate(label for label in order if label in there)}
             # A division with more labels than codes is none.
             if len(labels) < NO_LABEL:

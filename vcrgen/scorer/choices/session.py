@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from vcrgen.config import ScoreOptions
-from vcrgen.dataset.manifest import read_manifest
+from vcrgen.dataset.key import read_key
 from vcrgen.dataset.views import View
-from vcrgen.errors import DatasetError, PredictionError, ScoreError
-from vcrgen.scorer.answers import choose_split, chosen_questions
-from vcrgen.scorer.choices.answers import divisions_of, items_of, key_of
+from vcrgen.errors import PredictionError, ScoreError, VcrgenError
+from vcrgen.scorer.answers import hidden_folder
+from vcrgen.scorer.choices.answers import divisions_of, load_items
 from vcrgen.scorer.choices.grammar import ReadingKind, read_choice
 from vcrgen.scorer.choices.item import Asked, Said, ScoredItem, score_item
 from vcrgen.scorer.choices.key import ItemKey, KeyItem
@@ -25,23 +25,21 @@ from vcrgen.scorer.records import Prediction
 from vcrgen.scorer.results import CellResult, RunResult
 from vcrgen.scorer.run import AnySession, Outputs, Run, opened, run_name
 from vcrgen.scorer.tally import Cell, Properties
-from vcrgen.storage import open_folder
 from vcrgen.tasks.bloom import LETTERS, TASK
-from vcrgen.tasks.opening import open_any
+from vcrgen.tasks.opening import is_question_set
 from vcrgen.tasks.task import QUESTIONS
 
 if TYPE_CHECKING:
     from vcrgen.stats.arrays import Ints
 
 
-def is_question_set(data: Path) -> bool:
-    """Whether a folder, on a disk or in an object store, holds a question set; its manifest says so."""
-    if data.is_file():
-        return False
+def has_items(data: Path) -> bool:
+    """Whether a place holds a question set, or the key of a hidden one."""
+    folder = hidden_folder(data)
     try:
-        return read_manifest(open_folder(data.as_posix())).task == TASK
-    except DatasetError:
-        return False
+        return read_key(folder).task == TASK if folder else not data.is_file() and is_question_set(data.as_posix())
+    except VcrgenError:
+        return False  # whoever reads the key says what is wrong
 
 
 class ItemOutcome(NamedTuple):
@@ -155,13 +153,7 @@ class ItemSession(AnySession):
             known = " or ".join(MODES)
             raise ScoreError(f"--mode ({known}) is of covered texts; of a question set choose --lang and --view.")
         self._check_options("protocol", self.protocol, self.task.protocols)
-        dataset = choose_split(open_any(data), options.split)
-        items = items_of(dataset)
-        asked, subset = chosen_questions(options.subset, data, items)
-        key = key_of(dataset, items, asked=asked, lang=options.lang)
-        facts = {"lang": key.lang, "data": dataset.built.signature.short, "split": "+".join(dataset.splits)}
-        facts |= {"subset": subset} if subset else {}
-        self.key = replace(key, facts={**facts, "answers": key.questions.digest[:8]})
+        self.key = load_items(data, split=options.split, subset=options.subset, lang=options.lang)
         self.properties = divisions_of(self.key)
 
     @property
@@ -182,7 +174,7 @@ class ItemSession(AnySession):
         )
 
     def said(self, outputs: Outputs) -> Iterator[tuple[str, int, str]]:
-        """What each line chooses: by its output, and by its likelihoods. Other words for one choice are no other file."""
+        """What each line chooses, by its output and by its likelihoods; other words for one choice are the same."""
         lines, _ = self._lines(self._join(), opened(outputs))
         for (lang, view), here in lines.items():
             for row, said in here.said.items():
