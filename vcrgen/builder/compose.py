@@ -1,6 +1,7 @@
 """From a pair and its covers to the images that show them."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache, partial
 from typing import TypeVar
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy.typing as npt
 from vcrgen.builder.bands import Band, Pixels, stack_bands, white_band
 from vcrgen.builder.records import Distractors, PairImages, Parts, Prepared
 from vcrgen.records import Span
-from vcrgen.typeset.cover import CoverRule, cover_spans, keep_clear, span_cells
+from vcrgen.typeset.cover import CoverRule, cover_spans, keep_clear, other_ink, span_cells
 from vcrgen.typeset.records import WHITE, Box, Cover, CoveredSpan
 from vcrgen.typeset.render import cover_strip, render_strip
 
@@ -24,6 +25,7 @@ def draw_parts(prepared: Prepared, spans: Iterable[Span]) -> Parts:
         photo=Band(np.asarray(prepared.image)),
         strip=render_strip(prepared.layout),
         layout=prepared.layout,
+        others=cache(partial(other_ink, layout=prepared.layout)),
         cells={span: span_cells(span, prepared.layout) for span in spans},
     )
 
@@ -47,7 +49,7 @@ def compose_images(
         distractors: Covers that hide no text.
         finish: What is done to each finished image, which it gets in RGB with its name, before it is encoded.
     """
-    spans = cover_spans(rules, parts.cells, parts.strip, parts.layout)
+    spans = cover_spans(rules, parts.cells, parts.strip, parts.others)
     covers = [cover for span in spans for cover in span.covers]
     on_photo, on_paper = _distract(distractors, parts, covers) if distractors else ([], [])
     photo = Band(cover_strip(parts.photo.pixels, on_photo)) if on_photo else parts.photo

@@ -33,7 +33,7 @@ def encode_image(bands: Sequence[Band], image_format: ImageFormat, note: str | N
 def encode_mask(mask: npt.NDArray[np.bool_]) -> bytes:
     """A PNG of one bit a pixel, white where the mask is true."""
     buffer = io.BytesIO()
-    Image.fromarray(mask).save(buffer, "PNG")
+    Image.fromarray(mask).save(buffer, "PNG", compress_level=1)
     return buffer.getvalue()
 
 

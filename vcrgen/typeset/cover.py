@@ -1,7 +1,7 @@
 """Which pixels of the strip hide a span, and how much of its ink they leave."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -131,7 +131,10 @@ def _stretches(line: Line, start: int, end: int) -> list[tuple[int, int]]:
 
 
 def cover_spans(
-    rules: Mapping[Span, CoverRule], cells: Mapping[Span, tuple[Box, ...]], strip: Gray, layout: Layout
+    rules: Mapping[Span, CoverRule],
+    cells: Mapping[Span, tuple[Box, ...]],
+    strip: Gray,
+    others: Callable[[Span], Gray],
 ) -> tuple[CoveredSpan, ...]:
     """Cover spans, each by its own rule, and measure what is left of them.
 
@@ -142,7 +145,7 @@ def cover_spans(
         rules: The spans in reading order, each with the rule of its cover.
         cells: The places that show each of them, as :func:`span_cells` gives them.
         strip: The uncovered strip, 255 = white.
-        layout: What the strip shows.
+        others: The other ink of a span, as :func:`other_ink` gives it.
     """
     ink = WHITE - strip
     taken = np.zeros(strip.shape, dtype=bool)
@@ -150,10 +153,10 @@ def cover_spans(
     for span, rule in rules.items():
         covers = [rule.cover(cell) for cell in cells[span]]
         if any(cover.mask is not None for cover in covers):
-            others = other_ink(span, layout) > 0
+            text = others(span) > 0
             for number, cover in enumerate(covers):
                 if cover.mask is not None:
-                    covers[number] = cover = keep_clear(cover, taken | others)
+                    covers[number] = cover = keep_clear(cover, taken | text)
                     taken[cover.box.area] |= cover.mask
         spans.append(measure_cover(span, cells[span], covers, ink))
     return tuple(spans)
