@@ -213,6 +213,26 @@ class HiddenOptions(Options):
         return self
 
 
+class BloomOptions(Options):
+    """What the built-in maker of question sets is asked for."""
+
+    items: int = option(300, "Items in the set; as many for each leaf.", short="-n", ge=1, le=100_000)
+    seed: int = option(0, "Other numbers give other pictures and questions.", ge=0, le=1_000_000)
+
+
+class BloomImportOptions(Options):
+    """How a file of somebody else's becomes a question set."""
+
+    images: Path | None = option(None, "Folder that paths of pictures lead into.", shown="that of the file")
+    image_column: str | None = option(None, "Column of the picture: a path, an address, or base64.", shown="image ...")
+    fetch: bool = option(False, "Fetch pictures whose address begins with https.", names="--fetch")
+    lang: str = option("en", "Language of a column that names none.", short="-l", pattern="[a-z]{2,3}")
+    taxonomy: Path | None = option(None, "CSV with level, subcategory and leaf.", shown="BloomBench's 106 leaves")
+    keep: tuple[str, ...] = option(
+        (), "Keep items in spite of wrong_script, numbers_differ or points_at_options; may be repeated."
+    )
+
+
 class ScoreOptions(Options):
     """How outputs are scored; what depends on the protocol is its own choice where it is None."""
 
@@ -270,20 +290,35 @@ class PredictOptions(Options):
         False, "Run Python code that comes with the model, if it needs it.", names="--trust-remote-code", panel=HERE
     )
 
-    view: Literal["stacked", "tei", "both", "text"] = option(
-        "stacked", "stacked (VI+TEI), tei, both, or text: no picture, but the words around the gaps."
+    view: Literal["stacked", "tei", "both", "text", "image", "blind"] | None = option(
+        None,
+        "stacked (VI+TEI), tei, both, or text: no picture, but the words around the gaps. Of a question set: image, "
+        "blind (the question without its picture), or both.",
+        shown="stacked, or image",
     )
     mode: str | None = option(None, "Only this mode.", shown="all")
     split: str | None = option(None, "Only this split.", shown="all")
     limit: int | None = option(None, "Only the first N questions.", shown="all", ge=1)
+    lang: str | None = option(None, "Of a question set: only this language.", shown="all")
+    rotations: int = option(
+        1, "Of a question set: 4 to ask each question with its options in four orders; or 1.", ge=1, le=4
+    )
     canary: bool = option(
         False, "Instead of pictures, ask for the canary of a hidden set, in five ways.", names="--canary"
     )
-    preset: Literal["paper-closed", "vlmevalkit", "lmms-eval"] | None = option(
-        None, "Ask as was done for published scores: paper-closed, vlmevalkit or lmms-eval."
+    preset: Literal["paper-closed", "vlmevalkit", "lmms-eval", "bloombench"] | None = option(
+        None,
+        "Ask as was done for published scores: paper-closed, vlmevalkit or lmms-eval; of a question set, bloombench.",
     )
     param: tuple[str, ...] = option((), "KEY=JSON: a parameter of the request; null takes one away. Repeatable.")
-    answers: bool = option(False, "Ask for log-probabilities of the right answers, too.", names="--answers")
+    answers: bool = option(
+        False,
+        "Ask for log-probabilities of the right answers, too; of a question set, of every option's text.",
+        names="--answers",
+    )
+    letters: bool = option(
+        False, "Of a question set: ask for log-probabilities of the labels A to D, too.", names="--letters"
+    )
 
     @model_validator(mode="after")
     def _options_fit(self) -> Self:
@@ -298,10 +333,12 @@ class PredictOptions(Options):
             extra = type(self).model_fields[name].json_schema_extra
             if isinstance(extra, dict) and extra["panel"] == panel:
                 raise ValueError(f"--{name.replace('_', '-')} belongs to {other}")
-        if self.canary and (self.view != "stacked" or self.mode or self.split or self.limit or self.answers):
+        if self.canary and (self.view or self.mode or self.split or self.limit or self.answers):
             raise ValueError(
                 "--canary asks about no picture, so leave out --view, --mode, --split, --limit and --answers"
             )
+        if self.rotations not in (1, 4):
+            raise ValueError("--rotations is 1 or 4: a question that is asked in some of the orders says little")
         if self.max_cost is not None and self.price is None:
             raise ValueError("--max-cost needs --price IN,OUT, the prices of a million tokens")
         _ = self.prices, self.parameters

@@ -22,7 +22,8 @@ class DatasetKind:
     features: Mapping[str, Any]
     notes: Mapping[str, str]  # what each column holds, for people; in Markdown
     identifier: str  # the column with the id of a row; where it holds whole numbers, they are read as texts
-    answers: str  # the column with the list of texts that a model is to give
+    answers: str  # the column with what a model is to give: a list of texts, or the letter of an option
+    task: str | None = None  # what manifests call it; None for the task that they do not name
     # What a model reads where no image is shown: of a row, with the columns below, in the language of a code. A
     # ValueError where the row does not hold it. None for a task that cannot be asked without images.
     words: Callable[[Mapping[str, Any], str], str] | None = None

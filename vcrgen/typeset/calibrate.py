@@ -212,10 +212,10 @@ def _ink_above_each_row(shaper: Shaper, windows: Iterable[Glyphs]) -> Floats:
 
     def profile(glyph: Glyph) -> Floats:
         if glyph not in profiles:
-            profiles[glyph] = _row_ink(shaper.chain, glyph)
+            profiles[glyph] = _row_ink(shaper, glyph)
         return profiles[glyph]
 
-    nothing = np.zeros(shaper.chain.line_height)
+    nothing = np.zeros(shaper.line_height)
     ink = np.array([np.sum([nothing, *(profile(placed.glyph) for placed in window)], axis=0) for window in windows])
     ink = ink[ink.sum(axis=1) > 0]
     above = np.pad(np.cumsum(ink, axis=1), ((0, 0), (1, 0)))
@@ -223,12 +223,12 @@ def _ink_above_each_row(shaper: Shaper, windows: Iterable[Glyphs]) -> Floats:
     return shares
 
 
-def _row_ink(chain: FontChain, glyph: Glyph) -> Floats:
+def _row_ink(shaper: Shaper, glyph: Glyph) -> Floats:
     """A glyph's ink in each row of a line; what stands outside of the line is not hidden by its cover."""
-    rows = np.zeros(chain.line_height)
+    rows = np.zeros(shaper.line_height)
     if glyph.ink.size:
-        top = chain.baseline + glyph.y
-        first, stop = max(0, -top), min(len(glyph.ink), chain.line_height - top)
+        top = shaper.baseline + glyph.y
+        first, stop = max(0, -top), min(len(glyph.ink), shaper.line_height - top)
         rows[top + first : top + stop] = glyph.ink[first:stop].sum(axis=1, dtype=np.int64)
     return rows
 

@@ -12,9 +12,10 @@ from vcrgen.typeset.basic import BasicShaper
 from vcrgen.typeset.calibrate import Calibration, calibrate
 from vcrgen.typeset.cover import ROWS
 from vcrgen.typeset.fonts import FontChain
+from vcrgen.typeset.joined import JoinedShaper
 from vcrgen.typeset.shaping import Shaper
 
-SHAPERS: Mapping[str, type[Shaper]] = {"basic": BasicShaper}
+SHAPERS: Mapping[str, type[Shaper]] = {"basic": BasicShaper, "joined": JoinedShaper}
 """What the row of a language calls a shaper, and its class."""
 
 
