@@ -66,7 +66,7 @@ def test_distractors_stand_where_no_text_is(datasets: dict[str, Path]) -> None:
         assert not (added[more["strip_y"] :] & (gray(plain, "only_it_image_small") < 255)).any()
         assert all(box["y1"] < more["strip_y"] or box["y0"] >= more["strip_y"] for box in more["distractors"])
         on_paper += sum(box["y0"] >= more["strip_y"] for box in more["distractors"])
-    assert on_paper >= 4
+    assert on_paper >= 3
 
 
 def test_rows_are_laid_over_the_picture_only(datasets: dict[str, Path]) -> None:

@@ -63,9 +63,11 @@ def compose_images(
     def image(name: str, *bands: Band) -> T:
         return encode(bands if finish is None else (Band(finish(stack_bands(bands), name)),))
 
-    mask = np.zeros((photo.height + gap.height + small.height, photo.width), dtype=bool)
-    for top, shown in ((strip_y, [*covers, *on_paper]), (photo_y, on_photo)):
-        mark_hidden(mask[top:], shown)
+    mask = None
+    if any(cover.mask is not None for cover in covers):
+        mask = np.zeros((photo.height + gap.height + small.height, photo.width), dtype=bool)
+        mark_hidden(mask[strip_y:], [*covers, *on_paper])
+        mark_hidden(mask[photo_y:], on_photo)
     return PairImages(
         stacked=image("stacked", *((small, gap, photo) if strip_first else (photo, gap, small))),
         only_it=image("only_it", white_band(above, photo.width), small, white_band(below, photo.width)),
@@ -73,7 +75,7 @@ def compose_images(
         spans=spans,
         distractors=tuple(_lower(cover.box, photo_y) for cover in on_photo)
         + tuple(_lower(cover.box, strip_y) for cover in on_paper),
-        cover_mask=mask if any(cover.mask is not None for cover in covers) else None,
+        cover_mask=mask,
         strip_y=strip_y,
         only_it_strip_y=above,
     )
