@@ -78,18 +78,22 @@ def _whole_clusters(span: Span, layout: Layout) -> tuple[int, int]:
 
 
 def other_ink(span: Span, layout: Layout) -> Gray:
-    """Darkness of the text in and next to the lines of a span, the span's own glyphs left out; as large as the strip.
+    """Darkness of the text around a span, the span's own glyphs left out; as large as the strip.
 
-    Text that is further away is not drawn: no cover reaches it.
+    Text that is more than the height of a line away is not drawn: no cover reaches it.
     """
     first, last = _whole_clusters(span, layout)
-    near = [index for index, line in enumerate(layout.lines) if max(first, line.start) < min(last, line.end)]
-    lines = [
-        replace(line, glyphs=tuple(glyph for glyph in line.glyphs if not (glyph.start < last and first < glyph.end)))
-        if near[0] - 1 <= index <= near[-1] + 1
-        else replace(line, glyphs=())
-        for index, line in enumerate(layout.lines)
-    ]
+    height, cells = layout.line_height, span_cells(span, layout)
+    lines = []
+    for index, line in enumerate(layout.lines):
+        near = [(c.x0 - height - line.x, c.x1 + height - line.x) for c in cells if abs(c.y0 - index * height) <= height]
+        glyphs = (
+            placed
+            for placed in line.glyphs
+            if not (placed.start < last and first < placed.end)
+            and any(x0 <= placed.pen + placed.glyph.right and placed.pen <= x1 for x0, x1 in near)
+        )
+        lines.append(replace(line, glyphs=tuple(glyphs)))
     return WHITE - render_strip(replace(layout, lines=tuple(lines)))
 
 
