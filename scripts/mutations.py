@@ -118,7 +118,7 @@ MUTATIONS: tuple[Mutation, ...] = (
     M("occlusions", "a row counts as any other", "np.repeat(np.asarray(rows), ", "np.repeat(np.ones(len(rows)), ", "occlusions"),
     M("cover", "other text is not kept clear", "text = others(span) > 0", "text = others(span) > 255", "occlusions"),
     M("distract", "nearer to each other", "APART = 0.3", "APART = 0.2", "occlusions"),
-    M("degrade", "another small size", "Image.Resampling.BOX", "Image.Resampling.BILINEAR", "occlusions"),
+    M("degrade", "another small size", "resize(small, Image.Resampling.BOX)", "resize(small, Image.Resampling.BILINEAR)", "occlusions"),
     M("calibrate", "balance does not count", "ink + abs(balance - target.above)", "ink", "calibration"),
     M("calibrate", "another tolerance", "TOLERANCE_SMALL, TOLERANCE = 0.05, 0.03", "TOLERANCE_SMALL, TOLERANCE = 0.04, 0.03",
       "calibration"),
