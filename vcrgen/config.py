@@ -146,7 +146,7 @@ class BuildConfig(Options):
     @field_validator("degrade")
     @classmethod
     def _degrade_parses(cls, value: str | None) -> str | None:
-        return value and ",".join(f"{name}={amount:g}" for name, amount in parse_degradations(value))
+        return None if value is None else ",".join(f"{name}={amount:g}" for name, amount in parse_degradations(value))
 
     @model_validator(mode="after")
     def _splits_parse(self) -> Self:

@@ -643,6 +643,37 @@ def other_files(bench: Bench) -> Any:
     return {"files": found, "webp": webp}
 
 
+@golden("occlusions", *BYTES)
+def occlusions(bench: Bench) -> Any:
+    """Covers that are not rows: their sizes, their pixels, and a build with all that can be done to images."""
+    from vcrgen.text.languages import LANGUAGES
+    from vcrgen.typeset.cover import seeded
+    from vcrgen.typeset.fonts import default_chain
+    from vcrgen.typeset.occlusions import OCCLUSIONS
+    from vcrgen.typeset.records import Box
+    from vcrgen.typeset.style import make_style
+
+    found: dict[str, Any] = {}
+    for kind in OCCLUSIONS:
+        for lang in ("en", "zh"):
+            row = LANGUAGES[lang]
+            style = make_style(row, default_chain(row.fonts, size=20), width=300, max_height=900, cover=kind)
+            for mode, calibration in style.covers.items():
+                cover = seeded(calibration.rule, 7).cover(Box(31, 44, 170, 66))
+                shade = cover.shade if isinstance(cover.shade, int) else digest(cover.shade.tobytes())
+                assert cover.mask is not None
+                found[f"{calibration.rule.name} {lang} {mode}"] = (
+                    f"leaves {calibration.visible:.3f} ({calibration.low:.3f}-{calibration.high:.3f}), "
+                    f"pixels {digest(cover.mask.tobytes())}, shade {shade}"
+                )
+    degrade = "jpeg=40,blur=1,lowres=0.5,camera=0.3"
+    built = bench.build("stained", "samples:3", mode="hard", cover="stain", distractors=2, degrade=degrade)
+    images = ("stacked_image", "only_it_image", "only_it_image_small", "cover_mask")
+    found["images"] = {row[name]["path"]: of_image(row[name]["bytes"]) for _, row in rows_of(built) for name in images}
+    found["distractors"] = [row["distractors"] for _, row in rows_of(built)]
+    return found | {"files": of_files(built)}
+
+
 @golden("config")
 def config(bench: Bench) -> Any:
     """Every option of a build with its default, and the hash that a configuration goes by."""
