@@ -21,6 +21,7 @@ _CLOSING = r"\p{lb=CL}\p{lb=CP}\p{lb=EX}\p{lb=IS}\p{lb=SY}"
 _BREAK = regex.compile(
     rf"""
     (?<=\s)(?=\S) (?<!\p{{lb=OP}}\s+) (?![{_CLOSING}])
+      (?! (?<=[\p{{lb=CL}}\p{{lb=CP}}]\s+) [\p{{lb=NS}}\p{{lb=CJ}}] )
     | (?<=\S)(?=\S)
     (?<! [\p{{lb=OP}}\p{{lb=QU}}\p{{lb=GL}}\p{{lb=WJ}}\p{{lb=ZWJ}}] )
     (?! [{_CLOSING}\p{{lb=NS}}\p{{lb=CJ}}\p{{lb=IN}}\p{{lb=BA}}\p{{lb=HY}}] )
