@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -32,6 +33,18 @@ def built(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     folder = tmp_path_factory.mktemp(request.param) / "data"
     build("samples:6", out=folder, lang=request.param, mode="hard")
     return request.param, folder
+
+
+def commands() -> list[str]:
+    """The commands of docs/languages.md."""
+    text = (Path(__file__).parents[2] / "docs" / "languages.md").read_text("utf-8")
+    return re.findall(r"^(vcrgen .*)", text, re.MULTILINE)
+
+
+@pytest.mark.parametrize("command", commands())
+def test_the_commands_of_the_docs(run: Run, command: str) -> None:
+    code, _, err = run(*shlex.split(command, comments=True)[1:])
+    assert code == 0, err
 
 
 def rows(folder: Path) -> list[dict[str, Any]]:
