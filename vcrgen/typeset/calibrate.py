@@ -27,7 +27,7 @@ from vcrgen.typeset.render import render_strip
 from vcrgen.typeset.shaping import Shaper, line_length
 
 # Units of a line that are about as long as a span of five tokens: the sample is cut into such windows.
-WINDOW = {"word": 5, "character": 8}
+WINDOW = {"word": 5, "character": 8, "uax14": 8}
 MAX_WINDOWS = 512
 # How far the median may be from the target: whole rows allow no better in small type.
 SMALL_LINE = 30  # px
