@@ -120,7 +120,7 @@ def open_pictures(dataset: Dataset, choice: Choice, *, answers: bool = False) ->
 
     def stream() -> Iterator[Picture]:
         for part in parts:
-            for number, row_number, place, row in _numbered_rows(part, columns, optional, choice.limit):
+            for number, row_number, place, row in numbered_rows(part, columns, optional, choice.limit):
                 question_id, lang = _question(row, place, guess)
                 mode = next(iter(part.modes), row.get("mode"))
                 order = dataset.modes.index(part.modes[0]) if part.modes else 0, files[part.files[number].path]
@@ -187,7 +187,7 @@ def _shown(
     return None, question, missing if path else "the dataset holds no image"
 
 
-def _numbered_rows(
+def numbered_rows(
     part: Dataset, columns: list[str], optional: list[str], limit: int | None
 ) -> Iterator[tuple[int, int, str, Mapping[str, Any]]]:
     """The first rows of a part, each with the number of its file, its own number in it, and its place in words."""

@@ -24,11 +24,12 @@ from vcrgen.scorer.predictions.output import MODES
 from vcrgen.scorer.records import UNSTATED, Outcome, Question, SpanMatch
 from vcrgen.scorer.results import CellResult, RunResult
 from vcrgen.scorer.scorer import LONGEST_OUTPUT, ScoredOutput, Scorer, make_scorer, unanswered
-from vcrgen.scorer.statistics import summarise, view_differences
+from vcrgen.scorer.statistics import contrasts, summarise
 from vcrgen.scorer.tally import Tally
 from vcrgen.signature import Signature
 from vcrgen.stats.bootstrap import RESAMPLES
 from vcrgen.stats.intervals import METHOD
+from vcrgen.tasks.task import RESTORATION
 from vcrgen.work.processes import results
 
 Options = ScoreOptions
@@ -78,8 +79,10 @@ class Session:
         VcrgenError: The answers cannot be read, or an option is wrong.
     """
 
+    task = RESTORATION
+
     def __init__(self, data: Path, options: Options) -> None:
-        for name, value, known in (("mode", options.mode, MODES), ("view", options.view, list(View))):
+        for name, value, known in (("mode", options.mode, MODES), ("view", options.view, self.task.views)):
             if value is not None and value not in known:
                 raise ScoreError(f"Unknown {name} {value!r}; known: {', '.join(known)}.")
         self.options = options
@@ -152,7 +155,7 @@ class Session:
         for cell, rows in tally.missing():
             for row in rows.tolist() if evidence.wanted else ():
                 matches = unanswered(self.key.question(row).answers, Outcome.MISSING)
-                evidence.add(name, model, self._id(row), cell.mode, cell.view, matches, str(signature))
+                evidence.add(name, model, self._id(row), cell.variant, cell.view, matches, str(signature))
         # Problems that only show when outputs and answers are tokenised.
         if empty := sum(cell.counts[Outcome.EMPTY.value] for cell in tally.cells.values()):
             join.counts["empty"] = empty
@@ -173,8 +176,9 @@ class Session:
             format=" + ".join(dict.fromkeys(file.format for file in run)),
             lang=self.key.lang,
             signature=signature,
+            task=self.task,
             cells=tuple(cells),
-            differences=view_differences(cells, resamples),
+            differences=contrasts(self.task, resamples),
             problems=_problems(join),
             notes=tuple(self._notes(run, cells)),
             resamples=resamples,
@@ -230,7 +234,7 @@ class Session:
 
     def _join(self) -> Join:
         view = self.options.view
-        return Join(self.key, self.options.mode, View(view) if view is not None else None)
+        return Join(self.key, self.task, self.options.mode, View(view) if view is not None else None)
 
     def _read(self, run: Run) -> Join:
         """The run's outputs joined and counted, and not scored."""
@@ -256,15 +260,15 @@ class Session:
         recorded, used = self.key.segmenter, self.scorer.segmenter.name
         if recorded is not None and recorded != used:
             yield f"The dataset's spans were chosen with the segmenter {recorded}; these scores use {used}."
-        if len(self.key.modes) > 1 and any(cell.mode == UNSTATED for cell in cells):
+        if len(self.key.modes) > 1 and any(cell.variant == UNSTATED for cell in cells):
             yield (
                 "The outputs do not say their mode, and the dataset has both: the scores are the same for either, but "
                 "not labelled, and visible ink is left out. Name it with --mode."
             )
         for cell in cells:
-            where = f"{cell.view.label}, {cell.mode}"
+            where = f"{cell.view.label}, {cell.variant}"
             if missing := cell.counts.get("missing", 0):
-                yield f"{where}: {missing} of {cell.images} questions have no output; they count as wrong."
+                yield f"{where}: {missing} of {cell.clusters} questions have no output; they count as wrong."
             if cut := cell.counts.get("cut", 0):
                 limit = self.scorer.max_tokens
                 yield f"{where}: {cut} outputs were cut after {limit} tokens (--max-output-tokens)."

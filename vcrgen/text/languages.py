@@ -51,7 +51,9 @@ class LanguageRow:
     segmenter: str
     pipeline: str  # ``module:function`` that makes the built-in spaCy pipeline from the row
     eligibility: str  # name and version of the built-in eligibility rules, for the signature
-    trained_pipeline: str  # the usual trained spaCy pipeline, which the published scorers use, too; empty if there is none
+    trained_pipeline: (
+        str  # the usual trained spaCy pipeline, which the published scorers use, too; empty if there is none
+    )
     fonts: tuple[str, ...]
     covers: Mapping[Mode, CoverTarget]
     # Name of the language whose covers these are, where no public dataset of its own could be measured. A target is a

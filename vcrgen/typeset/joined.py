@@ -145,7 +145,7 @@ class HarfBuzzFace:
         opened = hb.Face(hb.Blob.from_file_path(str(face.path)), face.index)
         self._font = hb.Font(opened)
         self._font.scale = (size * UNIT, size * UNIT)
-        self._rules = frozenset(hb.ot_layout_table_get_script_tags(opened, "GSUB"))
+        self._rules = frozenset(opened.get_table_script_tags("GSUB"))
         self._pen = hb.RasterDraw()
         self._pen.scale_factor = (UNIT, UNIT)
 

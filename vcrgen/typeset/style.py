@@ -10,6 +10,7 @@ from vcrgen.text.languages import LanguageRow
 from vcrgen.text.sample import calibration_sample
 from vcrgen.typeset.basic import BasicShaper
 from vcrgen.typeset.calibrate import Calibration, calibrate
+from vcrgen.typeset.cover import ROWS
 from vcrgen.typeset.fonts import FontChain
 from vcrgen.typeset.joined import JoinedShaper
 from vcrgen.typeset.shaping import Shaper
@@ -28,18 +29,18 @@ class Style:
     covers: Mapping[Mode, Calibration]  # what each mode hides in these fonts
 
 
-def make_style(language: LanguageRow, chain: FontChain, *, width: int, max_height: int) -> Style:
-    """The style of a language in some fonts.
+def make_style(language: LanguageRow, chain: FontChain, *, width: int, max_height: int, cover: str = ROWS) -> Style:
+    """The style of a language in some fonts, under a kind of cover.
 
     Raises:
-        FontError: The first font lacks letters of the language.
+        FontError: The first font lacks letters of the language, or covers of this kind cannot leave so much of it.
     """
     shaper = make_shaper(language, chain)
     return Style(
         width=width,
         max_height=max_height,
         shaper=shaper,
-        covers=calibrate(shaper, language, calibration_sample(language.code)),
+        covers=calibrate(shaper, language, calibration_sample(language.code), cover),
     )
 
 
