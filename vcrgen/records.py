@@ -23,6 +23,7 @@ class Reason(StrEnum):
     OTHER_SCRIPT = "other_script"
     SENSITIVE = "sensitive"
     NO_GLYPH = "no_glyph"
+    STACKED_MARKS = "stacked_marks"
     UNDECODABLE = "undecodable_image"
     TRUNCATED = "truncated_image"
     NO_FRAME = "no_frame"

@@ -19,7 +19,6 @@ from vcrgen.errors import FontError
 from vcrgen.records import Mode
 from vcrgen.text.languages import CoverTarget, LanguageRow
 from vcrgen.typeset.cover import ROWS, CoverRule, WhiteRows
-from vcrgen.typeset.fonts import FontChain
 from vcrgen.typeset.layout import line_units
 from vcrgen.typeset.occlusions import STEPS, Occlusion, last_step, occlusion_at
 from vcrgen.typeset.records import WHITE, Box, Glyph, Layout, Line, PlacedGlyph
@@ -143,7 +142,7 @@ class OcclusionCalibrator:
         self._kind, self._rows = kind, rows.rows
         self._type = f"{shaper.chain.faces[0].family} at {shaper.chain.size} px"
         windows = rows.windows[:: max(1, len(rows.windows) // DRAWN_WINDOWS)]
-        drawn = (_visible_by_size(kind, seed, window, shaper.chain, self._rows) for seed, window in enumerate(windows))
+        drawn = (_visible_by_size(kind, seed, window, shaper, self._rows) for seed, window in enumerate(windows))
         self._visible = np.array([shares for shares in drawn if shares is not None])  # windows x SIZES
 
     def nearest(self, target: CoverTarget) -> Calibration:
@@ -164,16 +163,16 @@ class OcclusionCalibrator:
         return Calibration(rule=rule, target=target.visible, visible=median, low=low, high=high, above=None)
 
 
-def _visible_by_size(kind: str, seed: int, window: Glyphs, chain: FontChain, rows: tuple[float, ...]) -> Floats | None:
+def _visible_by_size(kind: str, seed: int, window: Glyphs, shaper: Shaper, rows: tuple[float, ...]) -> Floats | None:
     """The share of a window's ink that an occlusion of each of :data:`SIZES` leaves; None where there is no ink."""
     line = Line(start=0, end=1, x=0, glyphs=window)
     layout = Layout(
-        text=" ", lines=(line,), width=line_length(window), line_height=chain.line_height, baseline=chain.baseline
+        text=" ", lines=(line,), width=line_length(window), line_height=shaper.line_height, baseline=shaper.baseline
     )
-    ink = WHITE - render_strip(layout)[: chain.line_height]
+    ink = WHITE - render_strip(layout)[: shaper.line_height]
     if not ink.any():
         return None
-    cell = Box(0, 0, layout.width, chain.line_height)
+    cell = Box(0, 0, layout.width, shaper.line_height)
     box, orders, _ = occlusion_at(kind, seed, cell)
     last = last_step(box, orders, cell, rows, SIZES)
     inside = orders[-box.y0 : cell.y1 - box.y0, -box.x0 : cell.x1 - box.x0]
