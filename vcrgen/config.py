@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from vcrgen.errors import ConfigError
 from vcrgen.files import canonical_json
-from vcrgen.records import Mode
+from vcrgen.records import LEAST_INK, MOST_INK, NAMED_MODES, Mode
 from vcrgen.resources import resource_dir
 from vcrgen.text.languages import LANGUAGES
 
@@ -93,7 +93,11 @@ class BuildConfig(Options):
     source_license: str | None = option(None, "Licence of the source, for the card.", max_length=200, panel=SOURCE)
 
     lang: str = option("en", "Language of the captions.", short="-l")
-    mode: Literal["easy", "hard", "both"] = option("both", "How much the covers hide.", short="-m")
+    mode: str = option(
+        "both",
+        "How much the covers hide: easy, hard, both, or shares of ink they leave, as ink=0.1,0.2,0.5.",
+        short="-m",
+    )
     mask: Literal["ngram", "nouns", "sentence", "percentage"] = option("ngram", "What is masked.", panel=TEXT)
     n: int = option(5, "Tokens of an n-gram.", ge=1, le=10, short="-n", panel=TEXT)
     max_share: float = option(0.5, "Masked tokens, at most, as a share of the caption's.", gt=0, le=1, panel=TEXT)
@@ -123,6 +127,16 @@ class BuildConfig(Options):
             raise ValueError(f"unknown language {value!r}; known: {', '.join(LANGUAGES)}")
         return value
 
+    @field_validator("mode")
+    @classmethod
+    def _known_mode(cls, value: str) -> str:
+        kind, _, shares = value.partition("=")
+        if kind == "ink":
+            return f"ink={','.join(f'{level.ink:.2f}' for level in _read_levels(shares))}"
+        if value not in (*NAMED_MODES, "both"):
+            raise ValueError(f"{value[:80]!r} is not easy, hard, both, or shares of ink by commas, as ink=0.1,0.2,0.5")
+        return value
+
     @field_validator("where")
     @classmethod
     def _where_has_a_value(cls, value: tuple[str, ...]) -> tuple[str, ...]:
@@ -138,8 +152,10 @@ class BuildConfig(Options):
 
     @property
     def modes(self) -> tuple[Mode, ...]:
-        """The modes to build, easy first."""
-        return (Mode.EASY, Mode.HARD) if self.mode == "both" else (Mode(self.mode),)
+        """The modes to build: easy first, levels as they rise."""
+        if self.mode.startswith("ink="):
+            return _read_levels(self.mode.removeprefix("ink="))
+        return NAMED_MODES if self.mode == "both" else (Mode(self.mode),)
 
     def published(self) -> dict[str, Any]:
         """The fields as JSON values, without names of local files."""
@@ -150,6 +166,21 @@ class BuildConfig(Options):
         values = self.published()
         del values["splits"]
         return hashlib.sha256(canonical_json(values).encode()).hexdigest()
+
+
+def _read_levels(text: str) -> tuple[Mode, ...]:
+    """The levels that ``--mode ink=...`` names, as they rise; a ValueError if it names none, or one twice."""
+    levels = []
+    for share in map(str.strip, text.split(",")):
+        if not re.fullmatch(r"0?\.\d\d?", share) or not LEAST_INK <= float(share) <= MOST_INK:
+            raise ValueError(
+                f"{share[:20]!r} is no share of ink to leave; give shares from {LEAST_INK} to {MOST_INK} with at most "
+                "two digits, as ink=0.1,0.25,0.5"
+            )
+        levels.append(Mode.of_ink(float(share)))
+    if len(set(levels)) < len(levels):
+        raise ValueError(f"ink={text[:80]} names a share twice")
+    return tuple(sorted(levels))
 
 
 class HiddenOptions(Options):
@@ -190,7 +221,7 @@ class ScoreOptions(Options):
     """How outputs are scored; what depends on the protocol is its own choice where it is None."""
 
     protocol: str = option("paper", "paper, vlmevalkit or lmms-eval (as those programs score).")
-    mode: str | None = option(None, "easy or hard: only outputs of this mode.")
+    mode: str | None = option(None, "Only outputs of this mode: easy, hard, ink-0.20, …")
     view: str | None = option(None, "stacked, tei, strip or text: what the model saw; only outputs of this view.")
     split: str | None = option(None, "Split of the dataset, or all.", shown="test, or the only one")
     subset: str | None = option(

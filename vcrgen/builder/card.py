@@ -9,6 +9,7 @@ import yaml
 
 from vcrgen.dataset.manifest import Manifest
 from vcrgen.reading import without_marks
+from vcrgen.records import NAMED_MODES
 from vcrgen.tasks.vcr import VCR, SplitStatistics
 from vcrgen.text.languages import BAND, LANGUAGES, LanguageRow
 
@@ -26,7 +27,7 @@ def dataset_card(manifest: Manifest, statistics: Statistics) -> str:
     row = LANGUAGES[manifest.config["lang"]]
     text = template.format(
         language=row.name,
-        modes=" and ".join(manifest.modes),
+        modes=" and ".join(filter(None, (", ".join(manifest.modes[:-1]), manifest.modes[-1]))),
         source=without_marks(manifest.source),
         licence=without_marks(manifest.config["source_license"] or "not stated"),
         mode=manifest.modes[-1],
@@ -36,9 +37,16 @@ def dataset_card(manifest: Manifest, statistics: Statistics) -> str:
         targets=borrowed_targets(row),
         manifest=manifest,
         drops=drops_table(manifest.drops),
-        columns="\n".join(f"| `{name}` | {note} |" for name, note in VCR.notes.items()),
+        columns="\n".join(f"| `{name}` | {note} |" for name, note in _notes(manifest).items()),
     )
     return f"---\n{_head(manifest)}---\n\n{text}"
+
+
+def _notes(manifest: Manifest) -> Mapping[str, str]:
+    """What each column holds."""
+    if set(manifest.modes) <= set(NAMED_MODES):
+        return VCR.notes
+    return {**VCR.notes, "mode": "the share of a span's ink that covers leave at this level, as in `ink-0.20`"}
 
 
 def borrowed_targets(row: LanguageRow) -> str:

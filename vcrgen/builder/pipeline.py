@@ -18,7 +18,7 @@ from vcrgen.builder.records import Pair, PairKeys, Prepared
 from vcrgen.builder.rows import pair_row
 from vcrgen.config import BuildConfig
 from vcrgen.errors import ImageProblem, PipelineError
-from vcrgen.records import Item, Mode, Reason, Reject, Span
+from vcrgen.records import NAMED_MODES, Item, Mode, Reason, Reject, Span
 from vcrgen.rng import rng_for
 from vcrgen.signature import Signature
 from vcrgen.text.languages import LANGUAGES
@@ -48,7 +48,10 @@ class Pipeline:
         self.language = LANGUAGES[config.lang]
         first = resolve_font(config.font) if config.font else None
         chain = default_chain(self.language.fonts, size=config.font_size, first=first)
-        self.style = make_style(self.language, chain, width=config.width, max_height=config.max_height)
+        self.style = make_style(
+            self.language, chain, width=config.width, max_height=config.max_height,
+            modes=dict.fromkeys((*NAMED_MODES, *config.modes)),
+        )  # fmt: skip
         self.censor = CensorList.load(self.language, config.censor_list)
         self.text = load_pipeline(config.lang, config.spacy_model)
         if config.mask == "nouns" and not self.text.finds_nouns:

@@ -20,7 +20,7 @@ class DatasetFile:
     """One Parquet file."""
 
     path: str  # relative to the dataset's folder, with ``/``; inside of it
-    mode: str  # ``"easy"`` or ``"hard"``
+    mode: str  # such as ``"easy"``
     split: str  # name of the split
     rows: int  # pairs in it
     bytes: int  # its size

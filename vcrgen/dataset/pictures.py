@@ -22,7 +22,7 @@ from vcrgen.dataset.tables import image_bytes
 from vcrgen.dataset.views import IMAGE_VIEWS, View
 from vcrgen.errors import DatasetError
 from vcrgen.reading import as_texts
-from vcrgen.records import Mode
+from vcrgen.records import is_mode
 from vcrgen.text.languages import LANGUAGES, guess_language
 
 _GUESSED_FROM = 100  # rows
@@ -57,7 +57,7 @@ class Picture:
     question_id: str  # of the question it belongs to
     lang: str  # language code of the question
     view: View  # what it shows
-    mode: str | None  # ``"easy"`` or ``"hard"``, or None where the dataset does not say
+    mode: str | None  # such as ``"easy"``, or None where the dataset does not say
     data: bytes | None  # the encoded image, or None where there is none, or none is shown
     # What is asked about it: the dataset's own words or, where it has none, those of its language. In the view
     # :attr:`View.TEXT` the words that stand for the image come before them.
@@ -99,7 +99,7 @@ def open_pictures(dataset: Dataset, choice: Choice, *, answers: bool = False) ->
     if answers and dataset.is_hidden:
         raise DatasetError(f"{dataset} is the public part of a hidden test set, which has no answers.")
     chosen = dataset.select(mode=choice.mode, split=choice.split)
-    if not set(dataset.modes) <= set(Mode):
+    if not all(map(is_mode, dataset.modes)):
         raise DatasetError(f"The manifest of {dataset} names a mode that vcrgen does not build; build it again.")
     parts = [chosen.select(mode=mode) for mode in chosen.modes] or [chosen]
     kind = dataset.kind
@@ -128,7 +128,7 @@ def open_pictures(dataset: Dataset, choice: Choice, *, answers: bool = False) ->
                 for view in choice.views:
                     data, asked, problem = _shown(kind, row, view, lang, question)
                     yield Picture(
-                        question_id=question_id, lang=lang, view=view, mode=mode if mode in set(Mode) else None,
+                        question_id=question_id, lang=lang, view=view, mode=mode if is_mode(mode) else None,
                         data=data, question=asked, place=(*order, row_number, list(View).index(view)),
                         answers=as_texts(row[kind.answers]) or () if answers else (), problem=problem,
                     )  # fmt: skip

@@ -18,12 +18,12 @@ from vcrgen.dataset.key import HIDDEN_MODE
 from vcrgen.dataset.views import IMAGE_VIEWS, View
 from vcrgen.errors import LeaderboardError
 from vcrgen.published.facts import Access, check_link, check_name, parse_date, parse_size, visible
-from vcrgen.records import Mode
+from vcrgen.records import NAMED_MODES
 
 MAX_BYTES = 4 << 20
 MAX_ROWS = 20_000
 MAX_TEXT = 300
-MODES = (*Mode, HIDDEN_MODE)
+MODES = (*NAMED_MODES, HIDDEN_MODE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,13 +14,14 @@ from vcrgen.config import ScoreOptions
 from vcrgen.dataset.views import View
 from vcrgen.errors import PredictionError, ScoreError
 from vcrgen.reading import encodable
+from vcrgen.records import is_mode
 from vcrgen.scorer.answer_key import AnswerKey
 from vcrgen.scorer.answers import load_answers
 from vcrgen.scorer.evidence import EvidenceWriter, write_evidence
 from vcrgen.scorer.groups import SpanProperties
 from vcrgen.scorer.join import PROBLEMS, STRICT, Join, Joined
 from vcrgen.scorer.predictions import PredictionFile, receive
-from vcrgen.scorer.predictions.output import MODES
+from vcrgen.scorer.predictions.output import KNOWN_MODES
 from vcrgen.scorer.records import UNSTATED, Outcome, Question, SpanMatch
 from vcrgen.scorer.results import CellResult, RunResult
 from vcrgen.scorer.scorer import LONGEST_OUTPUT, ScoredOutput, Scorer, make_scorer, unanswered
@@ -79,9 +80,10 @@ class Session:
     """
 
     def __init__(self, data: Path, options: Options) -> None:
-        for name, value, known in (("mode", options.mode, MODES), ("view", options.view, list(View))):
-            if value is not None and value not in known:
-                raise ScoreError(f"Unknown {name} {value!r}; known: {', '.join(known)}.")
+        if options.mode is not None and not is_mode(options.mode):
+            raise ScoreError(f"Unknown mode {options.mode!r}; known: {KNOWN_MODES}.")
+        if options.view is not None and options.view not in list(View):
+            raise ScoreError(f"Unknown view {options.view!r}; known: {', '.join(View)}.")
         self.options = options
         self.key: AnswerKey = load_answers(
             data, mode=options.mode, split=options.split, subset=options.subset, lang=options.lang
@@ -258,7 +260,7 @@ class Session:
             yield f"The dataset's spans were chosen with the segmenter {recorded}; these scores use {used}."
         if len(self.key.modes) > 1 and any(cell.mode == UNSTATED for cell in cells):
             yield (
-                "The outputs do not say their mode, and the dataset has both: the scores are the same for either, but "
+                "The outputs do not say their mode, and the dataset has several: the scores are the same for each, but "
                 "not labelled, and visible ink is left out. Name it with --mode."
             )
         for cell in cells:

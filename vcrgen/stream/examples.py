@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from vcrgen.builder.bands import stack_bands
 from vcrgen.builder.compose import compose_images, draw_parts
 from vcrgen.builder.pipeline import Pipeline
@@ -15,7 +13,6 @@ from vcrgen.dataset.views import View
 from vcrgen.records import Mode, Span
 from vcrgen.rng import rng_for
 from vcrgen.stream.difficulty import Difficulty
-from vcrgen.text.languages import CoverTarget
 from vcrgen.text.sample import calibration_sample
 from vcrgen.typeset.calibrate import Calibration, Calibrator
 
@@ -62,7 +59,5 @@ class Examples:
         """A cover that leaves a share of ink, as much of it above as the language's own covers of about that share."""
         ink = round(ink, INK_DIGITS)
         if ink not in self._covers:
-            known = sorted((target.visible, target.above) for target in self.pipeline.language.covers.values())
-            above = np.interp(ink, [visible for visible, _ in known], [share for _, share in known])
-            self._covers[ink] = self._calibrator.nearest(CoverTarget(visible=ink, above=float(above)))
+            self._covers[ink] = self._calibrator.nearest(self.pipeline.language.cover(Mode.of_ink(ink)))
         return self._covers[ink]

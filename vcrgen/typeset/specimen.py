@@ -10,7 +10,7 @@ from PIL import Image
 
 from vcrgen.errors import ConfigError
 from vcrgen.files import atomic_path, output_errors
-from vcrgen.records import Mode, Span
+from vcrgen.records import NAMED_MODES, Mode, Span
 from vcrgen.text.languages import LANGUAGES, LanguageRow
 from vcrgen.text.sample import calibration_sample
 from vcrgen.typeset.calibrate import WINDOW, Calibration
@@ -65,7 +65,7 @@ def specimen(style: Style, language: LanguageRow) -> Image.Image:
     strip = render_strip(layout)
     cells = [cell for span in _every_other_window(layout, language) for cell in span_cells(span, layout)]
     strips = [strip]
-    for mode in Mode:
+    for mode in NAMED_MODES:
         strips.append(cover_strip(strip, map(style.covers[mode].rule.cover, cells)))
     gap = np.full((layout.line_height // 3, layout.width), 224, dtype=np.uint8)
     return Image.fromarray(np.concatenate([part for strip in strips for part in (strip, gap)][:-1]))

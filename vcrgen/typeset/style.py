@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from vcrgen.records import Mode
+from vcrgen.records import NAMED_MODES, Mode
 from vcrgen.text.languages import LanguageRow
 from vcrgen.text.sample import calibration_sample
 from vcrgen.typeset.basic import BasicShaper
@@ -27,18 +27,20 @@ class Style:
     covers: Mapping[Mode, Calibration]  # what each mode hides in these fonts
 
 
-def make_style(language: LanguageRow, chain: FontChain, *, width: int, max_height: int) -> Style:
+def make_style(
+    language: LanguageRow, chain: FontChain, *, width: int, max_height: int, modes: Iterable[Mode] = NAMED_MODES
+) -> Style:
     """The style of a language in some fonts.
 
     Raises:
-        FontError: The first font lacks letters of the language.
+        FontError: The first font lacks letters of the language, or no whole rows leave the ink of a mode.
     """
     shaper = make_shaper(language, chain)
     return Style(
         width=width,
         max_height=max_height,
         shaper=shaper,
-        covers=calibrate(shaper, language, calibration_sample(language.code)),
+        covers=calibrate(shaper, language, calibration_sample(language.code), modes),
     )
 
 
