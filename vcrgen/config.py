@@ -242,6 +242,7 @@ class ScoreOptions(Options):
     )
     seed: int = option(0, "Seed of the bootstrap.")
     workers: int = option(1, "Processes that score at once; the scores are the same.", ge=1, le=256)
+    curve: bool = option(False, "Fit accuracy against visible ink, for outputs at several levels.", names="--curve")
     strict: bool = option(False, "Missing, unknown, double, null or failed outputs are an error.", names="--strict")
 
 

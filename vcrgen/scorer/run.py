@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
@@ -17,6 +17,7 @@ from vcrgen.reading import encodable
 from vcrgen.records import is_mode
 from vcrgen.scorer.answer_key import AnswerKey
 from vcrgen.scorer.answers import load_answers
+from vcrgen.scorer.curves import curves_of
 from vcrgen.scorer.evidence import EvidenceWriter, write_evidence
 from vcrgen.scorer.groups import SpanProperties
 from vcrgen.scorer.join import PROBLEMS, STRICT, Join, Joined
@@ -169,7 +170,7 @@ class Session:
                 f"{names} {'is' if len(run) == 1 else 'are'} not complete (--strict): {'; '.join(flaws)}."
             )
         cells, resamples = summarise(tally, seed=self.options.seed)
-        return RunResult(
+        result = RunResult(
             name=name,
             model=model,
             format=" + ".join(dict.fromkeys(file.format for file in run)),
@@ -181,6 +182,10 @@ class Session:
             notes=tuple(self._notes(run, cells)),
             resamples=resamples,
         )
+        if not self.options.curve:
+            return result
+        ink = {cell.mode: self.properties.ink_of(cell.mode) for cell in cells}
+        return replace(result, curves=curves_of(result, ink, seed=self.options.seed))
 
     def validate(self, file: Path | PredictionFile) -> Validation:
         """Check one file without scoring it; refuses one that cannot be read or fits the dataset nowhere."""
@@ -292,7 +297,7 @@ def score(
         spans: Write the per-span evidence here (``.parquet`` or ``.jsonl``).
         **options: Fields of :class:`Options`: ``protocol`` (``paper``, ``vlmevalkit`` or ``lmms-eval``), ``mode``,
             ``view``, ``split``, ``subset``, ``lang``, ``segmenter``, ``strip_thinking``, ``max_output_tokens``,
-            ``refusals``, ``seed``, ``strict``.
+            ``refusals``, ``seed``, ``strict``, ``curve``.
 
     Raises:
         VcrgenError: The user can mend it; the message says how.

@@ -19,6 +19,7 @@ from pydantic import BaseModel, ValidationError
 
 from vcrgen.errors import ScoreError
 from vcrgen.reading import read_json
+from vcrgen.scorer.curves import curves_of
 from vcrgen.scorer.join import PROBLEMS
 from vcrgen.scorer.records import METRICS, Outcome
 from vcrgen.scorer.results import SCHEMA, CellResult, RunResult
@@ -56,6 +57,7 @@ class _Saved(BaseModel):
     notes: tuple[str, ...]
     spans_of_images: str = ""  # packed: how many spans each image has
     scores_of_spans: tuple[str, ...] = ()  # packed, one for each of `scores`: spans x metrics
+    ink_of_spans: dict[str, str] = {}  # packed, by level, where a curve was fitted: the visible ink of each span
 
 
 def as_saved(result: RunResult, *, secret: bool) -> dict[str, Any]:
@@ -70,6 +72,9 @@ def as_saved(result: RunResult, *, secret: bool) -> dict[str, Any]:
         cells = [result.resamples[cell.mode, cell.view] for cell in result.cells]
         saved["spans_of_images"] = _pack(np.diff(cells[0].starts).astype("<i8").tobytes())
         saved["scores_of_spans"] = [_pack(cell.scores.tobytes()) for cell in cells]
+        if result.curves:
+            ink = {mode: known for each in result.curves for mode, known in each.ink_of_spans.items()}
+            saved["ink_of_spans"] = {mode: _pack(known.astype("<f8").tobytes()) for mode, known in ink.items()}
     return saved
 
 
@@ -116,12 +121,21 @@ def load_saved(file: Path) -> RunResult:
     if not all(map(_are_the_means, cells, scores.values())):
         raise _damaged(file, "its means are not those of its spans")
     resamples = resample(scores, starts, seed=seed)
-    return RunResult(
+    result = RunResult(
         name=saved.name, model=saved.model, format=saved.format, lang=saved.language, signature=signature,
         cells=tuple(cells), differences=view_differences(cells, resamples),
         problems={kind: (found.count, found.first) for kind, found in saved.problems.items()}, notes=saved.notes,
         resamples=resamples,
     )  # fmt: skip
+    if not saved.ink_of_spans:
+        return result
+    levels = {cell.mode for cell in cells}
+    if not set(saved.ink_of_spans) <= levels:
+        raise _damaged(file, "its levels are not those of its scores")
+    unpacked = {mode: np.frombuffer(_unpack(file, ink, spans * 8), "<f8") for mode, ink in saved.ink_of_spans.items()}
+    if not all(((ink >= 0) & (ink <= 1)).all() for ink in unpacked.values()):
+        raise _damaged(file, "its visible ink is no share")
+    return replace(result, curves=curves_of(result, unpacked, seed=seed))
 
 
 class SavedMeans(NamedTuple):
