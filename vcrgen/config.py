@@ -240,6 +240,9 @@ class ScoreOptions(Options):
     refusals: str | None = option(
         None, "WORD,WORD: the words of refusal.", shown="I can't, I cannot, sorry, 无法, 抱歉"
     )
+    normalise: str = option(
+        "none", "Of answers and outputs: none, nfkc (full-width letters, ligatures) or arabic (alefs, tatweel, too)."
+    )
     seed: int = option(0, "Seed of the bootstrap.")
     workers: int = option(1, "Processes that score at once; the scores are the same.", ge=1, le=256)
     curve: bool = option(False, "Fit accuracy against visible ink, for outputs at several levels.", names="--curve")

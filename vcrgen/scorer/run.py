@@ -98,7 +98,7 @@ class Session:
     @property
     def _make_scorer(self) -> Callable[[], Scorer]:
         """Makes the scorer; picklable, for processes that make one of their own."""
-        names = ("protocol", "segmenter", "strip_thinking", "max_output_tokens", "refusals")
+        names = ("protocol", "segmenter", "strip_thinking", "max_output_tokens", "refusals", "normalise")
         return partial(make_scorer, self.key.lang, **{name: getattr(self.options, name) for name in names})
 
     @cached_property
@@ -297,7 +297,7 @@ def score(
         spans: Write the per-span evidence here (``.parquet`` or ``.jsonl``).
         **options: Fields of :class:`Options`: ``protocol`` (``paper``, ``vlmevalkit`` or ``lmms-eval``), ``mode``,
             ``view``, ``split``, ``subset``, ``lang``, ``segmenter``, ``strip_thinking``, ``max_output_tokens``,
-            ``refusals``, ``seed``, ``strict``, ``curve``.
+            ``refusals``, ``normalise``, ``seed``, ``strict``, ``curve``.
 
     Raises:
         VcrgenError: The user can mend it; the message says how.
