@@ -292,6 +292,10 @@ class PredictOptions(Options):
     )
     param: tuple[str, ...] = option((), "KEY=JSON: a parameter of the request; null takes one away. Repeatable.")
     answers: bool = option(False, "Ask for log-probabilities of the right answers, too.", names="--answers")
+    staircase: bool = option(
+        False, "Ask a fifth of the questions of a dataset with levels, where half is restored.", names="--staircase"
+    )
+    seed: int = option(0, "Of --staircase: seed of the order of the questions.", ge=0, lt=1 << 63)
 
     @model_validator(mode="after")
     def _options_fit(self) -> Self:
@@ -309,6 +313,11 @@ class PredictOptions(Options):
         if self.canary and (self.view != "stacked" or self.mode or self.split or self.limit or self.answers):
             raise ValueError(
                 "--canary asks about no picture, so leave out --view, --mode, --split, --limit and --answers"
+            )
+        if self.staircase and (self.canary or self.mode or self.limit or self.answers or self.view == "both"):
+            raise ValueError(
+                "--staircase chooses what is asked, of one view, so leave out --canary, --mode, --limit, --answers and "
+                "--view both"
             )
         if self.max_cost is not None and self.price is None:
             raise ValueError("--max-cost needs --price IN,OUT, the prices of a million tokens")

@@ -10,7 +10,7 @@ What is in a picture is not looked at here: it may be no image at all.
 """
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, Self
@@ -76,6 +76,8 @@ class Pictures:
     identity: str  # stands for what is in the dataset: equal for equal pictures
     total: int  # number of pictures
     stream: Callable[[], Iterator[Picture]]  # starts to read from the beginning
+    # those of some rows of a mode, which are counted from 0 in the order of its files; they come in that order
+    at: Callable[[str, Collection[int]], Iterator[Picture]]
 
 
 def open_pictures(dataset: Dataset, choice: Choice, *, answers: bool = False) -> Pictures:
@@ -118,23 +120,33 @@ def open_pictures(dataset: Dataset, choice: Choice, *, answers: bool = False) ->
 
     files = {file.path: number for number, file in enumerate(dataset.files)}
 
+    def shown(part: Dataset, file: int, row_number: int, place: str, row: Mapping[str, Any]) -> Iterator[Picture]:
+        """The pictures of a row."""
+        question_id, lang = _question(row, place, guess)
+        mode = next(iter(part.modes), row.get("mode"))
+        order = dataset.modes.index(part.modes[0]) if part.modes else 0, file
+        question = _words(row, lang, place)
+        for view in choice.views:
+            data, asked, problem = _shown(kind, row, view, lang, question)
+            yield Picture(
+                question_id=question_id, lang=lang, view=view, mode=mode if is_mode(mode) else None,
+                data=data, question=asked, place=(*order, row_number, list(View).index(view)),
+                answers=as_texts(row[kind.answers]) or () if answers else (), problem=problem,
+            )  # fmt: skip
+
     def stream() -> Iterator[Picture]:
         for part in parts:
             for number, row_number, place, row in _numbered_rows(part, columns, optional, choice.limit):
-                question_id, lang = _question(row, place, guess)
-                mode = next(iter(part.modes), row.get("mode"))
-                order = dataset.modes.index(part.modes[0]) if part.modes else 0, files[part.files[number].path]
-                question = _words(row, lang, place)
-                for view in choice.views:
-                    data, asked, problem = _shown(kind, row, view, lang, question)
-                    yield Picture(
-                        question_id=question_id, lang=lang, view=view, mode=mode if is_mode(mode) else None,
-                        data=data, question=asked, place=(*order, row_number, list(View).index(view)),
-                        answers=as_texts(row[kind.answers]) or () if answers else (), problem=problem,
-                    )  # fmt: skip
+                yield from shown(part, files[part.files[number].path], row_number, place, row)
+
+    def at(mode: str, numbers: Collection[int]) -> Iterator[Picture]:
+        part, wanted = chosen.select(mode=mode), sorted(numbers)
+        rows = part.rows(columns, optional=optional, positions=wanted)
+        for number, (place, row) in zip(wanted, rows, strict=True):
+            yield from shown(part, files[part.files[0].path], number, place, row)
 
     total = sum(part.count(choice.limit) for part in parts) * len(choice.views)
-    return Pictures(dataset=dataset, identity=dataset.identity, total=total, stream=stream)
+    return Pictures(dataset=dataset, identity=dataset.identity, total=total, stream=stream, at=at)
 
 
 def _columns(dataset: Dataset, choice: Choice, *, answers: bool) -> tuple[list[str], list[str]]:
@@ -165,7 +177,13 @@ def _canary_questions(dataset: Dataset) -> Pictures:
     ]  # fmt: skip
     # Of its own, so that its replies and those about pictures are never in one file.
     identity = hashlib.sha256(f"canary {digits}".encode()).hexdigest()
-    return Pictures(dataset=dataset, identity=identity, total=len(asked), stream=lambda: iter(asked))
+    return Pictures(
+        dataset=dataset,
+        identity=identity,
+        total=len(asked),
+        stream=lambda: iter(asked),
+        at=lambda mode, numbers: iter(()),
+    )
 
 
 def _shown(

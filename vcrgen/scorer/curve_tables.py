@@ -9,7 +9,7 @@ from vcrgen.report.charts import fitted_curve
 from vcrgen.report.table import MINUS, Interval, Number, Percent, PValue, Table, TableCell, percent
 from vcrgen.scorer.curves import RunCurve, ThresholdComparison
 from vcrgen.scorer.results import RunResult
-from vcrgen.stats.psychometric import Bound
+from vcrgen.stats.psychometric import Bound, Curve
 
 STEPS = 100  # places at which a page draws a curve
 _SIGNS = {-1: "<", 0: "", 1: ">"}
@@ -18,7 +18,7 @@ _SIGNS = {-1: "<", 0: "", 1: ">"}
 def curve_table(results: Sequence[RunResult]) -> Table:
     """Thresholds, slopes and the limits of the curves."""
     rows = [
-        (result.title, each.view.label, bound_shown(each.curve.threshold), interval_shown(each), *_slope(each),
+        (result.title, each.view.label, bound_shown(each.curve.threshold), interval_shown(each.curve), *_slope(each),
          Percent(each.curve.guess), Percent(each.curve.lapse))
         for result, each in _curves(results)
     ]  # fmt: skip
@@ -39,9 +39,9 @@ def bound_shown(bound: Bound) -> str:
     return f"{_SIGNS[bound.side]}{percent(bound.value)}"
 
 
-def interval_shown(each: RunCurve) -> str:
+def interval_shown(curve: Curve) -> str:
     """Both ends of a threshold's interval."""
-    return f"{bound_shown(each.curve.low)} to {bound_shown(each.curve.high)}"
+    return f"{bound_shown(curve.low)} to {bound_shown(curve.high)}"
 
 
 def threshold_table(comparisons: Sequence[ThresholdComparison]) -> Table:
@@ -72,7 +72,7 @@ def curve_sentences(results: Sequence[RunResult]) -> Iterator[str]:
         else:
             yield (
                 f"{head}: half of the spans are restored where {percent(curve.threshold.value)} % of their ink is "
-                f"visible (95 % interval {interval_shown(each)})."
+                f"visible (95 % interval {interval_shown(each.curve)})."
             )
 
 
@@ -95,7 +95,7 @@ def curve_charts(results: Sequence[RunResult]) -> list[dict[str, Any]]:
     """What a page shows of each curve: its title, its drawing, and the measured shares as text."""
     return [
         {"title": f"{result.title}, {each.view.label}", "drawing": _drawn(each), "threshold": bound_shown(
-            each.curve.threshold), "interval": interval_shown(each)}
+            each.curve.threshold), "interval": interval_shown(each.curve)}
         for result, each in _curves(results)
     ]  # fmt: skip
 
@@ -109,7 +109,7 @@ def _drawn(each: RunCurve) -> str:
     return drawn_curve(points, each.curve)
 
 
-def drawn_curve(points: Sequence[tuple[float, float, float, float, str]], curve: Any) -> str:
+def drawn_curve(points: Sequence[tuple[float, float, float, float, str]], curve: Curve) -> str:
     """A fitted curve over what was measured, with its points and its threshold."""
     width = curve.high_x - curve.low_x
     places = [curve.low_x + width * step / STEPS for step in range(STEPS + 1)]

@@ -16,7 +16,7 @@ from vcrgen.errors import ScoreError
 from vcrgen.records import Mode, is_mode
 from vcrgen.report.table import MINUS, percent
 from vcrgen.stats.paired import holm
-from vcrgen.stats.psychometric import Bound, Curve, Shift, count, fit_curve, shift
+from vcrgen.stats.psychometric import Curve, Shift, count, fit_curve, shift
 
 if TYPE_CHECKING:
     from vcrgen.scorer.results import CellResult, RunResult
@@ -38,19 +38,14 @@ class RunCurve:
 
     def as_json(self) -> dict[str, Any]:
         """Everything but the resamples, as JSON values."""
-        curve = self.curve
-        names = ("threshold", "low", "high")
         return {
             "view": self.view.value,
             "levels": [
                 {"mode": cell.mode, "ink": ink, "exact": cell.metrics["exact"].value}
                 for cell, ink in zip(self.cells, self.ink, strict=True)
             ],
-            **{name: getattr(curve, name) for name in ("guess", "lapse", "middle", "scale")},
-            **{name: bound_as_json(getattr(curve, name)) for name in names},
-            "measured": [curve.low_x, curve.high_x],
-            "slope": curve.slope, "slope_low": curve.slope_low, "slope_high": curve.slope_high,
-        }  # fmt: skip
+            **self.curve.as_json(),
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,11 +64,6 @@ class ThresholdComparison:
         apart = self.shift._asdict() if self.shift else None
         names = {name: getattr(self, name) for name in ("a", "b", "p_holm", "conclusion")}
         return {**names, "view": self.view.value, "shift": apart}
-
-
-def bound_as_json(bound: Bound) -> dict[str, Any]:
-    """A value, and whether it is measured: ``inside``, ``below`` or ``above`` of what was."""
-    return {"value": bound.value, "is": ("inside", "above", "below")[bound.side]}
 
 
 def curves_of(result: RunResult, ink: Mapping[str, Floats], *, seed: int) -> tuple[RunCurve, ...]:

@@ -16,7 +16,7 @@ measured is known to be above or below, and nothing else is said of it.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vcrgen.stats.bootstrap import RESAMPLES, resampled_means
 from vcrgen.stats.intervals import LEVEL
@@ -101,6 +101,15 @@ class Curve:
     slope_high: float | None
     # of each resample, cut to what was measured
     thresholds: Floats = field(repr=False, compare=False)
+
+    def as_json(self) -> dict[str, Any]:
+        """Everything but the resamples, as JSON values; a bound is ``inside``, ``below`` or ``above`` the measured."""
+        names = ("guess", "lapse", "middle", "scale", "slope", "slope_low", "slope_high")
+        return {
+            **{name: getattr(self, name) for name in names},
+            **{name: _bound_as_json(getattr(self, name)) for name in ("threshold", "low", "high")},
+            "measured": [self.low_x, self.high_x],
+        }
 
     def share(self, x: float) -> float:
         """The share of right answers at a place."""
@@ -233,6 +242,10 @@ def _bound(value: float, low: float, high: float) -> Bound:
     if value <= low:
         return Bound(low, -1)
     return Bound(high, 1) if value >= high else Bound(value, 0)
+
+
+def _bound_as_json(bound: Bound) -> dict[str, Any]:
+    return {"value": bound.value, "is": ("inside", "above", "below")[bound.side]}
 
 
 def _share(values: Parameters, x: Floats) -> tuple[Floats, Floats]:
