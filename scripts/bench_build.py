@@ -1,6 +1,6 @@
 """How fast a build is, as ratios against Pillow's own PNG encoder measured in the same run; and whether memory is flat.
 
-    python scripts/bench_build.py ../shared/data/wiki/pairs_*.parquet [--pairs 600]
+    python scripts/bench_build.py ../shared/data/wiki/pairs_*.parquet [--pairs 600] [--cover stain]
 
 Yardstick: the time in which Pillow saves the stacked image as PNG with its defaults, per pair, on the images that the
 build makes. A build is timed as a whole process at two sizes, and the difference is what a pair costs: start-up falls
@@ -39,9 +39,9 @@ def repeat_pairs(source: Path, target: Path, pairs: int) -> None:
     pq.write_table(table, target, row_group_size=256, use_dictionary=False)
 
 
-def run_build(source: Path, lang: str, workers: int, out: Path) -> tuple[float, int]:
+def run_build(source: Path, lang: str, cover: str, workers: int, out: Path) -> tuple[float, int]:
     """Build as a process of its own: seconds, and the largest resident size of any of its processes in bytes."""
-    command = [sys.executable, "-m", "vcrgen", "build", str(source), "--lang", lang]
+    command = [sys.executable, "-m", "vcrgen", "build", str(source), "--lang", lang, "--cover", cover]
     command += ["--workers", str(workers), "--out", str(out)]
     started = time.perf_counter()
     child = os.posix_spawn(
@@ -70,8 +70,8 @@ def pillow_seconds(dataset: Path) -> float:
     return best
 
 
-def measure(source: Path, lang: str, pairs: int, folder: Path) -> None:
-    """Print the figures of one language."""
+def measure(source: Path, lang: str, cover: str, pairs: int, folder: Path) -> None:
+    """Print the figures of one language and one kind of cover."""
     sizes = (pairs, 3 * pairs)
     seconds: dict[tuple[int, int], float] = {}
     memory: dict[tuple[int, int], int] = {}
@@ -81,7 +81,7 @@ def measure(source: Path, lang: str, pairs: int, folder: Path) -> None:
     for number in range(ROUNDS):
         for key in [(workers, size) for workers in (1, 2) for size in sizes]:
             out = folder / f"{key[0]}-{key[1]}-{number}"
-            spent, resident = run_build(folder / f"{key[1]}.parquet", lang, key[0], out)
+            spent, resident = run_build(folder / f"{key[1]}.parquet", lang, cover, key[0], out)
             seconds[key] = min(spent, seconds.get(key, spent))
             memory[key] = max(resident, memory.get(key, 0))
         yardstick = min(yardstick, pillow_seconds(folder / f"1-{pairs}-{number}"))
@@ -97,12 +97,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("sources", nargs="+", type=Path, help="Parquet files of pairs, named *_LANG.parquet.")
     parser.add_argument("--pairs", type=int, default=600, help="The smaller size; the larger one is three times that.")
+    parser.add_argument("--cover", default="rows", help="What hides the spans, as for vcrgen build.")
     arguments = parser.parse_args()
     for source in arguments.sources:
         if not source.is_file():
             sys.exit(f"There is no file {source}; give Parquet files of pairs, such as pairs_en.parquet.")
         with tempfile.TemporaryDirectory() as folder:
-            measure(source, source.stem.rpartition("_")[2], arguments.pairs, Path(folder))
+            measure(source, source.stem.rpartition("_")[2], arguments.cover, arguments.pairs, Path(folder))
 
 
 if __name__ == "__main__":

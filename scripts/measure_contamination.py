@@ -39,7 +39,7 @@ class Columns:
         self.drawn = resampled_means(groups, seed=0, unit="image")
         found = spreads(self.means, self.drawn, inside)
         self.estimates = [
-            Estimate(value=float(mean), sd_spans=None, sd_images=each.sd, low=each.low, high=each.high)
+            Estimate(value=float(mean), sd_units=None, sd_clusters=each.sd, low=each.low, high=each.high)
             for mean, each in zip(self.means, found, strict=True)
         ]
 

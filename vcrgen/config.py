@@ -3,6 +3,7 @@
 import difflib
 import hashlib
 import json
+import math
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -23,6 +24,8 @@ SPLIT_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 RESERVED_SPLIT = "all"
 # Fields that name files. What is in the files counts (in signature and plan), not what they are called here.
 BY_CONTENT = {"source", "font", "censor_list", "spacy_model"}
+# Fields of builds that earlier versions did not have, with the value that builds as those did.
+LATER = {"cover": "rows", "distractors": 0, "degrade": None}
 MAX_CONFIG_BYTES = 1 << 20
 MOST_SIZES = 30  # of shorter sets that are compared
 
@@ -114,6 +117,15 @@ class BuildConfig(Options):
     min_side: int = option(16, "Images with a shorter side are set aside, in pixels.", ge=1, panel=IMAGES)
     max_pixels: int = option(89_478_485, "Images of more pixels are set aside undecoded.", ge=1, panel=IMAGES)
 
+    cover: Literal["rows", "stripes", "blinds", "stain", "scribble", "fold", "dropout", "leaf"] = option(
+        "rows", "What hides the spans: rows, stripes, blinds, stain, scribble, fold, dropout or leaf.", panel=IMAGES
+    )
+    distractors: int = option(
+        0, "Covers of the same kind where no text is, on the picture and on blank paper.", ge=0, le=20, panel=IMAGES
+    )
+    degrade: str | None = option(
+        None, "Worsen the finished images, in this order, as jpeg=40,blur=1.2,lowres=0.5,camera=0.3.", panel=IMAGES
+    )
     image_format: Literal["png", "webp"] = option("png", "Lossless format of the written images.", panel=IMAGES)
     splits: str = option("train=...", "NAME=COUNT, NAME=SHARE (0.1) or NAME=... for the rest, by commas.", panel=RUN)
     shard_size: int | None = option(
@@ -145,6 +157,11 @@ class BuildConfig(Options):
                 raise ValueError(f"{condition!r} is not of the form PATH=VALUE")
         return value
 
+    @field_validator("degrade")
+    @classmethod
+    def _degrade_parses(cls, value: str | None) -> str | None:
+        return value and ",".join(f"{name}={amount:g}" for name, amount in parse_degradations(value))
+
     @model_validator(mode="after")
     def _splits_parse(self) -> Self:
         parse_splits(self.splits)
@@ -158,8 +175,18 @@ class BuildConfig(Options):
         return NAMED_MODES if self.mode == "both" else (Mode(self.mode),)
 
     def published(self) -> dict[str, Any]:
-        """The fields as JSON values, without names of local files."""
-        return self.model_dump(mode="json", exclude=BY_CONTENT)
+        """The fields as JSON values, without names of local files.
+
+        Fields that came later are left out where they say nothing, so that a dataset stays the same bytes.
+        """
+        values = self.model_dump(mode="json", exclude=BY_CONTENT)
+        return {name: value for name, value in values.items() if name not in LATER or value != LATER[name]}
+
+    @property
+    def more_columns(self) -> tuple[str, ...]:
+        """The columns of the dataset that not every dataset has."""
+        given = {"cover_mask": self.cover != "rows", "distractors": self.distractors > 0}
+        return tuple(name for name, there in given.items() if there)
 
     def part_hash(self) -> str:
         """SHA-256 over the canonical JSON of what decides the rows: all of :meth:`published` but the splits, in hex."""
@@ -215,6 +242,26 @@ class HiddenOptions(Options):
         if min(self.forms, self.same_pairs) > 1:
             raise ValueError("--forms takes other pairs for every form, --same-pairs the same ones; give one of them")
         return self
+
+
+class BloomOptions(Options):
+    """What the built-in maker of question sets is asked for."""
+
+    items: int = option(300, "Items in the set; as many for each leaf.", short="-n", ge=1, le=100_000)
+    seed: int = option(0, "Other numbers give other pictures and questions.", ge=0, le=1_000_000)
+
+
+class BloomImportOptions(Options):
+    """How a file of somebody else's becomes a question set."""
+
+    images: Path | None = option(None, "Folder that paths of pictures lead into.", shown="that of the file")
+    image_column: str | None = option(None, "Column of the picture: a path, an address, or base64.", shown="image ...")
+    fetch: bool = option(False, "Fetch pictures whose address begins with https.", names="--fetch")
+    lang: str = option("en", "Language of a column that names none.", short="-l", pattern="[a-z]{2,3}")
+    taxonomy: Path | None = option(None, "CSV with level, subcategory and leaf.", shown="BloomBench's 106 leaves")
+    keep: tuple[str, ...] = option(
+        (), "Keep items in spite of wrong_script, numbers_differ or points_at_options; may be repeated."
+    )
 
 
 class ScoreOptions(Options):
@@ -278,20 +325,35 @@ class PredictOptions(Options):
         False, "Run Python code that comes with the model, if it needs it.", names="--trust-remote-code", panel=HERE
     )
 
-    view: Literal["stacked", "tei", "both", "text"] = option(
-        "stacked", "stacked (VI+TEI), tei, both, or text: no picture, but the words around the gaps."
+    view: Literal["stacked", "tei", "both", "text", "image", "blind"] | None = option(
+        None,
+        "stacked (VI+TEI), tei, both, or text: no picture, but the words around the gaps. Of a question set: image, "
+        "blind (the question without its picture), or both.",
+        shown="stacked, or image",
     )
     mode: str | None = option(None, "Only this mode.", shown="all")
     split: str | None = option(None, "Only this split.", shown="all")
     limit: int | None = option(None, "Only the first N questions.", shown="all", ge=1)
+    lang: str | None = option(None, "Of a question set: only this language.", shown="all")
+    rotations: int = option(
+        1, "Of a question set: 4 to ask each question with its options in four orders; or 1.", ge=1, le=4
+    )
     canary: bool = option(
         False, "Instead of pictures, ask for the canary of a hidden set, in five ways.", names="--canary"
     )
-    preset: Literal["paper-closed", "vlmevalkit", "lmms-eval"] | None = option(
-        None, "Ask as was done for published scores: paper-closed, vlmevalkit or lmms-eval."
+    preset: Literal["paper-closed", "vlmevalkit", "lmms-eval", "bloombench"] | None = option(
+        None,
+        "Ask as was done for published scores: paper-closed, vlmevalkit or lmms-eval; of a question set, bloombench.",
     )
     param: tuple[str, ...] = option((), "KEY=JSON: a parameter of the request; null takes one away. Repeatable.")
-    answers: bool = option(False, "Ask for log-probabilities of the right answers, too.", names="--answers")
+    answers: bool = option(
+        False,
+        "Ask for log-probabilities of the right answers, too; of a question set, of every option's text.",
+        names="--answers",
+    )
+    letters: bool = option(
+        False, "Of a question set: ask for log-probabilities of the labels A to D, too.", names="--letters"
+    )
     staircase: bool = option(
         False, "Ask a fifth of the questions of a dataset with levels, where half is restored.", names="--staircase"
     )
@@ -310,7 +372,7 @@ class PredictOptions(Options):
             extra = type(self).model_fields[name].json_schema_extra
             if isinstance(extra, dict) and extra["panel"] == panel:
                 raise ValueError(f"--{name.replace('_', '-')} belongs to {other}")
-        if self.canary and (self.view != "stacked" or self.mode or self.split or self.limit or self.answers):
+        if self.canary and (self.view or self.mode or self.split or self.limit or self.answers):
             raise ValueError(
                 "--canary asks about no picture, so leave out --view, --mode, --split, --limit and --answers"
             )
@@ -319,6 +381,8 @@ class PredictOptions(Options):
                 "--staircase chooses what is asked, of one view, so leave out --canary, --mode, --limit, --answers and "
                 "--view both"
             )
+        if self.rotations not in (1, 4):
+            raise ValueError("--rotations is 1 or 4: a question that is asked in some of the orders says little")
         if self.max_cost is not None and self.price is None:
             raise ValueError("--max-cost needs --price IN,OUT, the prices of a million tokens")
         _ = self.prices, self.parameters
@@ -506,6 +570,34 @@ class StudyOptions(Options):
     min_repeats: float = option(0.0, "Leave out raters who typed a smaller share of repeats alike.", ge=0, le=1)
     pause: int = option(20, "Items between two breaks.", ge=1)
     seed: int = option(0, "Decides who sees what.", ge=0)
+
+
+# The least and the largest amount of each degradation.
+DEGRADATIONS = {"jpeg": (1, 95), "blur": (0.1, 10), "lowres": (0.1, 0.95), "camera": (0.05, 1)}
+
+
+def parse_degradations(text: str) -> list[tuple[str, float]]:
+    """Read ``jpeg=40,blur=1.2``: what is done to a finished image, in this order, and how much of it.
+
+    Raises:
+        ValueError: The text is not of that form, names something else or the same twice, or an amount is out of range.
+    """
+    steps: dict[str, float] = {}
+    for part in text.split(","):
+        name, _, size = (piece.strip() for piece in part.partition("="))
+        if name not in DEGRADATIONS:
+            raise ValueError(f"{part.strip()[:40]!r} is not NAME=AMOUNT with one of {', '.join(DEGRADATIONS)}")
+        if name in steps:
+            raise ValueError(f"{name!r} is named twice")
+        least, most = DEGRADATIONS[name]
+        try:
+            steps[name] = float(size)
+        except ValueError:
+            steps[name] = math.nan
+        if not least <= steps[name] <= most or (name == "jpeg" and steps[name] % 1):
+            kind = "a whole number" if name == "jpeg" else "a number"
+            raise ValueError(f"{name}={size[:40]} is not {kind} from {least} to {most}")
+    return list(steps.items())
 
 
 def parse_splits(text: str) -> dict[str, int | float | None]:

@@ -72,6 +72,8 @@ class Reason(StrEnum):
     TINY = "tiny_image"
     TOO_TALL = "too_tall"
     NO_NGRAM = "no_maskable_ngram"
+    COVER_MISSED = "cover_missed_the_text"
+    NO_ROOM = "no_room_for_distractors"
     ANSWER_NOT_SHOWN = "answer_not_shown"
     DUPLICATE = "duplicate"
     IN_REFERENCE = "in_reference"

@@ -128,7 +128,7 @@ def test_outputs_say_their_level_and_exports_have_it_in_their_names(ladder: Path
     file = tmp_path / "preds.jsonl"
     file.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
     result = score(file, data=ladder)
-    assert [(cell.mode, cell.metrics["exact"].value) for cell in result.cells] == [(mode, 1.0) for mode in LEVELS]
+    assert [(cell.variant, cell.metrics["exact"].value) for cell in result.cells] == [(mode, 1.0) for mode in LEVELS]
     export_dataset(ladder, to="vlmevalkit", out=tmp_path / "kit", mode=LEVELS[0])
     exported = next(path for path in (tmp_path / "kit").glob("*.tsv") if "TEI" not in path.name)
     task = read_vlmevalkit_name(Path(f"model_{exported.stem}.xlsx"))

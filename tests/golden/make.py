@@ -1090,7 +1090,8 @@ def score_options(bench: Bench) -> Any:
     for name, options in score_runs(bench).items():
         result = score(file, data=data, **options)
         figures = {
-            f"{cell.mode} {cell.view}": f"{number(cell.metrics['exact'].value)} {number(cell.metrics['jaccard'].value)}"
+            f"{cell.variant} {cell.view}": f"{number(cell.metrics['exact'].value)}"
+            f" {number(cell.metrics['jaccard'].value)}"
             f" {number(cell.metrics['exact'].low)} {cell.counts}"
             for cell in result.cells
         }
@@ -1547,15 +1548,18 @@ def quoted(bench: Bench) -> Any:
     return {"md": [undated(line) for line in text], "rows": len(table), "csv": digest(as_text(table))}
 
 
+def rounded(value: Any) -> Any:
+    """A JSON value with four decimals a number."""
+    if isinstance(value, list):
+        return [rounded(each) for each in value]
+    if isinstance(value, dict):
+        return {name: rounded(each) for name, each in value.items()}
+    return round(value, 4) if isinstance(value, float) else value
+
+
 @golden("analysis", "numpy", "scipy", "scikit-learn")
 def analysis(bench: Bench) -> Any:
     """Every figure of the analyses of shipped examples, to four decimals; not those of single models and pairs."""
-
-    def rounded(value: Any) -> Any:
-        if isinstance(value, list):
-            return [rounded(each) for each in value]
-        return round(value, 4) if isinstance(value, float) else value
-
     commands = {
         "clusters": ("map", "vcr-map", "--on", "abs", "--clusters", 5),
         "anchor": ("factors", "gold-made", "--resamples", 200),
@@ -1571,6 +1575,18 @@ def analysis(bench: Bench) -> Any:
         long = ("Models", "All pairs", "Printed wrongly in the publication", "All items", "Scores of models")
         found[name] = {each["title"]: rounded(each["rows"]) for each in tables if each["title"] not in long}
     return found
+
+
+@golden("profile", "numpy")
+def profile(bench: Bench) -> Any:
+    """The page of the published scores by its digest, and the figures of it that are not of single leaves."""
+    page = bench.folder / "profile.html"
+    bench.run("profile", "--example", "--out", page)
+    tables = json.loads("\n".join(bench.run("profile", "--example", "--format", "json")))["tables"]
+    kept = ("Scores, in percent", "Levels, in percent", "How alike the two methods are", "Gaps, in points")
+    kept += ("How many leaves differ", "Printed and worked out")
+    rows = [{"title": table["title"], "rows": table["rows"]} for table in tables if table["title"] in kept]
+    return {"page": digest(page.read_text("utf-8")), "tables": rounded(rows)}
 
 
 @golden("study", "numpy")
@@ -1609,7 +1625,7 @@ def help_texts(bench: Bench) -> Any:
     """The options of every command with their defaults."""
     names = ("build", "score", "validate", "calibrate", "export", "preview", "inspect", "hidden make", "hidden verify")
     names += ("leaderboard init", "leaderboard add", "leaderboard export", "baseline ocr")
-    names += ("analyze map", "analyze factors", "analyze prune", "analyze items", "analyze shorten")
+    names += ("analyze map", "analyze factors", "analyze prune", "analyze items", "analyze shorten", "profile")
     names += ("study init",)
     found = {}
     for name in names:

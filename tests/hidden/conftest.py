@@ -24,11 +24,11 @@ FONTS = ("lato", "liberation-serif", "carlito")
 @pytest.fixture(scope="session", autouse=True)
 def _quick() -> Iterator[None]:
     """A font in a size is calibrated once for all tests, not once a set, and nobody waits for the disk."""
-    styles: dict[tuple[str, str, int], Style] = {}
+    styles: dict[tuple[str, str, str, int], Style] = {}
     real = FormMaker._make_style
 
     def cached(self: FormMaker, font: str, size: int) -> Style:
-        key = self.pipeline.language.code, font, size
+        key = self.pipeline.language.code, self.pipeline.config.cover, font, size
         if key not in styles:
             styles[key] = real(self, font, size)
         return styles[key]

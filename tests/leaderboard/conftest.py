@@ -298,7 +298,7 @@ def place(facts: Callable[..., ModelFacts]) -> Place:
             cells.append(
                 CellOutcome(
                     mode=mode, view=view, figures=figures, difference=figures if view == "stacked" else None,
-                    exact_means=packed, jaccard_means=packed, hits=hits,
+                    means={"exact": packed, "jaccard": packed}, hits=hits,
                 )
             )  # fmt: skip
         content = f"{model} {team} {set_name} {secrets.token_hex(8)}".encode()

@@ -4,14 +4,14 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, and_, select, update
 
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.commands import remove
 from vcrgen.leaderboard.facts import ModelFacts
 from vcrgen.leaderboard.records import State, Submission
 from vcrgen.leaderboard.store import results
-from vcrgen.leaderboard.store.schema import cells, runs, submissions
+from vcrgen.leaderboard.store.schema import cells, means, runs, submissions
 from vcrgen.leaderboard.views import Views
 
 Place = Callable[..., Submission]
@@ -31,7 +31,8 @@ def ranked(connection: Connection) -> Counts:
 
 
 def counted_anew(connection: Connection, inside: set[int]) -> Counts:
-    rows = connection.execute(select(cells)).all()
+    same = and_(*(means.c[name] == cells.c[name] for name in ("run", "mode", "view")), means.c.metric == "exact")
+    rows = connection.execute(select(cells, means.c.means).join(means, same)).all()
     expected: Counts = {}
     for row in rows:
         others = [
@@ -40,8 +41,8 @@ def counted_anew(connection: Connection, inside: set[int]) -> Counts:
             and (other.set, other.mode, other.view, other.short) == (row.set, row.mode, row.view, row.short)
         ]  # fmt: skip
         counts = (
-            sum(better(row.exact_means, other.exact_means) for other in others),
-            sum(better(other.exact_means, row.exact_means) for other in others),
+            sum(better(row.means, other.means) for other in others),
+            sum(better(other.means, row.means) for other in others),
         )
         expected[row.run, row.mode, row.view] = counts if row.run in inside else (None, None)
     return expected

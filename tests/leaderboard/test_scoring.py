@@ -50,7 +50,7 @@ def test_a_complete_file_gives_its_cells(open_set: Session, hand: Hand) -> None:
         assert cell.figures["exact"] == cell.figures["jaccard"]
         value, low, high = cell.figures["exact"]
         assert (value, high) == (1.0, 1.0) and 0.5 < low < 0.8, "eight images tell little"
-        assert Resampled.from_bytes(cell.exact_means).means.tolist() == [1.0] * 1000
+        assert Resampled.from_bytes(cell.means["exact"]).means.tolist() == [1.0] * 1000
         assert np.unpackbits(np.frombuffer(cell.hits, np.uint8)).sum() == spans
         assert (cell.difference is not None) == (cell.view == "stacked")
 
@@ -268,7 +268,7 @@ def test_answers_in_a_file_are_no_way_to_ask(secret_set: Session, tmp_path: Path
 figures = st.dictionaries(st.sampled_from(["exact", "jaccard"]), st.tuples(*[st.floats(0, 1)] * 3))
 cell_outcomes = st.builds(
     CellOutcome, mode=st.text(max_size=5), view=st.sampled_from(["stacked", "tei"]), figures=figures,
-    difference=st.none() | figures, exact_means=st.binary(max_size=30), jaccard_means=st.binary(max_size=30),
+    difference=st.none() | figures, means=st.dictionaries(st.text(max_size=5), st.binary(max_size=30)),
     hits=st.binary(max_size=5),
 )  # fmt: skip
 values = st.recursive(

@@ -54,6 +54,7 @@ class Answer:
     text: str | None = None  # of a good reply; the digest of the request if None
     more: Mapping[str, Any] = field(default_factory=dict)  # keys of a good reply's body
     message: Mapping[str, Any] = field(default_factory=dict)  # keys of a good reply's message
+    choice: Mapping[str, Any] = field(default_factory=dict)  # and of what the message stands in
     finish_reason: str = "stop"
     headers: Mapping[str, str] = field(default_factory=dict)
     delay: float = 0.0
@@ -64,7 +65,7 @@ class Answer:
 
 def good_reply(call: Call, answer: Answer) -> bytes:
     message = {"role": "assistant", "content": f"reply {call.digest[:24]}" if answer.text is None else answer.text}
-    choice = {"index": 0, "message": message | answer.message, "finish_reason": answer.finish_reason}
+    choice = {"index": 0, "message": message | answer.message, "finish_reason": answer.finish_reason, **answer.choice}
     usage = {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}
     found = re.match(rb'\{"model": ?"([^"]*)"', call.data)
     name = found[1].decode() if found else ""

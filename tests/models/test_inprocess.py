@@ -153,7 +153,7 @@ def test_thinking_is_no_part_of_an_answer(loaded: LoadedModel, requests: list[Re
     words = Request(text="q", sampling=GREEDY)
     model = InProcessModel(loaded, "tiny")
     tokens = loaded.tokenizer("<think>so it is</think>\nit was")["input_ids"]
-    reply = model._reply(tokens, model._generation(words), 1, ())
+    reply = model._reply(tokens, model._generation(words), 1)
     assert (reply.text, reply.thinking) == ("it was", "so it is")
 
 

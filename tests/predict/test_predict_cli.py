@@ -105,10 +105,10 @@ def test_the_key_is_sent_and_never_shown(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--view", "strip"], "view: Input should be 'stacked', 'tei', 'both' or 'text'"),
+        (["--view", "strip"], "view: Input should be 'stacked', 'tei', 'both', 'text', 'image' or 'blind'"),
         (["--mode", "medium"], "nothing of mode 'medium'"),
         (["--split", "dev"], "nothing of split 'dev'"),
-        (["--preset", "mine"], "preset: Input should be 'paper-closed', 'vlmevalkit' or 'lmms-eval'"),
+        (["--preset", "mine"], "preset: Input should be 'paper-closed', 'vlmevalkit', 'lmms-eval' or 'bloombench'"),
         (["--profile", "mine"], "Unknown profile 'mine'; known: openai, azure"),
         (["--param", "temperature"], "--param 'temperature' is not of the form KEY=JSON"),
         (["--param", "effort=low"], "the value of --param effort is not JSON; a text needs quotes: 'effort=\"x\"'"),

@@ -189,6 +189,16 @@ def test_the_script_writes_the_examples_of_analyses(script: Any, tmp_path: Path)
         assert (script.BENCHMARKS / file.name).read_bytes() == file.read_bytes(), file.name
 
 
+def test_the_tables_of_bloombench_are_what_the_script_writes(script: Any, tmp_path: Path) -> None:
+    if not PAPERS.is_dir():
+        pytest.skip(f"needs the copied tables in {PAPERS}")
+    script.quote_bloom(PAPERS, tmp_path)
+    written = sorted(tmp_path.glob("bloom-*.csv"))
+    assert len(written) == 7
+    for file in written:
+        assert file.read_bytes() == (script.BENCHMARKS / file.name).read_bytes(), file.name
+
+
 def test_the_script_says_what_is_missing(script: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert script.main([str(tmp_path)]) == 2
     assert capsys.readouterr().err.startswith(f"Error: {tmp_path / 'vcr_readme_leaderboard.csv'} cannot be read")

@@ -47,3 +47,42 @@ def test_a_scatter_stays_inside_and_names_are_text(points: list[tuple[float, flo
     assert all(0 <= float(place) <= 100 for place in re.findall(r'(?:x1|x2|cx)="([^"]*)%"', drawn))
     assert all(10 <= float(place) <= 190 for place in re.findall(r' (?:cy|y1|y2)="([^"]*)"', drawn))
     assert "<2024>" not in drawn and drawn.count("<circle") == len(points)
+
+
+SHARES = st.lists(st.one_of(st.none(), ANY), min_size=3, max_size=12)
+
+
+@given(st.lists(SHARES, max_size=8), st.text(max_size=30))
+def test_a_radar_stays_inside_and_names_are_text(series: list[list[float | None]], name: str) -> None:
+    axes = [name] * 5
+    lines = [(name, (shares * 2)[:5]) for shares in series]
+    drawn = charts.radar(axes, lines, ring=0.25, text=name)
+    height = float(re.findall(r'viewBox="0 0 460 (\d+)"', drawn)[0])
+    assert all(0 <= float(x) <= 460 for x in re.findall(r'(?:cx|x1|x2|x)="([-\d.]+)"', drawn))
+    assert all(0 <= float(y) <= height for y in re.findall(r'(?:cy|y1|y2|y)="([-\d.]+)"', drawn))
+    assert "nan" not in re.sub(r'aria-label="[^"]*"|>[^<]*<', "", drawn)
+
+
+def test_a_radar_is_broken_where_a_share_is_missing() -> None:
+    whole = charts.radar("abc", [("one", [0.5, 0.5, 0.5])], ring=0.25, text="three")
+    broken = charts.radar("abc", [("one", [0.5, None, 0.5])], ring=0.25, text="<two>")
+    assert (whole.count('<line class="s0"'), broken.count('<line class="s0"')) == (4, 2)  # one is the legend's
+    assert (whole.count('<circle class="s0"'), broken.count('<circle class="s0"')) == (3, 2)
+    assert 'role="img" aria-label="&lt;two&gt;"' in broken
+    # The first axis points up, half of the radius from the middle.
+    assert '<circle class="s0" cx="230.0" cy="76.0" r="2.5"/>' in whole
+
+
+@given(st.lists(st.tuples(st.text(max_size=5), st.one_of(st.none(), ANY)), max_size=9), st.floats(0.05, 0.95))
+def test_a_strip_has_a_field_a_share(fields: list[tuple[str, float | None]], middle: float) -> None:
+    drawn = charts.strip(fields, middle=middle, text="fields")
+    assert drawn.count("<rect") == len(fields) == drawn.count("<title>")
+    assert all(0 <= float(depth) <= 1 for depth in re.findall(r'fill-opacity="([^"]*)"', drawn))
+
+
+@pytest.mark.parametrize(
+    ("share", "expected"),
+    [(0.25, ("plus", 0.0)), (1.0, ("plus", 1.0)), (0.0, ("minus", 1.0)), (0.125, ("minus", 0.5))],
+)
+def test_shades_grow_from_the_middle(share: float, expected: tuple[str, float]) -> None:
+    assert charts.shade(share, 0.25) == expected

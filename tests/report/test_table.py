@@ -76,3 +76,11 @@ def test_a_broken_table_keeps_its_labels_and_loses_no_column() -> None:
     assert (first.best, last.best, first.notes, last.notes) == ([], [2], (), [("x", "")])
     (whole,) = Table(title="T", heads=("A", "b"), labels=1, rows=[("m", 1)]).broken()
     assert whole.texts() == [["m", "1"]]
+
+
+def test_shades_of_a_line() -> None:
+    rows = [("a", Percent(1.0), Percent(None), Percent(0.1), 3), ("b", Percent(0.25), None, "x", 4)]
+    table = Table(title="", heads=("", "x", "y", "z", "n"), labels=1, rows=rows, shaded=(1, 2, 3), middle=0.25)
+    assert table.shades(0) == ["", "plus-10", "", "minus-6", ""]
+    assert table.shades(1) == ["", "plus-0", "", "", ""]
+    assert Table(title="", heads=("", "x"), labels=1, rows=[("a", Percent(1.0))]).shades(0) == ["", ""]

@@ -64,7 +64,7 @@ def test_labels_of_ink_do_not_overlap() -> None:
         questions.add(Question(question_id=str(number), spans=(span,)))
     questions.close()
     key = AnswerKey(name="k", lang="en", questions=questions, modes=("hard",))
-    (ink,) = (part for part in SpanProperties(key, make_scorer("en")).of_mode("hard") if part.by == "visible ink")
+    (ink,) = (part for part in SpanProperties(key, make_scorer("en")).of_variant("hard") if part.by == "visible ink")
     ends = [[float(end) for end in label.split("-")] for label in ink.labels]
     assert len(ends) > 2 and all(before[-1] < after[0] for before, after in pairwise(ends))
 
@@ -86,7 +86,7 @@ def test_every_property_is_a_plain_count(seed: int) -> None:
     properties = SpanProperties(key, scorer)
     for row in random.Random(seed).sample(range(len(key)), len(key) // 2):  # the others are read from the key
         properties.see(row, key.question(row))
-    found = properties.of_mode("hard")
+    found = properties.of_variant("hard")
     assert {part.by: members(part) for part in found} == {by: groups for by, groups in plain.items() if groups}
     # Traits come in the order in which spans name them.
     assert [part.by for part in found][:5] == [by for by, groups in plain.items() if groups][:5]
@@ -101,7 +101,7 @@ def test_labels() -> None:
         )
     questions.close()
     key = AnswerKey(name="k", lang="en", questions=questions, modes=("easy",))
-    labels = {part.by: part.labels for part in SpanProperties(key, make_scorer("en")).of_mode("easy")}
+    labels = {part.by: part.labels for part in SpanProperties(key, make_scorer("en")).of_variant("easy")}
     assert labels == {
         "position": ("1. span", "2. span"),
         "tokens": ("1", "2", "3", "8"),

@@ -63,7 +63,7 @@ PERFECT = {item["question_id"]: " / ".join(item["crossed_text"]) for item in ITE
 def test_perfect_and_empty(key: Path, tmp_path: Path, place: str) -> None:
     data = key if place == "key" else key.parent
     perfect = score(write_outputs(tmp_path, PERFECT), data=data).cells[0]
-    assert (perfect.mode, perfect.spans, perfect.metrics["exact"].value) == ("mixed", 3, 1.0)
+    assert (perfect.variant, perfect.units, perfect.metrics["exact"].value) == ("mixed", 3, 1.0)
     empty = score(write_outputs(tmp_path, dict.fromkeys(PERFECT, "")), data=data).cells[0]
     assert (empty.metrics["exact"].value, empty.metrics["jaccard"].value) == (0.0, 0.0)
 
@@ -71,7 +71,7 @@ def test_perfect_and_empty(key: Path, tmp_path: Path, place: str) -> None:
 def test_scores_by_cover_font_and_place(key: Path, tmp_path: Path) -> None:
     outputs = PERFECT | {"a" * 32: "nothing that is near to it"}
     groups = score(write_outputs(tmp_path, outputs), data=key).cells[0].groups
-    found = {(group.by, group.label): (group.spans, group.metrics["exact"].value) for group in groups}
+    found = {(group.by, group.label): (group.units, group.metrics["exact"].value) for group in groups}
     assert found["cover", "easy"] == (2, 0.5) and found["cover", "hard"] == (1, 1.0)
     assert found["font", "lato"] == (1, 0.0) and found["font", "roboto"] == (2, 1.0)
     assert found["strip", "above"] == (1, 0.0) and found["strip", "below"] == (2, 1.0)
@@ -152,10 +152,10 @@ def test_a_part_of_a_key_is_scored_by_itself(key: Path, tmp_path: Path) -> None:
     outputs = write_outputs(tmp_path, PERFECT | {"a" * 32: "nothing that is near to it"})
     for part, spans, exact in (("feedback", 1, 0.0), ("final", 2, 1.0)):
         result = score(outputs, data=key, subset=part)
-        assert (result.cells[0].spans, result.cells[0].metrics["exact"].value) == (spans, exact)
+        assert (result.cells[0].units, result.cells[0].metrics["exact"].value) == (spans, exact)
         assert result.signature.facts["subset"] == part
         assert result.problems["outside"][0] == 1 and "missing" not in result.problems
-    assert score(outputs, data=key).cells[0].spans == 3
+    assert score(outputs, data=key).cells[0].units == 3
 
 
 def test_parts_that_are_none(key: Path, tmp_path: Path) -> None:

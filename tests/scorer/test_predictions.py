@@ -47,7 +47,7 @@ def test_views_modes_and_model(key: Path, write_lines: Any) -> None:
         if (i, view) != ("b", "tei")
     ]
     result = score(write_lines("p.jsonl", rows), data=key)
-    assert (result.title, [(c.mode, c.view.value) for c in result.cells]) == (
+    assert (result.title, [(c.variant, c.view.value) for c in result.cells]) == (
         "M",
         [("hard", "stacked"), ("hard", "tei")],
     )
@@ -215,7 +215,7 @@ def test_subsets_keep_the_datasets_order(write_lines: Any) -> None:
     key = write_lines("k.jsonl", [{"question_id": i, "crossed_text": ["red dog"]} for i in range(150)])
     rows = [{"question_id": i, "output": "red dog" if i < 100 else "x"} for i in range(150)]
     result = score(write_lines("p.jsonl", rows), data=key, subset="first100")
-    assert (exact(result), result.cells[0].images, counts(result)) == (1.0, 100, {"outside": 50})
+    assert (exact(result), result.cells[0].clusters, counts(result)) == (1.0, 100, {"outside": 50})
     assert result.signature.facts["subset"] == "first100"
 
 

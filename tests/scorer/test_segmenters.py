@@ -142,11 +142,3 @@ def test_the_limit() -> None:
     assert load_segmenter("en")("a b c", limit=3).cut is False
     found = load_segmenter("en")("a b c d", limit=3)
     assert (found.texts, found.cut) == (["a", "b", "c"], True)
-
-
-def test_the_tokenizer_is_made_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(segmenters, "MOST_STRINGS", 10)
-    segment = segmenters._blank("en")
-    for number in range(50):
-        assert len(segment(f"word{number} other{number}")) == 2
-    assert len(segment.tokenize._nlp.vocab.strings) < len(spacy.blank("en").vocab.strings) + 30  # type: ignore[attr-defined]

@@ -42,8 +42,8 @@ def test_groups_cover_all_spans(noisy: tuple[Path, Path]) -> None:
     cell = score(*noisy[:1], data=noisy[1]).cell()
     by: dict[str, int] = {}
     for group in cell.groups:
-        by[group.by] = by.get(group.by, 0) + group.spans
-    assert by["position"] == by["characters"] == cell.spans == 120
+        by[group.by] = by.get(group.by, 0) + group.units
+    assert by["position"] == by["characters"] == cell.units == 120
 
 
 def test_views_are_paired(noisy: tuple[Path, Path]) -> None:
@@ -58,7 +58,7 @@ def test_a_run_does_not_differ_from_itself(noisy: tuple[Path, Path]) -> None:
     for item in compare(with_own_titles([result, result])):
         exact = item.metrics["exact"]
         assert exact.value == 0 and -0.1 < exact.low == -exact.high < 0
-        assert (item.p_mcnemar, item.p_images, item.p_holm) == (1.0, 1.0, 1.0)
+        assert (item.p_mcnemar, item.p_clusters, item.p_holm) == (1.0, 1.0, 1.0)
         assert "exactly the same spans" in item.conclusion
 
 
@@ -67,7 +67,7 @@ def test_a_clear_difference_is_said(noisy: tuple[Path, Path], write_lines: Any) 
     empty = write_lines("empty.jsonl", [{"question_id": str(i), "output": ""} for i in range(60)])
     (item,) = compare(with_own_titles([score(file, data=key), score(empty, data=key)]))
     assert item.conclusion.startswith("-, VI+TEI: noisy restores more than empty")
-    assert item.only_b == 0 and item.p_mcnemar < 1e-6 and item.p_images == item.p_holm < 1e-6
+    assert item.only_b == 0 and item.p_mcnemar < 1e-6 and item.p_clusters == item.p_holm < 1e-6
 
 
 def test_all_right_has_an_interval_with_width(noisy: tuple[Path, Path], write_lines: Any) -> None:
@@ -77,7 +77,7 @@ def test_all_right_has_an_interval_with_width(noisy: tuple[Path, Path], write_li
     exact = cell.metrics["exact"]
     assert (exact.value, exact.high) == (1.0, 1.0) and 0.9 < exact.low < 0.96
     third = [group for group in cell.groups if group.by == "position"][-1]
-    assert third.spans == 20 and third.metrics["exact"].low < 0.87, "fewer images tell less"
+    assert third.units == 20 and third.metrics["exact"].low < 0.87, "fewer images tell less"
 
 
 def test_many_comparisons_are_corrected(noisy: tuple[Path, Path], write_lines: Any) -> None:
@@ -89,9 +89,9 @@ def test_many_comparisons_are_corrected(noisy: tuple[Path, Path], write_lines: A
     results = with_own_titles([score(write_lines("l.jsonl", lucky), data=key), *[others] * 4])
     assert len(others.cells) == 1
     (alone,) = compare(results[:2])
-    assert alone.p_holm == alone.p_images < 0.05 and "Holm" not in alone.conclusion
+    assert alone.p_holm == alone.p_clusters < 0.05 and "Holm" not in alone.conclusion
     first = compare(results)[0]
-    assert first.p_holm == pytest.approx(10 * first.p_images) and first.p_holm > 0.05
+    assert first.p_holm == pytest.approx(10 * first.p_clusters) and first.p_holm > 0.05
     assert "Among 10 comparisons chance may give as much (Holm's correction: p = 0." in first.conclusion
 
 

@@ -31,7 +31,7 @@ def test_only_the_questions_of_the_file_are_scored(many: tuple[Path, Path], tmp_
     ids.write_text("q7\r\nq3\n\nq40\n", "utf-8")
     result = score(outputs, data=key, subset=str(ids), spans=tmp_path / "s.jsonl")
     cell = result.cells[0]
-    assert (cell.images, cell.spans, result.problems["outside"][0]) == (3, 2 + 1 + 2, 47)
+    assert (cell.clusters, cell.units, result.problems["outside"][0]) == (3, 2 + 1 + 2, 47)
     assert cell.metrics["exact"].value == 3 / 5  # q3 and q7 are right, q40 is not
     rows = [json.loads(line) for line in (tmp_path / "s.jsonl").read_text("utf-8").splitlines()]
     assert [row["question_id"] for row in rows] == ["q3", "q7", "q7", "q40", "q40"]
@@ -67,7 +67,7 @@ def test_rows_that_a_file_of_outputs_names_are_those_of_the_whole_dataset(
     file = tmp_path / "ids.txt"
     file.write_text(subset_text(["q41", "q5", "q17"]), "utf-8")
     result = score(table, data=key, subset=str(file))
-    assert result.cells[0].images == 3 and result.cells[0].metrics["exact"].value == 1.0
+    assert result.cells[0].clusters == 3 and result.cells[0].metrics["exact"].value == 1.0
     assert result.problems["outside"][0] == 47 and set(result.problems) == {"outside"}
 
 

@@ -49,7 +49,7 @@ def test_csv_says_of_comparisons_what_the_table_says(compared: tuple[list[RunRes
     results, comparisons = compared
     rows = [row for row in lines(render(results, "csv", comparisons)) if row["run"] == "good - poor"]
     assert len(rows) == 2 * 8
-    for line, item in zip(comparison_table(comparisons).rows, comparisons, strict=True):
+    for line, item in zip(comparison_table(results[0].task, comparisons).rows, comparisons, strict=True):
         exact, jaccard = (
             next(row for row in rows if (row["view"], row["metric"]) == (item.view, metric))
             for metric in ("exact", "jaccard")
@@ -82,7 +82,7 @@ def test_csv_has_the_difference_between_the_views(compared: tuple[list[RunResult
 def test_what_rounds_to_zero_has_no_sign(compared: tuple[list[RunResult], list[Comparison]], form: str) -> None:
     """Two runs that are equal differ by 0.00, and an interval that begins at -0.001 % does so at 0.00."""
     results, comparisons = compared
-    tiny = Estimate(value=-1e-6, sd_spans=0.0, sd_images=0.0, low=-1e-5, high=1e-5)
+    tiny = Estimate(value=-1e-6, sd_units=0.0, sd_clusters=0.0, low=-1e-5, high=1e-5)
     comparisons = [replace(item, metrics=dict.fromkeys(item.metrics, tiny)) for item in comparisons]
     text = render(results, form, comparisons)
     assert "0.00 to 0.00" in text

@@ -16,6 +16,7 @@ from vcrgen.errors import ConfigError, PredictionError, ScoreError
 from vcrgen.publish.export import export_dataset
 from vcrgen.scorer import Options, RunResult, Session, load_answers, score
 from vcrgen.scorer.predictions.names import TaskName, read_lmms_eval_name, read_vlmevalkit_name
+from vcrgen.tasks.task import RESTORATION
 
 ANSWERS = {
     "a": "the quick brown fox jumps\nover the lazy old dog",
@@ -90,7 +91,7 @@ def own(file: Path, right: Sequence[str] = tuple(ANSWERS), **more: Any) -> Path:
 
 
 def cells(result: RunResult) -> list[tuple[str, str]]:
-    return [(cell.mode, cell.view.value) for cell in result.cells]
+    return [(cell.variant, cell.view.value) for cell in result.cells]
 
 
 WRITERS: dict[str, tuple[Callable[..., Path], str]] = {
@@ -124,7 +125,7 @@ def test_where_nothing_tells_it_is_asked_for(tmp_path: Path, key: Path, write: C
         PredictionError, match=r"renamed\.csv: neither .* which image the model saw; name it with --view"
     ):
         score(file, data=key)
-    for view in View:
+    for view in RESTORATION.views:
         assert cells(score(file, data=key, view=view.value, mode="easy")) == [("easy", view.value)]
 
 

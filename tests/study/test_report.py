@@ -60,10 +60,12 @@ def test_scores_are_those_of_the_scorer(finished: Store, pairs: Path, tmp_path: 
         file = tmp_path / f"r{rater}.jsonl"
         file.write_text(export(finished, "outputs", f"r{rater}"), "utf-8")
         cells = score(file, data=pairs, subset="first6").cells
-        assert {cell.mode for cell in cells} == {"easy", "hard"}
+        assert {cell.variant for cell in cells} == {"easy", "hard"}
         for cell in cells:
-            mine = [one for one in marks if one.rater == rater and frozen.conditions[one.condition].mode == cell.mode]
-            right = round(cell.metrics["exact"].value * cell.spans)
+            mine = [
+                one for one in marks if one.rater == rater and frozen.conditions[one.condition].mode == cell.variant
+            ]
+            right = round(cell.metrics["exact"].value * cell.units)
             assert right == sum(one.strict for one in mine)
     shares = {rater: sum(one.strict for one in marks if one.rater == rater) for rater in range(1, 7)}
     tolerant = {rater: sum(one.tolerant for one in marks if one.rater == rater) for rater in range(1, 7)}

@@ -40,12 +40,23 @@ class Drawing:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Lines:
+    """Small drawings under an axis and under each other, each between its name and its figure, in groups."""
+
+    title: str
+    axis: Sequence[str]  # what stands at its left end, its middle, its right end
+    groups: Sequence[tuple[str, Sequence[tuple[str, Markup, str]]]]  # names of groups, and of each line
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
     """A part of a document."""
 
     title: str
     text: Sequence[str] = ()  # sentences, each a paragraph
     drawings: Sequence[Drawing] = ()
+    panels: Sequence[Drawing | Lines] = ()  # small ones, side by side where the page is wide enough
     tables: Sequence[Table] = ()
     details: Sequence[Table] = ()  # long tables: folded on a page, not shown on a terminal or in LaTeX
 

@@ -327,11 +327,14 @@ def _saved_scores(files: Sequence[Path], *, private: bool) -> Iterator[_Score]:
                 "board, or mark the report with --private."
             )
         for cell in saved.cells:
-            exact = cell.metrics["exact"]
+            right = next((cell.metrics[name] for name in saved.task.shown if name in cell.metrics), None)
+            if right is None:
+                raise AnalysisError(f"{file} has neither of {' and '.join(saved.task.shown)}, so there is no score.")
+            language = "" if saved.task.axis == "lang" else f"{saved.language} "  # which is what its cells differ in
             yield _Score(
                 place=str(file), model=_name(saved.model, "model", str(file)), way=saved.signature.short,
-                task=_name(f"{saved.language} {cell.mode} {cell.view.value}", "task", str(file)),
-                score=100 * exact.value, error=100 * exact.sd_images,
+                task=_name(f"{language}{cell.variant} {cell.view.value}", "task", str(file)),
+                score=100 * right.value, error=100 * right.sd_clusters,
             )  # fmt: skip
 
 

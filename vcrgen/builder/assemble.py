@@ -167,7 +167,7 @@ def read_assembly(fingerprint: str, work: Folder) -> Assembly | None:
     return TypeAdapter(Assembly).validate_python(values)
 
 
-def make_file(file: DataFile, *, work: Folder, final: Folder, out: Folder) -> DatasetFile:
+def make_file(file: DataFile, *, config: BuildConfig, work: Folder, final: Folder, out: Folder) -> DatasetFile:
     """Put one data file together in ``final`` from the parts in ``work``, and describe it.
 
     A file that is one whole part is that part as it stands. Otherwise rows are copied as they are, images undecoded.
@@ -182,7 +182,7 @@ def make_file(file: DataFile, *, work: Folder, final: Folder, out: Folder) -> Da
             work.bring(PART.format(file.pieces[0].part, file.mode), final, file.path)
         else:
             with final.writing(file.path) as temporary:
-                with part_writer(temporary) as writer:
+                with part_writer(temporary, config) as writer:
                     for piece in file.pieces:
                         with work.open(PART.format(piece.part, file.mode), ahead=True) as handle:
                             _copy_rows(handle, piece.rows or [], writer)

@@ -7,6 +7,7 @@ from typing import Any
 
 import yaml
 
+from vcrgen.config import LATER, BuildConfig
 from vcrgen.dataset.manifest import Manifest
 from vcrgen.reading import without_marks
 from vcrgen.records import NAMED_MODES
@@ -18,6 +19,7 @@ CLASSES = ("n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M", "10M<n<100
 SIZES = [(10**power, name) for power, name in enumerate(CLASSES, start=3)]
 HUB_LICENCE = re.compile(r"[a-z0-9][a-z0-9.-]{1,40}")
 
+LEVELS_NOTE = "the share of a span's ink that covers leave at this level, as in `ink-0.20`"
 Statistics = Mapping[tuple[str, str], SplitStatistics]  # by mode and split
 
 
@@ -37,16 +39,10 @@ def dataset_card(manifest: Manifest, statistics: Statistics) -> str:
         targets=borrowed_targets(row),
         manifest=manifest,
         drops=drops_table(manifest.drops),
-        columns="\n".join(f"| `{name}` | {note} |" for name, note in _notes(manifest).items()),
+        columns="\n".join(f"| `{name}` | {note} |" for name, note in column_notes(manifest.config).items()),
+        covered=covered_how(manifest.config),
     )
     return f"---\n{_head(manifest)}---\n\n{text}"
-
-
-def _notes(manifest: Manifest) -> Mapping[str, str]:
-    """What each column holds."""
-    if set(manifest.modes) <= set(NAMED_MODES):
-        return VCR.notes
-    return {**VCR.notes, "mode": "the share of a span's ink that covers leave at this level, as in `ink-0.20`"}
 
 
 def borrowed_targets(row: LanguageRow) -> str:
@@ -56,6 +52,22 @@ def borrowed_targets(row: LanguageRow) -> str:
     return (
         f" A cover aims at the share of ink that {row.covers_of} ones leave, {shares}, {why}." if row.covers_of else ""
     )
+
+
+def column_notes(config: Mapping[str, Any]) -> dict[str, str]:
+    """The columns of a dataset of some configuration, each with what it holds."""
+    there = BuildConfig(**{name: config[name] for name in LATER if name in config}).more_columns
+    levels = {} if config["mode"] in (*NAMED_MODES, "both") else {"mode": LEVELS_NOTE}
+    return dict(VCR.notes) | levels | {name: note for name, (_, note) in VCR.more.items() if name in there}
+
+
+def covered_how(config: Mapping[str, Any]) -> str:
+    """How texts are covered, as the end of a sentence, and what else was done to the images."""
+    cover, distractors, degraded = (config.get(name, value) for name, value in LATER.items())
+    how = "so that only their top and bottom pixels are left" if cover == "rows" else f"by covers of the kind `{cover}`"
+    if distractors:
+        how += f". {distractors} more covers of a pair hide no text"
+    return how + (f". The images with a strip were then degraded: `{degraded}`" if degraded else "")
 
 
 def statistics_table(statistics: Statistics) -> str:

@@ -1,18 +1,21 @@
 """From a pair and its covers to the images that show them."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
-from vcrgen.builder.bands import Band, white_band
-from vcrgen.builder.records import PairImages, Parts, Prepared
+from vcrgen.builder.bands import Band, Pixels, stack_bands, white_band
+from vcrgen.builder.records import Distractors, PairImages, Parts, Prepared
 from vcrgen.records import Span
-from vcrgen.typeset.cover import CoverRule, measure_cover, span_cells
-from vcrgen.typeset.records import WHITE
+from vcrgen.typeset.cover import CoverRule, cover_spans, keep_clear, span_cells
+from vcrgen.typeset.records import WHITE, Box, Cover, CoveredSpan
 from vcrgen.typeset.render import cover_strip, render_strip
 
 T = TypeVar("T")
+
+MOST_VISIBLE = 0.98  # a text that keeps more of its ink is not covered
 
 
 def draw_parts(prepared: Prepared, spans: Iterable[Span]) -> Parts:
@@ -20,12 +23,19 @@ def draw_parts(prepared: Prepared, spans: Iterable[Span]) -> Parts:
     return Parts(
         photo=Band(np.asarray(prepared.image)),
         strip=render_strip(prepared.layout),
+        layout=prepared.layout,
         cells={span: span_cells(span, prepared.layout) for span in spans},
     )
 
 
 def compose_images(
-    parts: Parts, rules: Mapping[Span, CoverRule], encode: Callable[[tuple[Band, ...]], T], *, strip_first: bool = False
+    parts: Parts,
+    rules: Mapping[Span, CoverRule],
+    encode: Callable[[tuple[Band, ...]], T],
+    *,
+    strip_first: bool = False,
+    distractors: Distractors | None = None,
+    finish: Callable[[Pixels, str], Pixels] | None = None,
 ) -> PairImages[T]:
     """Cover the strip and put the images together.
 
@@ -34,22 +44,65 @@ def compose_images(
         rules: The spans in reading order, each with the rule of its cover.
         encode: Makes an image of its bands of rows, from the top; ``tuple`` leaves it as bands.
         strip_first: The strip stands above VI, not below it.
+        distractors: Covers that hide no text.
+        finish: What is done to each finished image, which it gets in RGB with its name, before it is encoded.
     """
-    ink = WHITE - parts.strip
-    covered = []
-    for span, rule in rules.items():
-        cells = parts.cells[span]
-        covered.append(measure_cover(span, cells, [rule.cover(cell) for cell in cells], ink))
-    photo = parts.photo
-    small = Band(cover_strip(parts.strip, (cover for span in covered for cover in span.covers)))
+    spans = cover_spans(rules, parts.cells, parts.strip, parts.layout)
+    covers = [cover for span in spans for cover in span.covers]
+    on_photo, on_paper = _distract(distractors, parts, covers) if distractors else ([], [])
+    photo = Band(cover_strip(parts.photo.pixels, on_photo)) if on_photo else parts.photo
+    small = Band(cover_strip(parts.strip, [*covers, *on_paper]))
     gap = white_band(1, photo.width)
     above = (photo.height + gap.height) // 2
     below = photo.height + gap.height - above
+    strip_y = 0 if strip_first else photo.height + gap.height
+    photo_y = small.height + gap.height if strip_first else 0
+
+    def image(name: str, *bands: Band) -> T:
+        return encode(bands if finish is None else (Band(finish(stack_bands(bands), name)),))
+
+    mask = np.zeros((photo.height + gap.height + small.height, photo.width), dtype=bool)
+    for top, shown in ((strip_y, [*covers, *on_paper]), (photo_y, on_photo)):
+        mark_hidden(mask[top:], shown)
     return PairImages(
-        stacked=encode((small, gap, photo) if strip_first else (photo, gap, small)),
-        only_it=encode((white_band(above, photo.width), small, white_band(below, photo.width))),
-        only_it_small=encode((small,)),
-        spans=tuple(covered),
-        strip_y=0 if strip_first else photo.height + gap.height,
+        stacked=image("stacked", *((small, gap, photo) if strip_first else (photo, gap, small))),
+        only_it=image("only_it", white_band(above, photo.width), small, white_band(below, photo.width)),
+        only_it_small=image("only_it_small", small),
+        spans=spans,
+        distractors=tuple(_lower(cover.box, photo_y) for cover in on_photo)
+        + tuple(_lower(cover.box, strip_y) for cover in on_paper),
+        cover_mask=mask if any(cover.mask is not None for cover in covers) else None,
+        strip_y=strip_y,
         only_it_strip_y=above,
     )
+
+
+def mark_hidden(mask: npt.NDArray[np.bool_], covers: Iterable[Cover]) -> None:
+    """Set the pixels of a mask that covers hide, whose boxes are counted from its top left corner."""
+    for cover in covers:
+        mask[cover.box.area] |= True if cover.mask is None else cover.mask
+
+
+def is_missed(spans: Iterable[CoveredSpan]) -> bool:
+    """Whether a span keeps nearly all of its ink under a cover that is not rows, so that it is not covered at all."""
+    return any(
+        span.visible_ink > MOST_VISIBLE and any(cover.mask is not None for cover in span.covers) for span in spans
+    )
+
+
+def _distract(distractors: Distractors, parts: Parts, covers: Sequence[Cover]) -> tuple[list[Cover], list[Cover]]:
+    """The covers on VI and on blank paper, each kept clear of text and of the others."""
+    paper = parts.strip < WHITE
+    mark_hidden(paper, covers)
+    photo = np.zeros((parts.photo.height, parts.photo.width), dtype=bool)
+    drawn: tuple[list[Cover], list[Cover]] = ([], [])
+    for places, taken, made in ((distractors.photo, photo, drawn[0]), (distractors.strip, paper, drawn[1])):
+        for cell, rule in places:
+            cover = rule.cover(cell)
+            made.append(cover if cover.mask is None else keep_clear(cover, taken))
+            mark_hidden(taken, made[-1:])
+    return drawn
+
+
+def _lower(box: Box, rows: int) -> Box:
+    return box._replace(y0=box.y0 + rows, y1=box.y1 + rows)

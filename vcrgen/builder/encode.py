@@ -6,6 +6,8 @@ import zlib
 from collections.abc import Sequence
 from typing import Literal
 
+import numpy as np
+import numpy.typing as npt
 from PIL import Image
 from zlib_ng import zlib_ng
 
@@ -25,6 +27,13 @@ def encode_image(bands: Sequence[Band], image_format: ImageFormat, note: str | N
         return encode_png(bands, note)
     buffer = io.BytesIO()
     Image.fromarray(stack_bands(bands)).save(buffer, "WEBP", lossless=True, quality=20, method=0, exact=True)
+    return buffer.getvalue()
+
+
+def encode_mask(mask: npt.NDArray[np.bool_]) -> bytes:
+    """A PNG of one bit a pixel, white where the mask is true."""
+    buffer = io.BytesIO()
+    Image.fromarray(mask).save(buffer, "PNG")
     return buffer.getvalue()
 
 

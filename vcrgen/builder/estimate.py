@@ -111,7 +111,7 @@ class _SampledRows:
     def _write(self, pairs: Iterable[Pair]) -> dict[Mode, int]:
         """Bytes of the file of every mode that holds these pairs."""
         sinks = {mode: pa.MockOutputStream() for mode in self._pipeline.config.modes}
-        writers = {mode: parquet_writer(sink) for mode, sink in sinks.items()}
+        writers = {mode: parquet_writer(sink, self._pipeline.config) for mode, sink in sinks.items()}
         for group in batched(pairs, ROW_GROUP):
             clock = time.perf_counter()
             for mode, writer in writers.items():

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property, partial
 from importlib.metadata import version
 from itertools import islice
 from random import Random
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from vcrgen.builder.compose import compose_images, draw_parts
-from vcrgen.builder.encode import encode_image
+from vcrgen.builder.bands import Band, Pixels
+from vcrgen.builder.compose import MOST_VISIBLE, compose_images, draw_parts, is_missed
+from vcrgen.builder.degrade import degrade
+from vcrgen.builder.distract import place_distractors
+from vcrgen.builder.encode import encode_image, encode_mask
 from vcrgen.builder.filters import CensorList
 from vcrgen.builder.images import load_image
 from vcrgen.builder.masking import locate_answers, plan_mask
-from vcrgen.builder.records import Pair, PairKeys, Prepared
+from vcrgen.builder.records import Distractors, Pair, PairImages, PairKeys, Parts, Prepared
 from vcrgen.builder.rows import pair_row
-from vcrgen.config import BuildConfig
+from vcrgen.config import BuildConfig, parse_degradations
 from vcrgen.errors import ImageProblem, PipelineError
 from vcrgen.records import NAMED_MODES, Item, Mode, Reason, Reject, Span
 from vcrgen.rng import rng_for
@@ -24,6 +27,7 @@ from vcrgen.signature import Signature
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.text.normalise import NORMALISATION, normalise_caption
 from vcrgen.text.pipelines import load_pipeline
+from vcrgen.typeset.cover import ROWS, CoverRule, seeded
 from vcrgen.typeset.fonts import default_chain, resolve_font
 from vcrgen.typeset.layout import layout_caption
 from vcrgen.typeset.style import Style, make_style
@@ -49,7 +53,7 @@ class Pipeline:
         first = resolve_font(config.font) if config.font else None
         chain = default_chain(self.language.fonts, size=config.font_size, first=first)
         self.style = make_style(
-            self.language, chain, width=config.width, max_height=config.max_height,
+            self.language, chain, width=config.width, max_height=config.max_height, cover=config.cover,
             modes=dict.fromkeys((*NAMED_MODES, *config.modes)),
         )  # fmt: skip
         self.censor = CensorList.load(self.language, config.censor_list)
@@ -66,6 +70,7 @@ class Pipeline:
         config, language, shaper = self.config, self.language, self.style.shaper
         covers = (f"{mode}={self.style.covers[mode].rule.name}" for mode in config.modes)
         mask = {"ngram": f"ngram-{config.n}", "percentage": f"percentage-{config.percentage:g}"}
+        more = {"distractors": str(config.distractors or ""), "degrade": config.degrade or ""}
         return Signature(
             {
                 "vcrgen": version("vcrgen"),
@@ -85,6 +90,7 @@ class Pipeline:
                 "layout": shaper.engine,
                 "seed": str(config.seed),
             }
+            | {name: value for name, value in more.items() if value}
         )
 
     def pairs(self, items: Iterable[Item]) -> Iterator[Pair | Reject]:
@@ -155,18 +161,64 @@ class Pipeline:
             reason, detail = Reason.NO_NGRAM, "no text in the shown caption can be masked"
         return spans or Reject(source_id=item.source_id, reason=reason, detail=detail)
 
-    def _draw(self, prepared: Prepared, spans: tuple[Span, ...]) -> Pair:
+    def _draw(self, prepared: Prepared, spans: tuple[Span, ...]) -> Pair | Reject:
         encode = partial(encode_image, image_format=self.config.image_format)
         parts = draw_parts(prepared, spans)
-        rules = {mode: dict.fromkeys(spans, prepared.style.covers[mode].rule) for mode in self.config.modes}
+        images: dict[Mode, PairImages[bytes]] = {}
+        for mode in self.config.modes:
+            composed = self.compose(prepared, parts, prepared.style.covers[mode].rule, encode)
+            if isinstance(composed, Reject):
+                return composed
+            images[mode] = composed
+        masks = {mode: view.cover_mask for mode, view in images.items()}
         return Pair(
             keys=prepared.keys,
             source_id=prepared.item.source_id,
             caption=prepared.layout.text,
             photo=encode((parts.photo,)),
-            images={mode: compose_images(parts, rules[mode], encode) for mode in rules},
+            images=images,
+            cover_masks={mode: encode_mask(mask) for mode, mask in masks.items() if mask is not None},
             strip_height=prepared.layout.height,
         )
+
+    def compose(
+        self, prepared: Prepared, parts: Parts, rule: CoverRule, encode: Callable[[tuple[Band, ...]], T], when: str = ""
+    ) -> PairImages[T] | Reject:
+        """The images of a pair whose spans are covered by a rule; with distractors and degraded if so configured.
+
+        The random choices, which are the same for every rule, are named by the pair and by ``when``.
+        """
+        config, pair = self.config, prepared.keys.pair
+
+        def rng(stage: str, item: str = "") -> Random:
+            return rng_for(config.seed, f"{stage}{when}", pair + item)
+
+        def seed(stage: str, item: str) -> int:
+            return int(rng(stage, item).random() * (1 << 53))
+
+        def form(item: str) -> CoverRule:
+            return rule if config.cover == ROWS else seeded(rule, seed("cover form", item))
+
+        distractors = finish = None
+        if config.distractors:
+            places = place_distractors(parts, config.distractors, rng("distractors"), on_paper=config.cover != ROWS)
+            if places is None:
+                detail = f"{config.distractors} covers more do not fit on the picture and on blank paper"
+                return Reject(source_id=prepared.item.source_id, reason=Reason.NO_ROOM, detail=detail)
+            photo, strip = (tuple((cell, form(f" {cell}")) for cell in cells) for cells in places)
+            distractors = Distractors(photo=photo, strip=strip)
+        if config.degrade:
+            steps = parse_degradations(config.degrade)
+
+            def finish(pixels: Pixels, name: str) -> Pixels:
+                return degrade(pixels, steps, seed("degrade", f" {name}"))
+
+        rules = {span: form(f" {span.start}") for span in parts.cells}
+        composed = compose_images(parts, rules, encode, distractors=distractors, finish=finish)
+        if is_missed(composed.spans):
+            detail = f"the cover hides less than {1 - MOST_VISIBLE:.0%} of the ink of a text"
+            return Reject(source_id=prepared.item.source_id, reason=Reason.COVER_MISSED, detail=detail)
+        return composed
 
     def row(self, pair: Pair, mode: Mode) -> dict[str, Any]:
         """One row of the dataset, in the columns of :data:`vcrgen.tasks.vcr.VCR`."""

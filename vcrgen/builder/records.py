@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from typing import Generic, Self, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 from PIL import Image
 
 from vcrgen.builder.bands import Band, Pixels
 from vcrgen.records import Item, Mode, Span
+from vcrgen.typeset.cover import CoverRule
 from vcrgen.typeset.records import Box, CoveredSpan, Layout
 from vcrgen.typeset.style import Style
 
@@ -55,7 +57,16 @@ class Parts:
 
     photo: Band  # VI
     strip: Pixels  # the uncovered strip: brightness, shape (height, width), 255 = white
+    layout: Layout  # what the strip shows
     cells: Mapping[Span, tuple[Box, ...]]  # the spans in reading order, each with the places of the strip that show it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Distractors:
+    """Covers that hide no text: the places, each as high as a line, and the rule of each."""
+
+    photo: tuple[tuple[Box, CoverRule], ...] = ()  # in pixels of VI
+    strip: tuple[tuple[Box, CoverRule], ...] = ()  # on blank paper, in pixels of the strip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +77,8 @@ class PairImages(Generic[T]):
     only_it: T  # TEI only, of the same size
     only_it_small: T  # the strip
     spans: tuple[CoveredSpan, ...]  # the spans under their covers
+    distractors: tuple[Box, ...]  # covers that hide no text, in pixels of `stacked`
+    cover_mask: npt.NDArray[np.bool_] | None  # pixels of `stacked` that covers hide; None where all covers are boxes
     strip_y: int  # top row of the strip in `stacked`, in pixels
     only_it_strip_y: int  # the same in `only_it`
 
@@ -79,4 +92,5 @@ class Pair:
     caption: str  # the shown caption
     photo: bytes  # VI, encoded
     images: dict[Mode, PairImages[bytes]]  # the images of each mode, encoded
+    cover_masks: dict[Mode, bytes]  # the mask of each mode, encoded; empty where all covers are boxes
     strip_height: int  # in pixels

@@ -19,7 +19,7 @@ def pair_row(pair: Pair, mode: Mode, *, language: LanguageRow, image_format: str
     def image(data: bytes, name: str) -> dict[str, Any]:
         return {"bytes": data, "path": f"{pair.keys.pair}-{name}.{image_format}"}
 
-    return {
+    row = {
         "question_id": pair.keys.pair,
         "image": image(pair.photo, "image"),
         "caption": pair.caption,
@@ -36,14 +36,20 @@ def pair_row(pair: Pair, mode: Mode, *, language: LanguageRow, image_format: str
         "only_it_strip_y": images.only_it_strip_y,
         "source_id": pair.source_id,
     }
+    if mode in pair.cover_masks:
+        row["cover_mask"] = {"bytes": pair.cover_masks[mode], "path": f"{pair.keys.pair}-{mode}-cover-mask.png"}
+    if images.distractors:
+        row["distractors"] = [box._asdict() for box in images.distractors]
+    return row
 
 
 def span_row(covered: CoveredSpan) -> dict[str, Any]:
     """A span under its covers, as datasets and keys hold it.
 
     ``boxes`` are white rectangles. Covers of another kind have two further entries, which :func:`read_covers` reads:
-    ``fills``, a brightness for each box, and ``masks``, for each box the hidden pixels as bits in hex, row after row,
-    or an empty text where all are hidden. Datasets have no columns for them.
+    ``fills``, for each box a brightness, or one byte in hex for each hidden pixel, and ``masks``, for each box the
+    hidden pixels as bits in hex, row after row, or an empty text where all are hidden. Datasets have no columns for
+    them, but an image of all masks.
     """
     span = covered.span
     row = {
@@ -57,7 +63,8 @@ def span_row(covered: CoveredSpan) -> dict[str, Any]:
         "rows_below": covered.rows_below,
     }
     if any(cover.mask is not None or cover.fill != WHITE for cover in covered.covers):
-        row["fills"] = [cover.fill for cover in covered.covers]
+        shades = (cover.shade for cover in covered.covers)
+        row["fills"] = [shade if isinstance(shade, int) else shade.tobytes().hex() for shade in shades]
         row["masks"] = ["" if c.mask is None else np.packbits(c.mask).tobytes().hex() for c in covered.covers]
     return row
 
@@ -68,12 +75,13 @@ def read_covers(row: Mapping[str, Any]) -> Iterator[Cover]:
     Raises:
         KeyError: An entry is missing.
         TypeError: A box has other sides than its four.
-        ValueError: A mask does not fit its box.
+        ValueError: A mask does not fit its box, or brightnesses do not fit their mask.
     """
     boxes = [Box(**box) for box in row["boxes"]]
     fills, masks = row.get("fills", [WHITE] * len(boxes)), row.get("masks", [""] * len(boxes))
     for box, fill, mask in zip(boxes, fills, masks, strict=True):
-        yield Cover(box=box, mask=_read_mask(mask, box) if mask else None, fill=fill)
+        hidden = _read_mask(mask, box) if mask else None
+        yield Cover(box=box, mask=hidden, fill=_read_fill(fill, hidden) if isinstance(fill, str) else fill)
 
 
 def _read_mask(text: str, box: Box) -> npt.NDArray[np.bool_]:
@@ -83,3 +91,12 @@ def _read_mask(text: str, box: Box) -> npt.NDArray[np.bool_]:
         raise ValueError(f"a mask of {len(data)} bytes for a box of {width} x {height} pixels")
     bits = np.unpackbits(np.frombuffer(data, dtype=np.uint8), count=height * width)
     return bits.reshape(height, width).astype(bool)
+
+
+def _read_fill(text: str, mask: npt.NDArray[np.bool_] | None) -> npt.NDArray[np.uint8]:
+    data = bytes.fromhex(text)
+    if mask is None or len(data) != np.count_nonzero(mask):
+        raise ValueError(f"{len(data)} brightnesses for a mask of other pixels")
+    fill = np.zeros(mask.shape, dtype=np.uint8)
+    fill[mask] = np.frombuffer(data, dtype=np.uint8)
+    return fill

@@ -189,7 +189,7 @@ class Build:
             save_assembly(assembly, plan.dataset_fingerprint, self._work)
         self._watcher.stage("writing the dataset")
         self._final.make()
-        make = partial(make_file, work=self._work, final=self._final, out=self._out)
+        make = partial(make_file, config=self._config, work=self._work, final=self._final, out=self._out)
         files = tuple(self._work.each(make, assembly.files))
         manifest = Manifest(
             fingerprint=plan.dataset_fingerprint,

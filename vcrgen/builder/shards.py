@@ -128,16 +128,16 @@ def environment() -> dict[str, Any]:
     }
 
 
-def parquet_writer(sink: Any) -> pq.ParquetWriter:
-    """Writes a Parquet file of VCR's columns to an open file, row group by row group."""
-    return pq.ParquetWriter(sink, VCR.schema(), **VCR.parquet_options())
+def parquet_writer(sink: Any, config: BuildConfig) -> pq.ParquetWriter:
+    """Writes a Parquet file of the columns of a build to an open file, row group by row group."""
+    return pq.ParquetWriter(sink, VCR.schema(*VCR.features, *config.more_columns), **VCR.parquet_options())
 
 
 @contextmanager
-def part_writer(file: Path) -> Iterator[pq.ParquetWriter]:
+def part_writer(file: Path, config: BuildConfig) -> Iterator[pq.ParquetWriter]:
     """The writer of a new file, which is whole when the block has ended well."""
     with file.open("wb") as sink:
-        writer = parquet_writer(sink)
+        writer = parquet_writer(sink, config)
         try:
             yield writer
             writer.close()
@@ -188,7 +188,7 @@ def process_shard(
             whole.enter_context(work.writing(name)) for name in (REJECTS.format(task.index), KEYS.format(task.index))
         )
         with ExitStack() as writing:
-            writers = {mode: writing.enter_context(part_writer(part)) for mode, part in parts.items()}
+            writers = {mode: writing.enter_context(part_writer(part, pipeline.config)) for mode, part in parts.items()}
             log = writing.enter_context(log_file.open("w", encoding="utf-8", newline="\n"))
             for outcomes in batched(pipeline.pairs(items), ROW_GROUP):
                 pairs = [outcome for outcome in outcomes if isinstance(outcome, Pair)]

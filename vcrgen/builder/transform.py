@@ -74,7 +74,7 @@ class VCRTransform:
         if not isinstance(pair, Pair):
             raise UnusablePair(pair)
         row = self._pipeline.row(pair, self.config.modes[0])
-        for name in VCR.images:
+        for name in (*VCR.images, *({"cover_mask"} & row.keys())):
             row[name] = Image.open(io.BytesIO(row[name]["bytes"]))
             row[name].load()
         return {**example, **row}

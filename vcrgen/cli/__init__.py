@@ -10,6 +10,7 @@ from vcrgen.cli import (  # noqa: F401
     analyze,
     analyze_items,
     baseline,
+    bloom,
     build,
     contamination,
     datasets,
@@ -19,6 +20,7 @@ from vcrgen.cli import (  # noqa: F401
     hidden,
     leaderboard,
     predict,
+    profile,
     score,
     study,
 )

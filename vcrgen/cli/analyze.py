@@ -253,6 +253,12 @@ def require_packages() -> None:
 
 
 def report_form(form: str | None, out: Path | None, inputs: Sequence[Path]) -> str:
+    """The form of a report by the extra ``analysis``; as of :func:`writable_form`."""
+    require_packages()
+    return writable_form(form, out, inputs)
+
+
+def writable_form(form: str | None, out: Path | None, inputs: Sequence[Path]) -> str:
     """The form of a report, refused before anything is computed if it cannot be written.
 
     Raises:
@@ -260,7 +266,6 @@ def report_form(form: str | None, out: Path | None, inputs: Sequence[Path]) -> s
     """
     from vcrgen.analysis.document import form_of
 
-    require_packages()
     chosen = form_of(form, out.suffix if out else "")
     if chosen == "html" and out is None:
         raise AnalysisError("The HTML report is a file: name it with --out report.html.")

@@ -15,10 +15,10 @@ def say(text: str, *, highlight: bool = True, style: str | None = None) -> None:
     out.print(text, soft_wrap=True, highlight=highlight, style=style)
 
 
-def print_counts(title: str, counts: Mapping[str, int]) -> None:
-    """Print how many pairs there are of each kind, most first; nothing where there is no kind."""
+def print_counts(title: str, counts: Mapping[str, int], *, unit: str = "pairs") -> None:
+    """Print how many there are of each kind, most first; nothing where there is no kind."""
     if counts:
-        table = Table(title, "pairs", box=None, pad_edge=False)
+        table = Table(title, unit, box=None, pad_edge=False)
         for name, count in sorted(counts.items(), key=lambda item: -item[1]):
             table.add_row(escape(name), f"{count:,}")
         out.print(table)

@@ -111,7 +111,7 @@ def _trained_pipelines(group: str) -> Iterator[Finding]:
         language_code = name.partition("_")[0]
         yield replace(finding, value=f"{finding.value}, language {language_code}") if finding.ok else finding
     for language in LANGUAGES.values():
-        if not any(other.startswith(f"{language.code}_") for other in installed):
+        if language.trained_pipeline and not any(other.startswith(f"{language.code}_") for other in installed):
             name = language.trained_pipeline
             hint = f"only for --spacy-model: python -m spacy download {name}"
             yield Finding(group=group, name=name, value="not installed", ok=None, hint=hint)

@@ -44,6 +44,7 @@ def fonts(
     epilog=examples(
         "vcrgen calibrate --lang en --font MyFont.ttf --font-size 34",
         "vcrgen calibrate --lang zh --font lxgw-wenkai --out wenkai.png",
+        "vcrgen calibrate --lang en --cover stain --font-size 40",
     )
 )
 def calibrate(
@@ -52,8 +53,10 @@ def calibrate(
         str | None, typer.Option(help="A font file, or a name of `vcrgen fonts`.", show_default="the language's own")
     ] = None,
     font_size: Annotated[int, typer.Option(min=6, max=400, help="Font size in pixels.")] = 20,
+    cover: Annotated[str, typer.Option(help="Kind of cover, as for `vcrgen build`.")] = "rows",
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="The picture.", show_default="calibration-LANG-FONT-SIZE.png")
+        Path | None,
+        typer.Option("--out", "-o", help="The picture.", show_default="calibration-LANG-FONT-SIZE[-COVER].png"),
     ] = None,
 ) -> None:
     """Show what the covers hide in a font, and draw a picture of it.
@@ -62,19 +65,22 @@ def calibrate(
     """
     from vcrgen.typeset.specimen import draw_specimen
 
-    picture = out or Path(f"calibration-{lang}-{Path(font or 'default').stem}-{font_size}.png")
-    covers = draw_specimen(lang, font, font_size, picture)
-    table = Table("mode", "rows covered", "visible ink", "5th-95th pct", "target", "above", box=SIMPLE_HEAD)
-    for mode, cover in covers.items():
-        spread = f"{cover.low:.2f}-{cover.high:.2f}"
-        table.add_row(
-            mode, cover.rule.name, f"{cover.visible:.3f}", spread, f"{cover.target:.2f}", f"{cover.above:.2f}"
-        )
+    kind = "" if cover == "rows" else f"-{cover}"
+    picture = out or Path(f"calibration-{lang}-{Path(font or 'default').stem}-{font_size}{kind}.png")
+    covers = draw_specimen(lang, font, font_size, picture, cover=cover)
+    heads = ("mode", "cover" if kind else "rows covered", "visible ink", "5th-95th pct", "target")
+    table = Table(*heads, *(() if kind else ("above",)), box=SIMPLE_HEAD)
+    for mode, found in covers.items():
+        above = () if found.above is None else (f"{found.above:.2f}",)
+        spread = f"{found.low:.2f}-{found.high:.2f}"
+        table.add_row(mode, found.rule.name, f"{found.visible:.3f}", spread, f"{found.target:.2f}", *above)
     console.out.print(table)
     console.out.print(
-        "Rows from the top of a line; ink: median over a sample, as a share; above: share of it above the cover."
+        "A cover: the share of a line's ink that it is made to hide; ink: median over a sample, as a share."
+        if kind
+        else "Rows from the top of a line; ink: median over a sample, as a share; above: share of it above the cover."
     )
-    if uneven := [mode for mode, cover in covers.items() if not cover.even]:
+    if uneven := [mode for mode, found in covers.items() if not found.even]:
         console.out.print(
             f"[yellow]Uneven[/] ({', '.join(uneven)}): no whole rows leave the right ink on both sides in this size; "
             "a size one or two pixels larger or smaller does.",

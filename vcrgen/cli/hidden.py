@@ -19,7 +19,7 @@ from vcrgen.config import BuildConfig, HiddenOptions, checked, given, load_build
 # What of a build's configuration counts for a hidden set, too; the rest is drawn from the secret.
 CONFIG_OPTIONS = (
     *("lang", "image_column", "caption_column", "id_column", "where", "source_split"),
-    *("spacy_model", "censor_list"),
+    *("spacy_model", "censor_list", "cover"),
 )
 
 

@@ -18,7 +18,11 @@ from vcrgen.config import PredictOptions, checked, given
 from vcrgen.errors import ConfigError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from vcrgen.dataset.pictures import Choice
     from vcrgen.dataset.reader import Dataset
+    from vcrgen.dataset.views import View
     from vcrgen.models.base import Model
     from vcrgen.predict.job import JobResult
     from vcrgen.predict.prompts import Prompt
@@ -38,6 +42,8 @@ UNFINISHED = 3  # exit code: some pictures have no reply
         "vcrgen predict data/my-vcr --transformers models/qwen3-vl-2b --adapter lora --batch 16 --answers",
         "vcrgen predict data/my-vcr --endpoint http://127.0.0.1:8000/v1 --model qwen --view text --out preds.jsonl",
         "vcrgen predict data/ladder --endpoint http://127.0.0.1:8000/v1 --model qwen --staircase",
+        "vcrgen predict data/my-bloom --endpoint http://127.0.0.1:8000/v1 --model qwen --rotations 4 --letters",
+        "vcrgen predict data/my-bloom --transformers models/qwen3-vl-2b --view both --answers --lang ar",
     )
 )
 @options_of(PredictOptions)
@@ -61,21 +67,15 @@ def predict(
     Exit code 3: some images have no reply; the same command asks for them again.
     """
     from vcrgen.cli.progress import ConsoleWatcher
-    from vcrgen.dataset.pictures import Choice, open_pictures
-    from vcrgen.dataset.reader import open_dataset
-    from vcrgen.dataset.views import VIEWS
     from vcrgen.predict import job
-    from vcrgen.predict.prompts import make_prompt
-    from vcrgen.tasks.vcr import VCR
+    from vcrgen.predict.questions import open_chosen
+    from vcrgen.tasks.opening import open_any
 
     chosen = checked(PredictOptions, given(options))
-    prompt = make_prompt(chosen.preset, chosen.parameters, answers=chosen.answers)
-    data = open_dataset(dataset, VCR)
-    choice = Choice(
-        views=VIEWS[chosen.view], mode=chosen.mode, split=chosen.split, limit=chosen.limit, canary=chosen.canary
-    )
+    data = open_any(dataset)
+    choice, prompt = _asked(data, chosen)
     # Before the model, whose loading may take long: what is wrong with the pictures is said at once.
-    pictures = open_pictures(data, choice, answers=chosen.answers)
+    pictures = open_chosen(data, choice, answers=chosen.answers)
     levels = _levels(dataset, chosen, plan=plan) if chosen.staircase else None
     model = _model(chosen, prompt)
     called = re.sub(r"[^A-Za-z0-9_.-]+", "-", model.name).strip("-.")
@@ -154,7 +154,7 @@ def _climb(data: Dataset, levels: _Levels, chosen: PredictOptions, target: Path,
 
     assert levels.key.images is not None
     splits = levels.key.images.splits
-    choice = Choice(views=VIEWS[chosen.view], split=splits[0] if len(splits) == 1 else None)
+    choice = Choice(views=VIEWS[chosen.view or "stacked"], split=splits[0] if len(splits) == 1 else None)
     with ConsoleWatcher(console.err, doing="asking", unit="pictures", kept="answered") as watcher:
         result = find_threshold(
             data, choice, levels=levels.ink, questions=len(levels.key), judge=levels.judge,
@@ -176,6 +176,29 @@ def _climb(data: Dataset, levels: _Levels, chosen: PredictOptions, target: Path,
         f"{interval_shown(result.curve)})."
     )
     typer.echo(f"{result.path}: what was found; {_tokens(result.spent)}.")
+
+
+def _asked(data: Dataset, chosen: PredictOptions) -> tuple[Choice, Prompt]:
+    """Which pictures of a dataset are shown, and what is asked about them."""
+    from vcrgen.dataset.pictures import Choice
+    from vcrgen.dataset.views import VIEWS
+    from vcrgen.predict.prompts import make_choice_prompt, make_prompt
+    from vcrgen.predict.questions import QUESTION_VIEWS, QuestionChoice
+    from vcrgen.tasks import bloom
+
+    asks_questions = data.kind.task == bloom.TASK
+    views: Mapping[str, tuple[View, ...]] = QUESTION_VIEWS if asks_questions else VIEWS
+    view: str = chosen.view or next(iter(views))
+    if view not in views:
+        raise ConfigError(f"{data} has no view {view!r}; the views of such a dataset are {', '.join(views)}.")
+    only: dict[str, Any] = {"mode": chosen.mode, "split": chosen.split, "limit": chosen.limit, "canary": chosen.canary}
+    if asks_questions:
+        prompt = make_choice_prompt(chosen.preset, chosen.parameters, answers=chosen.answers, letters=chosen.letters)
+        return QuestionChoice(views=views[view], lang=chosen.lang, rotations=chosen.rotations, **only), prompt
+    for name in ("lang", "rotations", "letters"):
+        if getattr(chosen, name) != type(chosen).model_fields[name].default:
+            raise ConfigError(f"--{name} is for question sets, and {data} is none.")
+    return Choice(views=views[view], **only), make_prompt(chosen.preset, chosen.parameters, answers=chosen.answers)
 
 
 def _model(chosen: PredictOptions, prompt: Prompt) -> Model:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from rich.console import Console, RenderableType
 from rich.table import Table as RichTable
@@ -18,12 +19,13 @@ from vcrgen.scorer.join import PROBLEMS
 from vcrgen.scorer.records import SpanMatch
 from vcrgen.scorer.results import RunResult, require_one_signature
 from vcrgen.scorer.run import Found, Validation
-from vcrgen.scorer.tables import DIFFERENCE, SCORES, comparison_table, remarks, report_tables
+from vcrgen.scorer.tables import SCORES, comparison_table, remarks, report_tables
+from vcrgen.tasks.task import DEFAULT, TASKS
 
 # Heads and labels that are longer than what stands beside them, and a title that has to say what a short head does not.
-_SHORT = {"Exact match": "Exact", "sd spans": "sd", "Length ratio": "Length", "No n-gram": "Short", "Thinking": "Think"}
-_SHORT |= {"McNemar p": "McNemar", DIFFERENCE: "difference"}
-_SHORT |= {SCORES: f"{SCORES} (sd over spans, as published; intervals over images)"}
+_SHORT = {"Exact match": "Exact", "Length ratio": "Length", "No n-gram": "Short", "Thinking": "Think"}
+_SHORT |= {"McNemar p": "McNemar"} | {task.contrast_label: "difference" for task in TASKS.values()}
+_SHORT |= {f"sd {task.units}": "sd" for task in TASKS.values()}
 
 TEXT_WIDTH = 120  # characters of a report that is written to a file
 
@@ -65,13 +67,18 @@ def show_scores(
     require_one_signature(results)
     for result in results:
         yield plain(f"{result.title}: {result.format}, language {result.lang}", "bold")
+        task = result.task
         for table in report_tables([result]):
+            if table.title == SCORES:
+                said = ", as published" if task is DEFAULT else ""
+                title = f"{SCORES} (sd over {task.units}{said}; intervals over {task.clusters})"
+                table = replace(table, title=title)
             if groups or not table.title.startswith("By "):
-                yield draw(table, {"Model", "sd images"})
+                yield draw(table, {"Model", f"sd {task.clusters}"})
     for a, b in dict.fromkeys((item.a, item.b) for item in comparisons):
         yield plain(f"A = {a}, B = {b}", "bold")
         yield draw(
-            comparison_table([item for item in comparisons if (item.a, item.b) == (a, b)]),
+            comparison_table(results[0].task, [item for item in comparisons if (item.a, item.b) == (a, b)]),
             {"A", "B", "Only A", "Only B"},
         )
     for sentence in remarks(results):
@@ -126,7 +133,7 @@ def plain(text: str, style: str = "") -> Text:
 def draw(table: Table, left_out: set[str], *, wrapped: bool = False) -> RenderableType:
     """A table that fits 80 columns, without the columns of some heads; with ``wrapped`` long labels take more lines."""
     drawn = RichTable(
-        title=f"\n{_SHORT.get(table.title, table.title)}",
+        title=f"\n{table.title}",
         title_justify="left",
         title_style="",
         box=None,

@@ -116,7 +116,7 @@ def _columns(columns: Sequence[Sequence[Hits]], seed: int) -> list[_Column]:
     drawn = resampled_means(groups, seed=seed, unit="image")
     return [
         _Column(
-            exact=Estimate(value=float(mean), sd_spans=None, sd_images=spread.sd, low=spread.low, high=spread.high),
+            exact=Estimate(value=float(mean), sd_units=None, sd_clusters=spread.sd, low=spread.low, high=spread.high),
             spans=int(counts[:, number].sum()),
             images=int(images),
             resampled=Resampled(len(groups), float(mean), drawn[:, number]),

@@ -73,7 +73,7 @@ def read_outputs(files: Sequence[Path], data: Path, options: ScoreOptions) -> Mo
         if made_of is not None and images is not None and made_of != images.identity:
             raise PredictionError(f"{file} was made of another dataset than {data}; give the one that it was made of.")
         asked |= facts
-    join = Join(session.key, options.mode)
+    join = Join(session.key, mode=options.mode)
     cells: dict[Cell, dict[str, Hits]] = {}
     none = 0
     for prediction, row, (mode, view) in join(runs[0]):

@@ -2,7 +2,8 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,8 @@ from vcrgen.storage import Folder, StorageError, open_folder
 
 MANIFEST = "manifest.json"
 MAX_MANIFEST_BYTES = 256 << 20
+DATA_FOLDER = "data"  # of the files of a task without modes
+_LANGUAGE = re.compile(r"[a-z]{2,3}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +23,7 @@ class DatasetFile:
     """One Parquet file."""
 
     path: str  # relative to the dataset's folder, with ``/``; inside of it
-    mode: str  # such as ``"easy"``
+    mode: str | None  # such as ``"easy"``, or None for a task without modes
     split: str  # name of the split
     rows: int  # pairs in it
     bytes: int  # its size
@@ -28,12 +31,13 @@ class DatasetFile:
 
     def __post_init__(self) -> None:
         numbers = (self.rows, self.bytes)
-        texts = (self.path, self.mode, self.split, self.sha256)
+        texts = (self.path, self.mode or "", self.split, self.sha256)
         if not all(type(n) is int and n >= 0 for n in numbers) or not all(isinstance(text, str) for text in texts):
             raise ValueError(f"{self.path!r} is not described as a data file")
-        # A path from a file is not trusted: it has to be exactly MODE/NAME.
+        # A path from a file is not trusted: it has to be exactly MODE/NAME, or data/NAME.
         mode, _, name = self.path.partition("/")
-        if mode != self.mode or not name or {"/", "\\", "\0"} & set(name) or {mode, name} & {".", ".."}:
+        expected = DATA_FOLDER if self.mode is None else self.mode
+        if mode != expected or not name or {"/", "\\", "\0"} & set(name) or {mode, name} & {".", ".."}:
             raise ValueError(f"{self.path!r} is not a file of mode {self.mode!r}")
 
 
@@ -48,11 +52,16 @@ class Manifest:
     read: int  # pairs read
     drops: Mapping[str, int]  # pairs set aside, by reason
     files: tuple[DatasetFile, ...]  # all data files
+    task: str | None = None  # the task of its rows; None for the task that was there first
+    languages: tuple[str, ...] = ()  # language codes, where the rows of a task hold several; in the order of columns
+
+    def __post_init__(self) -> None:
+        check_task(self.task, self.languages)
 
     @property
     def modes(self) -> tuple[str, ...]:
         """The modes, in the order of the files."""
-        return tuple(dict.fromkeys(file.mode for file in self.files))
+        return tuple(dict.fromkeys(file.mode for file in self.files if file.mode is not None))
 
     @property
     def splits(self) -> tuple[str, ...]:
@@ -70,9 +79,19 @@ class Manifest:
         return sum(file.rows for file in self.files if file.mode == self.files[0].mode)
 
 
+def check_task(task: object, languages: Sequence[object]) -> None:
+    """Raise a ValueError for what no manifest says of its task: columns are named by these codes."""
+    codes = [code for code in languages if isinstance(code, str) and _LANGUAGE.fullmatch(code)]
+    if not isinstance(task, str | None) or len(set(codes)) != len(languages) or (task is None) != (not languages):
+        raise ValueError("not a task and its languages")
+
+
 def write_manifest(dataset: str | Path | Folder, manifest: Manifest) -> None:
     """Write the manifest into a dataset's folder, whole or not at all."""
-    open_folder(dataset).write_json(MANIFEST, asdict(manifest) | {"signature": str(manifest.signature)})
+    values = asdict(manifest) | {"signature": str(manifest.signature)}
+    if manifest.task is None:
+        del values["task"], values["languages"]
+    open_folder(dataset).write_json(MANIFEST, values)
 
 
 def read_manifest(dataset: str | Path | Folder) -> Manifest:
@@ -96,6 +115,7 @@ def read_manifest(dataset: str | Path | Folder) -> Manifest:
     try:
         signature = Signature.parse(values.pop("signature"))
         files = tuple(DatasetFile(**entry) for entry in values.pop("files"))
-        return Manifest(**values, signature=signature, files=files)
+        languages = tuple(values.pop("languages", ()))
+        return Manifest(**values, signature=signature, files=files, languages=languages)
     except (ValueError, TypeError, KeyError, AttributeError):
         raise DatasetError(f"{file} is damaged (keys missing or unknown); build the dataset again.") from None

@@ -77,7 +77,7 @@ class Pictures:
     total: int  # number of pictures
     stream: Callable[[], Iterator[Picture]]  # starts to read from the beginning
     # those of some rows of a mode, which are counted from 0 in the order of its files; they come in that order
-    at: Callable[[str, Collection[int]], Iterator[Picture]]
+    at: Callable[[str, Collection[int]], Iterator[Picture]] = lambda mode, numbers: iter(())
 
 
 def open_pictures(dataset: Dataset, choice: Choice, *, answers: bool = False) -> Pictures:
@@ -136,7 +136,7 @@ def open_pictures(dataset: Dataset, choice: Choice, *, answers: bool = False) ->
 
     def stream() -> Iterator[Picture]:
         for part in parts:
-            for number, row_number, place, row in _numbered_rows(part, columns, optional, choice.limit):
+            for number, row_number, place, row in numbered_rows(part, columns, optional, choice.limit):
                 yield from shown(part, files[part.files[number].path], row_number, place, row)
 
     def at(mode: str, numbers: Collection[int]) -> Iterator[Picture]:
@@ -177,13 +177,7 @@ def _canary_questions(dataset: Dataset) -> Pictures:
     ]  # fmt: skip
     # Of its own, so that its replies and those about pictures are never in one file.
     identity = hashlib.sha256(f"canary {digits}".encode()).hexdigest()
-    return Pictures(
-        dataset=dataset,
-        identity=identity,
-        total=len(asked),
-        stream=lambda: iter(asked),
-        at=lambda mode, numbers: iter(()),
-    )
+    return Pictures(dataset=dataset, identity=identity, total=len(asked), stream=lambda: iter(asked))
 
 
 def _shown(
@@ -205,7 +199,7 @@ def _shown(
     return None, question, missing if path else "the dataset holds no image"
 
 
-def _numbered_rows(
+def numbered_rows(
     part: Dataset, columns: list[str], optional: list[str], limit: int | None
 ) -> Iterator[tuple[int, int, str, Mapping[str, Any]]]:
     """The first rows of a part, each with the number of its file, its own number in it, and its place in words."""

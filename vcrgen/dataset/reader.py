@@ -17,14 +17,14 @@ import hashlib
 import io
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, Self, TypeVar
 
 import pyarrow as pa
 
-from vcrgen.dataset.manifest import MANIFEST, Manifest, read_manifest
+from vcrgen.dataset.manifest import MANIFEST, Manifest, check_task, read_manifest
 from vcrgen.dataset.schema import DatasetKind
 from vcrgen.dataset.tables import METADATA, Damaged, StoredRows, TableFile, fits, narrowed, open_table
 from vcrgen.errors import ConfigError, DatasetError
@@ -126,7 +126,8 @@ class Dataset:
         """Stream rows in the order of the files; only a few are in memory at a time.
 
         Args:
-            columns: Columns that have to be there, or all; ``parts.name`` is a field of the records in ``parts``.
+            columns: Columns that have to be there, or all, with those that only some datasets have; ``parts.name`` is a
+                field of the records in ``parts``.
             optional: Columns that are left out where a file does not have them.
             positions: Only these rows, counted from 0; they come in order. Row groups without one of them are not read.
             limit: Rows, at most.
@@ -139,6 +140,7 @@ class Dataset:
             DatasetError: A file is missing or damaged, or lacks a column.
         """
         names = tuple(self.kind.features) if columns is None else columns
+        optional = (*optional, *self.kind.more) if columns is None else optional
         wanted = None if positions is None else sorted(set(positions))[:limit]
         start = told = 0
         for file in self.files:
@@ -199,7 +201,7 @@ class Dataset:
 
     def _columns(self, table: StoredRows, file: TableFile, names: Sequence[str], optional: Sequence[str]) -> list[str]:
         """The columns to read: those that have to be there, and those others that are."""
-        schema = self.kind.schema()
+        schema = self.kind.schema(*self.kind.features, *self.kind.more)
 
         def there(name: str) -> bool:
             column, *fields = name.split(".")
@@ -223,11 +225,18 @@ class Dataset:
         return ", ".join(filter(None, parts)) or ("no modes and no splits" if self.files else "no files")
 
 
-def open_dataset(place: str | Path | Folder, kind: DatasetKind) -> Dataset:
+def open_dataset(
+    place: str | Path | Folder, kind: DatasetKind, *, others: Mapping[str, Callable[[Sequence[str]], DatasetKind]] = {}
+) -> Dataset:
     """Find out what a dataset consists of: a folder, a Parquet or Arrow file, or one of these in an object store.
 
+    Args:
+        place: Where it is.
+        kind: The columns of a dataset that says nothing of its task.
+        others: For each other task that the caller can use, what gives the kind of a dataset in some languages.
+
     Raises:
-        DatasetError: There is nothing of that kind, or what lists its files is damaged.
+        DatasetError: There is nothing of that kind, it is of another task, or what lists its files is damaged.
     """
     folder = open_folder(place)
     files: tuple[TableFile, ...]
@@ -239,8 +248,10 @@ def open_dataset(place: str | Path | Folder, kind: DatasetKind) -> Dataset:
         there = set(folder.entries())
         if METADATA in there:  # beside a manifest of another kind
             files = (TableFile(path=METADATA),)
+            kind = _kind_of(folder, *_public_task(folder), kind, others)
         elif MANIFEST in there:
-            return built_dataset(folder, read_manifest(folder), kind)
+            manifest = read_manifest(folder)
+            return built_dataset(folder, manifest, _kind_of(folder, manifest.task, manifest.languages, kind, others))
         elif {_SPLITS, _SAVED} & there:
             files = tuple(saved_files(folder))
         else:
@@ -257,6 +268,32 @@ def open_dataset(place: str | Path | Folder, kind: DatasetKind) -> Dataset:
             f"{_SPLITS} or {_SAVED} (of `save_to_disk`), and holds no Parquet file."
         )
     return Dataset(name=str(folder), folder=folder, kind=kind, files=files)
+
+
+def _kind_of(
+    folder: Folder,
+    task: str | None,
+    languages: Sequence[str],
+    kind: DatasetKind,
+    others: Mapping[str, Callable[[Sequence[str]], DatasetKind]],
+) -> DatasetKind:
+    """The kind of a dataset that says which task it is of."""
+    if task == kind.task:
+        return kind
+    if task is not None and task in others:
+        return others[task](languages)
+    raise DatasetError(f"{folder} is a dataset of the task {str(task)[:40]!r}, which is not used here.")
+
+
+def _public_task(folder: Folder) -> tuple[str | None, tuple[str, ...]]:
+    """What the public part of a hidden set says of its task; nothing where it has no manifest of ours."""
+    try:
+        values = _read_index(folder, MANIFEST)
+        task, languages = values.get("task"), tuple(values.get("languages", ()))
+        check_task(task, languages)
+    except (DatasetError, ValueError, TypeError):
+        return None, ()
+    return task, languages
 
 
 def built_dataset(folder: Folder, manifest: Manifest, kind: DatasetKind) -> Dataset:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
@@ -22,13 +22,16 @@ class DatasetKind:
     features: Mapping[str, Any]
     notes: Mapping[str, str]  # what each column holds, for people; in Markdown
     identifier: str  # the column with the id of a row; where it holds whole numbers, they are read as texts
-    answers: str  # the column with the list of texts that a model is to give
+    answers: str  # the column with what a model is to give: a list of texts, or the letter of an option
+    task: str | None = None  # what manifests call it; None for the task that they do not name
     # What a model reads where no image is shown: of a row, with the columns below, in the language of a code. A
     # ValueError where the row does not hold it. None for a task that cannot be asked without images.
     words: Callable[[Mapping[str, Any], str], str] | None = None
     words_from: tuple[str, ...] = ()  # the columns that it needs
     words_better: tuple[str, ...] = ()  # the columns that it uses where a dataset has them
     repeated: tuple[str, ...] = ()  # columns in which many rows have the same value; Parquet stores each value once
+    # Columns that only some datasets have, each with its type and what it holds.
+    more: Mapping[str, tuple[Any, str]] = field(default_factory=dict)
     searched: tuple[str, ...] = ()  # columns of which a Parquet file states the smallest and the largest value
 
     @property
@@ -37,8 +40,12 @@ class DatasetKind:
         return tuple(name for name, feature in self.features.items() if feature == IMAGE)
 
     def schema(self, *columns: str) -> pa.Schema:
-        """The Arrow schema of all columns or of some, with the features as ``datasets`` stores them in Parquet."""
-        features = {name: self.features[name] for name in columns or self.features}
+        """The Arrow schema of some columns, with the features as ``datasets`` stores them in Parquet.
+
+        Without names, of all columns that every dataset has.
+        """
+        known = {**self.features, **{name: feature for name, (feature, _) in self.more.items()}}
+        features = {name: known[name] for name in columns or self.features}
         metadata = {"huggingface": json.dumps({"info": {"features": features}})}
         return pa.schema([(name, _arrow_type(feature)) for name, feature in features.items()], metadata=metadata)
 

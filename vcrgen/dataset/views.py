@@ -10,6 +10,8 @@ class View(StrEnum):
     TEI = "tei"
     STRIP = "strip"
     TEXT = "text"  # no image, but the words around the gaps: what can be guessed
+    IMAGE = "image"  # of question sets: the picture
+    BLIND = "blind"  # of question sets: the same question without its picture
 
     @property
     def column(self) -> str:
@@ -23,7 +25,7 @@ class View(StrEnum):
     @property
     def label(self) -> str:
         """The name in tables."""
-        return {"stacked": "VI+TEI", "tei": "TEI", "strip": "TEI strip", "text": "Text only"}[self.value]
+        return _LABELS[self]
 
     @staticmethod
     def named(text: str) -> "View | None":
@@ -31,9 +33,13 @@ class View(StrEnum):
         return _NAMES.get(text.lower())
 
 
+_LABELS = {
+    View.STACKED: "VI+TEI", View.TEI: "TEI", View.STRIP: "TEI strip", View.TEXT: "Text only", View.IMAGE: "Image",
+    View.BLIND: "Blind",
+}  # fmt: skip
 _COLUMNS = {View.STACKED: "stacked_image", View.TEI: "only_it_image", View.STRIP: "only_it_image_small"}
 _NAMES = {view.value: view for view in View} | {column: view for view, column in _COLUMNS.items()}
-# The views that show an image; boards rank by these only.
+# The views of the first task that show an image.
 IMAGE_VIEWS = tuple(_COLUMNS)
 # What commands call the views that they are to show.
 VIEWS = {

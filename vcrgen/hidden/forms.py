@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache, partial
 from typing import Any
 
-from vcrgen.builder.compose import compose_images, draw_parts
+from vcrgen.builder.compose import MOST_VISIBLE, compose_images, draw_parts
 from vcrgen.builder.encode import encode_png
 from vcrgen.builder.pipeline import Pipeline
 from vcrgen.builder.records import Prepared
@@ -16,9 +16,9 @@ from vcrgen.config import BuildConfig
 from vcrgen.dataset.canary import LINE
 from vcrgen.hidden.choices import EMS, LEAST_WIDTH, Slot, cover_modes, slot_for
 from vcrgen.hidden.secret import Secret
-from vcrgen.records import Item, Reason, Reject, Span
+from vcrgen.records import Item, Mode, Reason, Reject, Span
 from vcrgen.text.graphemes import clusters
-from vcrgen.typeset.cover import Gray, measure_cover, span_cells
+from vcrgen.typeset.cover import ROWS, CoverRule, Gray, measure_cover, seeded, span_cells
 from vcrgen.typeset.fonts import FontChain, resolve_font
 from vcrgen.typeset.records import WHITE
 from vcrgen.typeset.render import render_strip
@@ -103,7 +103,8 @@ class FormMaker:
         spans = self._spans(prepared, ink, form, known)
         if isinstance(spans, Reject):
             return spans
-        visible = sum(left for span in spans for left in _visible(span, prepared, ink)) / len(prepared.style.covers)
+        left = (share for span in spans for share in _visible(span, prepared, ink, self._rules(prepared, span, form)))
+        visible = sum(left) / len(prepared.style.covers)
         return Planned(slot=slot, prepared=prepared, spans=spans, visible=visible)
 
     def _make_style(self, font: str, size: int) -> Style:
@@ -115,15 +116,26 @@ class FormMaker:
         styles: list[Style] = []
         for step in (0, 1, -1, 2, -2):
             chain = FontChain([resolve_font(font)], size=size + step)
-            styles.append(make_style(self.pipeline.language, chain, width=0, max_height=0))
+            style = make_style(self.pipeline.language, chain, width=0, max_height=0, cover=self.pipeline.config.cover)
+            styles.append(style)
             if all(cover.even for cover in styles[-1].covers.values()):
                 return styles[-1]
         return styles[0]
 
+    def _rules(self, prepared: Prepared, span: Span, form: int) -> dict[Mode, CoverRule]:
+        """The rule of a span's cover in each mode; its form is drawn from the secret where it has one."""
+        rules = {mode: calibration.rule for mode, calibration in prepared.style.covers.items()}
+        if self.pipeline.config.cover == ROWS:
+            return rules
+        rng = self._secret.random(f"cover form/{form}", f"{prepared.keys.pair} {span.start}")
+        seed = int(rng.random() * (1 << 53))
+        return {mode: seeded(rule, seed) for mode, rule in rules.items()}
+
     def _spans(self, prepared: Prepared, ink: Gray, form: int, known: Sequence[Span]) -> tuple[Span, ...] | Reject:
         """Spans that show something of each letter, and share little with those of the forms before.
 
-        Short captions may leave no others than those of the forms before.
+        Short captions may leave no others than those of the forms before. Covers that are not rows may hide whole
+        letters, as such covers do; their spans only have to be covered at all.
         """
 
         def shared(span: Span) -> float:  # the largest part of its characters that one of the known spans has, too
@@ -131,14 +143,21 @@ class FormMaker:
             return max([0, *counts]) / (span.end - span.start)
 
         doc = self.pipeline.text.nlp(prepared.layout.text)
-        shows_all = cache(partial(_shows_each_letter, prepared=prepared, ink=ink))
+
+        def shows_all(span: Span) -> bool:
+            rules = self._rules(prepared, span, form)
+            if self.pipeline.config.cover == ROWS:
+                return _shows_each_letter(span, prepared, ink, rules)
+            return max(_visible(span, prepared, ink, rules)) <= MOST_VISIBLE
+
+        usable = cache(shows_all)
         drawings: list[tuple[Span, ...]] = []
         for drawing in range(DRAWINGS):
             rng = self._secret.random(f"mask/{form}/{drawing}", prepared.keys.pair)
             spans = self.pipeline.plan(prepared.item, doc, rng)
             if isinstance(spans, Reject):
                 return spans
-            drawings.append(tuple(filter(shows_all, spans)))
+            drawings.append(tuple(filter(usable, spans)))
             if not known and len(drawings[-1]) == len(spans):
                 break
         for most in MOST_SHARED:
@@ -160,7 +179,7 @@ class FormMaker:
         """
         prepared, slot = planned.prepared, planned.slot
         modes = dict(zip(planned.spans, cover_modes(self._secret, form, before, len(planned.spans)), strict=True))
-        rules = {span: prepared.style.covers[mode].rule for span, mode in modes.items()}
+        rules = {span: self._rules(prepared, span, form)[mode] for span, mode in modes.items()}
         encode = partial(encode_png, note=self.canary(form))
         images = compose_images(draw_parts(prepared, modes), rules, encode, strip_first=slot.strip_first)
         question_id = self._secret.token(f"id/{form}", prepared.keys.pair)
@@ -175,18 +194,18 @@ class FormMaker:
         return Form(question_id=question_id, stacked=images.stacked, only_it=images.only_it, answer=answer)
 
 
-def _visible(span: Span, prepared: Prepared, ink: Gray) -> list[float]:
+def _visible(span: Span, prepared: Prepared, ink: Gray, rules: Mapping[Mode, CoverRule]) -> list[float]:
     """The share of a span's ink that the cover of each mode leaves; ``ink`` is the darkness of the uncovered strip."""
     cells = span_cells(span, prepared.layout)
-    rules = (calibration.rule for calibration in prepared.style.covers.values())
-    return [measure_cover(span, cells, [rule.cover(cell) for cell in cells], ink).visible_ink for rule in rules]
+    made = ([rule.cover(cell) for cell in cells] for rule in rules.values())
+    return [measure_cover(span, cells, covers, ink).visible_ink for covers in made]
 
 
-def _shows_each_letter(span: Span, prepared: Prepared, ink: Gray) -> bool:
+def _shows_each_letter(span: Span, prepared: Prepared, ink: Gray, rules: Mapping[Mode, CoverRule]) -> bool:
     """Whether the covers of both modes leave something of each letter and digit of a span."""
     for start, end in clusters(span.text):
         text = span.text[start:end]
         letter = Span(start=span.start + start, end=span.start + end, text=text, tokens=(text,))
-        if text.isalnum() and min(_visible(letter, prepared, ink)) < LEAST_OF_A_LETTER:
+        if text.isalnum() and min(_visible(letter, prepared, ink, rules)) < LEAST_OF_A_LETTER:
             return False
     return True

@@ -48,6 +48,7 @@ from vcrgen.signature import Signature
 from vcrgen.storage import DiskFolder
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.text.normalise import NORMALISATION
+from vcrgen.typeset.cover import ROWS
 from vcrgen.typeset.fonts import Face, font_register, resolve_font, text_faces
 from vcrgen.work.folder import WorkFolder
 from vcrgen.work.ledger import Ledger
@@ -244,7 +245,8 @@ class _Run:
     def _make_signature(self) -> Signature:
         """What scores against the key can be compared with; the secret is no part of it."""
         config, text = self._config, self._maker.pipeline.text
-        covers = (f"{mode}={cover.visible:g}" for mode, cover in LANGUAGES[config.lang].covers.items())
+        kind = "" if config.cover == ROWS else f"{config.cover}-"
+        covers = (f"{mode}={kind}{cover.visible:g}" for mode, cover in LANGUAGES[config.lang].covers.items())
         fonts = canonical_json([digest for _, digest in self._fonts])
         facts = {
             "vcrgen": version("vcrgen"), "set": VERSION, "lang": config.lang, "mask": f"ngram-{config.n}",

@@ -14,15 +14,14 @@ Triples = Mapping[str, Triple]  # by metric, as shares
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CellOutcome:
-    """One mode and view."""
+    """One cell of a task."""
 
-    mode: str
+    mode: str  # or whatever else the axis of the task is
     view: str
     figures: Triples
-    difference: Triples | None  # of VI+TEI minus TEI, at the stacked view of a mode that has both
-    exact_means: bytes  # exact match with its means over the resamples of images: a `Resampled` as bytes
-    jaccard_means: bytes  # the same of Jaccard
-    hits: bytes  # a bit for each span, the first one highest: restored exactly
+    difference: Triples | None  # of the two views that the task compares, at the first of them
+    means: Mapping[str, bytes]  # of each shown metric its mean and those over the resamples: a `Resampled` as bytes
+    hits: bytes  # a bit for each unit, the first one highest: whether it is right
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +44,8 @@ class ScoringOutcome:
         """The inverse of :meth:`to_bytes`."""
         values = json.loads(data)
         for cell in values["cells"]:
-            cell |= {name: b64decode(cell[name]) for name in ("exact_means", "jaccard_means", "hits")}
+            cell["hits"] = b64decode(cell["hits"])
+            cell["means"] = {metric: b64decode(packed) for metric, packed in cell["means"].items()}
             for name in ("figures", "difference"):
                 cell[name] = cell[name] and {metric: tuple(triple) for metric, triple in cell[name].items()}
         outputs = values["outputs"]

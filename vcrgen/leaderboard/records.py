@@ -16,8 +16,7 @@ from vcrgen.dataset.views import View
 from vcrgen.leaderboard.facts import ModelFacts
 from vcrgen.leaderboard.settings import Settings
 from vcrgen.published.quoted import Quoted
-
-SHOWN_METRICS = ("exact", "jaccard")
+from vcrgen.tasks.task import DEFAULT, ScoredTask
 
 
 class Feedback(StrEnum):
@@ -109,6 +108,7 @@ class TestSet:
     modes: tuple[str, ...]  # the modes that outputs can be in
     signature: str  # of scores that are made now
     phase: Phase = field(default=Phase(), hash=False)
+    task: ScoredTask = field(default=DEFAULT, hash=False)
 
     @property
     def shown(self) -> SetPart:
@@ -187,7 +187,7 @@ class Figure:
     high: float
 
 
-Figures = Mapping[str, Figure]  # by the names of SHOWN_METRICS
+Figures = Mapping[str, Figure]  # by metric: those of the two shown ones of a task that are there
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,6 +203,7 @@ class Track:
     spans: int  # number of covered texts in the set
     step: float = 0.0  # what scores are rounded to, as a share; 0 if they are not
     phase: Phase = field(default=Phase(), hash=False)
+    task: ScoredTask = field(default=DEFAULT, hash=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

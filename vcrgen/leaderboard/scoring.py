@@ -12,7 +12,6 @@ from typing import Any
 from vcrgen.dataset.views import IMAGE_VIEWS, View
 from vcrgen.errors import PredictionError
 from vcrgen.leaderboard.outcome import CellOutcome, ScoringOutcome, Triple
-from vcrgen.leaderboard.records import SHOWN_METRICS
 from vcrgen.scorer.join import PROBLEMS, STRICT
 from vcrgen.scorer.predictions import PredictionFile, open_predictions
 from vcrgen.scorer.records import UNSTATED
@@ -142,18 +141,19 @@ def _flaws(session: Session, check: Validation, view: str | None) -> Iterator[st
 def _cells(result: RunResult) -> Iterator[CellOutcome]:
     import numpy as np
 
-    differences = {difference.mode: difference.metrics for difference in result.differences}
+    differences = {difference.variant: difference.metrics for difference in result.differences}
+    task = result.task
     for cell in result.cells:
-        resamples = result.resamples[cell.mode, cell.view]
-        paired = differences.get(cell.mode) if cell.view is View.STACKED else None
+        shown = [metric for metric in task.shown if metric in cell.metrics]
+        resamples = result.resamples[cell.variant, cell.view]
+        paired = differences.get(cell.variant) if cell.view is task.view_contrast[0] else None
         yield CellOutcome(
-            mode=NO_MODE if cell.mode == UNSTATED else cell.mode,
+            mode=NO_MODE if cell.variant == UNSTATED else cell.variant,
             view=cell.view.value,
-            figures={metric: _triple(cell.metrics[metric]) for metric in SHOWN_METRICS},
-            difference=None if paired is None else {metric: _triple(paired[metric]) for metric in SHOWN_METRICS},
-            exact_means=resamples.means["exact"].to_bytes(),
-            jaccard_means=resamples.means["jaccard"].to_bytes(),
-            hits=np.packbits(resamples.scores["exact"] == 1).tobytes(),
+            figures={metric: _triple(cell.metrics[metric]) for metric in shown},
+            difference=None if paired is None else {metric: _triple(paired[metric]) for metric in shown},
+            means={metric: resamples.means[metric].to_bytes() for metric in shown},
+            hits=np.packbits(resamples.scores[task.shown[0]] == 1).tobytes(),
         )
 
 

@@ -13,13 +13,13 @@ from typing import Any
 
 from vcrgen.dataset.views import View
 from vcrgen.files import indented_json
-from vcrgen.leaderboard.records import SHOWN_METRICS, BoardTable, Climber, Figure, Figures, RankedModel, Ranking, Track
+from vcrgen.leaderboard.records import BoardTable, Climber, Figure, Figures, RankedModel, Ranking, Track
 from vcrgen.published.facts import Access, show_size
 from vcrgen.published.quoted import Quoted
 from vcrgen.report import forms
 from vcrgen.report.escape import escape_latex, escape_markdown
 from vcrgen.report.table import DASH, Interval, Number, Percent, Table, TableCell
-from vcrgen.scorer.tables import DIFFERENCE, METRIC_LABELS
+from vcrgen.tasks.task import DEFAULT, ScoredTask
 
 SCHEMA = "vcrgen-board-1"
 CSV_COLUMNS = (
@@ -72,26 +72,29 @@ def _ranking(board: BoardTable, ranking: Ranking) -> Table:
     """One ranking under the columns that all rankings of the board's table need."""
     heads = ["Rank", "Model", "Team", "Access", "Size"]
     labels, views, differences = len(heads), board.views, board.has_differences
-    exact, jaccard = (METRIC_LABELS[metric] for metric in SHOWN_METRICS)
+    task = board.track.task
+    first, second = (task.metrics[metric].label for metric in task.shown)
     for view in views:
-        heads += [f"{exact} ({view.label})", "95 % interval", f"{jaccard} ({view.label})"]
+        heads += [f"{first} ({view.label})", "95 % interval", f"{second} ({view.label})"]
     if differences:
-        heads += [f"{exact}, {DIFFERENCE}", "95 % interval"]
+        heads += [f"{first}, {task.contrast_label}", "95 % interval"]
     return Table(
         title="", heads=[*heads, "Handed in"], labels=labels,
-        rows=[list(_ranked_cells(row, views, differences)) for row in ranking.rows],
+        rows=[list(_ranked_cells(task, row, views, differences)) for row in ranking.rows],
         best=[column for first in range(labels, labels + 3 * len(views), 3) for column in (first, first + 2)],
     )  # fmt: skip
 
 
-def _ranked_cells(row: RankedModel, views: Sequence[View], differences: bool) -> Iterator[TableCell]:
+def _ranked_cells(task: ScoredTask, row: RankedModel, views: Sequence[View], differences: bool) -> Iterator[TableCell]:
+    first, second = task.shown
     yield str(row.rank) if row.rank == row.lowest else f"{row.rank} ({row.rank}{DASH}{row.lowest})"
     yield from (row.facts.model, row.facts.team, _show_access(row.facts.access), show_size(row.facts.size) or None)
     for view in views:
         figures = row.scores.get(view, {})
-        yield from (_share(figures, "exact"), _interval(figures), _share(figures, "jaccard"))
+        yield from (_share(figures, first), _interval(figures, first), _share(figures, second))
     if differences:
-        yield from (_share(row.difference or {}, "exact", sign=True), _interval(row.difference or {}, sign=True))
+        of = row.difference or {}
+        yield from (_share(of, first, sign=True), _interval(of, first, sign=True))
     yield row.received.date().isoformat()
 
 
@@ -99,7 +102,7 @@ def _climbers(board: BoardTable) -> Table:
     """The models of a set that still takes files: what the ladders of their teams show."""
     return Table(
         title="Feedback, not ranked",
-        heads=["Model", "Team", "Access", "Size", f"{METRIC_LABELS['exact']} ({board.track.view.label})", "Handed in"],
+        heads=["Model", "Team", "Access", "Size", f"{_ranked_by(board.track)} ({board.track.view.label})", "Handed in"],
         labels=4,
         rows=[
             [
@@ -109,6 +112,10 @@ def _climbers(board: BoardTable) -> Table:
             for row in board.climbers
         ],
     )  # fmt: skip
+
+
+def _ranked_by(track: Track) -> str:
+    return track.task.metrics[track.task.shown[0]].label
 
 
 def _quoted(quoted: Sequence[Quoted]) -> Table:
@@ -143,8 +150,8 @@ def _share(figures: Figures, metric: str, *, sign: bool = False) -> Percent:
     return Percent(figure.value if figure else None, sign=sign)
 
 
-def _interval(figures: Figures, *, sign: bool = False) -> Interval | None:
-    figure = figures.get("exact")
+def _interval(figures: Figures, metric: str, *, sign: bool = False) -> Interval | None:
+    figure = figures.get(metric)
     return Interval(figure.low, figure.high, sign=sign) if figure else None
 
 
@@ -238,8 +245,12 @@ def _numbers(name: str, figure: Figure | None) -> dict[str, TableCell]:
 
 def _plain(value: Any) -> Any:
     """A record as JSON values."""
+    if isinstance(value, ScoredTask):
+        return value.name
     if is_dataclass(value):
-        return {each.name: _plain(getattr(value, each.name)) for each in fields(value)}
+        parts = {each.name: getattr(value, each.name) for each in fields(value)}
+        # The task is named where it is another than that of boards from before there were several.
+        return {name: _plain(part) for name, part in parts.items() if part is not DEFAULT}
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

@@ -18,7 +18,7 @@ from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.disclosure import disclose, disclose_difference, step_on
 from vcrgen.leaderboard.facts import lookalikes
 from vcrgen.leaderboard.intake import quota
-from vcrgen.leaderboard.records import SHOWN_METRICS, Figure, Figures, RankedModel, State, Submission, TestSet, Track
+from vcrgen.leaderboard.records import Figure, Figures, RankedModel, State, Submission, TestSet, Track
 from vcrgen.leaderboard.scoring import NO_MODE
 from vcrgen.leaderboard.store import quotes, results, submissions
 from vcrgen.leaderboard.store.log import last_event, now, read_log
@@ -29,10 +29,10 @@ from vcrgen.published.quoted import Quoted
 from vcrgen.records import NAMED_MODES
 from vcrgen.scorer.comparison import conclude
 from vcrgen.scorer.records import UNSTATED
-from vcrgen.stats.bootstrap import Resampled
 from vcrgen.stats.intervals import difference_interval, spreads
 from vcrgen.stats.paired import Paired, discordant, mcnemar, paired
 from vcrgen.stats.ranking import rank_range
+from vcrgen.tasks.task import ScoredTask
 
 VIEWS = list(View)
 MAINTAINER = "maintainer"  # how those are called who work on the command line, before the name of their account
@@ -181,7 +181,9 @@ class Views:
         modes = one.modes or (NO_MODE,)
         if not all((set_name, mode) in rows for mode in modes):
             return None
-        return sum(_figures(rows[set_name, mode].figures, step_on(one))["exact"].value for mode in modes) / len(modes)
+        return sum(_leading(one.task, _figures(rows[set_name, mode].figures, step_on(one))) for mode in modes) / len(
+            modes
+        )
 
     def cells_of(self, submission_id: str) -> Sequence[records.ModelCell]:
         """The scores of a submission: ranked ones, or those of a private file; none where another file counts."""
@@ -193,7 +195,7 @@ class Views:
             return []
         last = results.last_run(self._connection, one.id, part=self.sets[one.set].phase.part)
         private = results.evidence(self._connection, last.id) if last is not None else {}
-        return [self._private_cell(cell) for cell in private.values()]
+        return [self._private_cell(of.cell) for of in private.values()]
 
     def _private_cell(self, cell: AnyRow) -> records.ModelCell:
         track = self._track(cell.set, cell.mode, cell.view)
@@ -247,7 +249,7 @@ class Views:
         one = self.sets[set_name]
         return Track(
             set=one.name, hidden=one.hidden, language=one.language, mode=mode, view=View(view),
-            questions=one.shown.questions, spans=one.shown.spans, step=step_on(one), phase=one.phase,
+            questions=one.shown.questions, spans=one.shown.spans, step=step_on(one), phase=one.phase, task=one.task,
         )  # fmt: skip
 
     def _ranking(self, track: Track, short: str, cells: Sequence[AnyRow]) -> records.Ranking:
@@ -260,14 +262,14 @@ class Views:
         scores = {View(view): _figures(other.figures, track.step) for view, other in views.items()}
         return RankedModel(
             facts=as_facts(cell), received=cell.received, rank=rank, lowest=lowest, scores=scores,
-            difference=_difference(views, track.step),
+            difference=_difference(track.task, views, track.step),
         )  # fmt: skip
 
     def _model_run(self, row: AnyRow) -> records.ModelRun:
         cells = [cell for cell in self._rows if cell.run == row.run]
-        step = step_on(self.sets[row.set])
-        paired = {cell.mode: _difference(self._views[row.run, cell.mode], step) for cell in cells}
-        details = {(cell["mode"], cell["view"]): cell for cell in row.result["scores"]} if cells else {}
+        one = self.sets[row.set]
+        paired = {cell.mode: _difference(one.task, self._views[row.run, cell.mode], step_on(one)) for cell in cells}
+        details = {(cell[one.task.axis], cell["view"]): cell for cell in row.result["scores"]} if cells else {}
         return records.ModelRun(
             set=row.set, facts=as_facts(row), received=row.received, file=row.file, bytes=row.bytes,
             signature=row.signature, current=bool(cells), part=row.part or "",
@@ -285,33 +287,42 @@ class Views:
         return records.ModelCell(
             track=track, rank=rank, lowest=lowest, models=models, figures=_figures(cell.figures, track.step),
             outcomes={name: count for name, count in detail.get("outcomes", {}).items() if count},
-            groups=tuple(_group(group) for group in detail.get("groups", ())),
+            groups=tuple(_group(track.task, group) for group in detail.get("groups", ())),
         )  # fmt: skip
 
-    def _evidence(self, entry: str) -> dict[results.CellKey, AnyRow]:
+    def _evidence(self, entry: str) -> dict[results.CellKey, results.Evidence]:
         runs = {row.run for row in self._rows if row.entry == entry}
         return {key: row for run in runs for key, row in results.evidence(self._connection, run).items()}
 
-    def _versus(self, key: results.CellKey, a: AnyRow, b: AnyRow, title_a: str, title_b: str) -> records.Versus:
+    def _versus(
+        self, key: results.CellKey, of_a: results.Evidence, of_b: results.Evidence, title_a: str, title_b: str
+    ) -> records.Versus:
         import numpy as np
 
-        track = self._track(key.set, key.mode, key.view)
+        track, a, b = self._track(key.set, key.mode, key.view), of_a.cell, of_b.cell
         ours, theirs = _figures(a.figures, track.step), _figures(b.figures, track.step)
-        apart = {metric: _paired(a, b, metric) for metric in SHOWN_METRICS}
+        # First minus second, over the resamples that both share.
+        apart = {
+            metric: paired(of_a.means[metric], of_b.means[metric])
+            for metric in track.task.shown
+            if metric in of_a.means and metric in of_b.means
+        }
+        leading = next(iter(apart))
         figures = {metric: Figure(each.value, each.low, each.high) for metric, each in apart.items()}
         shown = partial(
             records.Versus, track=track, a=ours, b=theirs, difference=_disclosed(ours, theirs, figures, track.step)
         )
         if track.hidden:
-            return shown(conclusion=_plain_conclusion(title_a, title_b, apart["exact"]))
+            return shown(conclusion=_plain_conclusion(track.task, title_a, title_b, apart[leading]))
         # Both runs have one signature, so their bits stand for the same spans, whatever the set holds today.
         hits_a, hits_b = (np.unpackbits(np.frombuffer(cell.hits, np.uint8)).astype(bool) for cell in (a, b))
         only_a, only_b = discordant(hits_a, hits_b)
         p = mcnemar(only_a, only_b)
         # How many images were resampled is what the run says, as the set may have been changed since.
-        scores = {(score["mode"], score["view"]): score for score in a.result["scores"]}
-        images = int(scores[_scored_as(key)]["images"])
-        sentence = conclude(title_a, title_b, apart["exact"], only_a + only_b, p, images)
+        task = track.task
+        scores = {(score[task.axis], score["view"]): score for score in a.result["scores"]}
+        clusters = int(scores[_scored_as(key)][task.clusters])
+        sentence = conclude(task, leading, title_a, title_b, apart[leading], only_a + only_b, p, clusters)
         return shown(p=p, only_a=only_a, only_b=only_b, conclusion=sentence)
 
     def _gap(self, publics: Sequence[AnyRow], secret: AnyRow) -> records.Gap:
@@ -324,12 +335,13 @@ class Views:
             each[results.CellKey(row.set, row.mode, row.view, row.short)]
             for each, row in zip(found, publics, strict=True)
         ]
-        modes = [Resampled.from_bytes(cell.exact_means) for cell in cells]
+        metric = off.task.shown[0]
+        modes = [cell.means[metric] for cell in cells]
         # Both modes are scored on the same resamples of the same images.
         value, means = np.mean([mode.mean for mode in modes]), np.mean([mode.means for mode in modes], axis=0)
         (whole,) = spreads(np.array([value]), means[:, None], np.array([min(mode.groups for mode in modes)]))
         public = Figure(float(value), whole.low, whole.high)
-        hidden = _figures(secret.figures, off.step)["exact"]
+        hidden = _figures(secret.figures, off.step)[metric]
         return records.Gap(
             facts=as_facts(secret), public=tracks, hidden=off, on_public=public, on_hidden=hidden,
             difference=Figure(hidden.value - public.value, *difference_interval(hidden, public)),
@@ -356,21 +368,26 @@ def _scored_as(cell: AnyRow | results.CellKey) -> tuple[str, str]:
 
 
 def _by_rank(row: RankedModel) -> tuple[Any, ...]:
-    best = -max(figures["exact"].value for figures in row.scores.values())
+    best = -max(next(iter(figures.values())).value for figures in row.scores.values())
     return row.rank, row.lowest, best, row.facts.model, row.facts.team
 
 
 def _figures(values: Mapping[str, Sequence[float]], step: float) -> Figures:
-    return {metric: disclose(Figure(*values[metric]), step) for metric in SHOWN_METRICS}
+    return {metric: disclose(Figure(*triple), step) for metric, triple in values.items()}
 
 
-def _difference(views: Mapping[str, AnyRow], step: float) -> Figures | None:
-    """VI+TEI minus TEI, if a run has both."""
-    stacked, tei = views.get(View.STACKED.value), views.get(View.TEI.value)
-    if stacked is None or tei is None or stacked.difference is None:
+def _leading(task: ScoredTask, figures: Figures) -> float:
+    """The mean of the metric that ranks; 0 where a model was not asked for it."""
+    return figures[task.shown[0]].value if task.shown[0] in figures else 0.0
+
+
+def _difference(task: ScoredTask, views: Mapping[str, AnyRow], step: float) -> Figures | None:
+    """The difference of the two views that are compared, if a run has both."""
+    first, second = (views.get(view.value) for view in task.view_contrast)
+    if first is None or second is None or first.difference is None:
         return None
-    paired = {metric: Figure(*stacked.difference[metric]) for metric in SHOWN_METRICS}
-    return _disclosed(_figures(stacked.figures, step), _figures(tei.figures, step), paired, step)
+    paired = {metric: Figure(*triple) for metric, triple in first.difference.items()}
+    return _disclosed(_figures(first.figures, step), _figures(second.figures, step), paired, step)
 
 
 def _disclosed(a: Figures, b: Figures, paired: Figures, step: float) -> Figures:
@@ -378,25 +395,20 @@ def _disclosed(a: Figures, b: Figures, paired: Figures, step: float) -> Figures:
     return {metric: disclose_difference(a[metric], b[metric], figure, step) for metric, figure in paired.items()}
 
 
-def _group(values: Mapping[str, Any]) -> records.Group:
+def _group(task: ScoredTask, values: Mapping[str, Any]) -> records.Group:
     figures = {}
-    for metric in SHOWN_METRICS:
-        estimate = values["metrics"][metric]
+    for metric in task.shown:
+        if (estimate := values["metrics"].get(metric)) is None:
+            continue
         value = estimate["value"] or 0.0
         low, high = (value if estimate[end] is None else estimate[end] for end in ("low", "high"))
         figures[metric] = Figure(value, low, high)
-    return records.Group(by=values["by"], label=values["label"], spans=values["spans"], figures=figures)
+    return records.Group(by=values["by"], label=values["label"], spans=values[task.units], figures=figures)
 
 
-def _paired(a: AnyRow, b: AnyRow, metric: str) -> Paired:
-    """First minus second, over the resamples that both share."""
-    ours, theirs = (Resampled.from_bytes(getattr(row, f"{metric}_means")) for row in (a, b))
-    return paired(ours, theirs)
-
-
-def _plain_conclusion(a: str, b: str, exact: Paired) -> str:
+def _plain_conclusion(task: ScoredTask, a: str, b: str, right: Paired) -> str:
     """What may be said of two models on a hidden set: no counts."""
-    if exact.low > 0 or exact.high < 0:
-        better, worse = (a, b) if exact.low > 0 else (b, a)
-        return f"{better} restores more than {worse} on this set (95 % interval of the paired difference)."
+    if right.low > 0 or right.high < 0:
+        better, worse = (a, b) if right.low > 0 else (b, a)
+        return f"{better} {task.does} more than {worse} on this set (95 % interval of the paired difference)."
     return f"No difference between {a} and {b} is shown on this set."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Protocol, TypeVar
 
@@ -42,6 +42,9 @@ class Request:
     language: str = ""  # language code of the text that is read or written, for a model that no prompt tells
     sampling: Sampling = field(default_factory=Sampling)  # how the reply is drawn
     candidates: tuple[str, ...] = ()  # texts whose likelihood as the beginning of the model's turn is wanted
+    candidates_text: str = ""  # the prompt that these follow; empty where it is `text`
+    # texts of one token, whose log-probabilities as the first token of the model's turn, after `text`, are wanted
+    labels: tuple[str, ...] = ()
     text_first: bool = False  # whether the prompt comes before the images
     detail: str = ""  # how closely images are looked at: ``low``, ``high``; empty for the server's own default
     parameters: Mapping[str, Any] = field(default_factory=dict)  # further ones by a server's names; JSON values
@@ -55,12 +58,22 @@ class Request:
             "language": self.language,
             "sampling": self.sampling.given,
             "candidates": self.candidates,
+            "candidates_text": self.candidates_text,
+            "labels": self.labels,
             "text_first": self.text_first,
             "detail": self.detail,
             "parameters": dict(self.parameters),
         }
         given = canonical_json({name: value for name, value in content.items() if value})
         return hashlib.sha256(given.encode("utf-8", "surrogatepass")).hexdigest()
+
+    @property
+    def for_candidates(self) -> Request:
+        """The request with the prompt that the candidates follow; itself where that is its own."""
+        if not self.candidates_text:
+            return self
+        short = replace(self.sampling, max_tokens=1)  # what is written after that prompt is of no use
+        return replace(self, text=self.candidates_text, candidates_text="", labels=(), sampling=short)
 
 
 class ReplyOutcome(StrEnum):
@@ -82,6 +95,8 @@ class Reply:
         usage: Tokens by kind, such as ``input`` and ``output``; empty where the model does not count.
         likelihoods: Of each candidate, in the request's order, its tokens and the natural logarithm of the probability
             of each; see :mod:`vcrgen.models.likelihoods`.
+        labels: Of each label, in the request's order, the natural logarithm of the probability that the model's turn
+            begins with it; None of one that the server does not tell, as others are likelier.
         thinking: What the model wrote before its answer, to itself; it is no part of ``text``.
         served: Where the reply is from, as far as it is known: ``host``, ``provider``, ``system_fingerprint``.
         retries: How often the request was sent in vain before, by what went wrong.
@@ -93,6 +108,7 @@ class Reply:
     finish_reason: str = ""
     usage: Mapping[str, int] = field(default_factory=dict)
     likelihoods: tuple[TokenLogprobs, ...] = ()
+    labels: tuple[float | None, ...] = ()
     thinking: str = ""
     served: Mapping[str, str] = field(default_factory=dict)
     retries: Mapping[str, int] = field(default_factory=dict)
@@ -118,7 +134,7 @@ class Reply:
         """The reply of which ``values`` are the fields as JSON gives them back."""
         given = values.get("likelihoods", ())
         likelihoods = tuple(tuple((str(token), float(value)) for token, value in tokens) for tokens in given)
-        return cls(**{**values, "likelihoods": likelihoods})
+        return cls(**{**values, "likelihoods": likelihoods, "labels": tuple(values.get("labels", ()))})
 
 
 class RequestProblem(Exception):

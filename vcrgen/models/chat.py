@@ -15,7 +15,7 @@ from vcrgen.errors import VcrgenError
 from vcrgen.media import media_type
 from vcrgen.models.address import Address
 from vcrgen.models.base import Reply, Request, RequestProblem, TokenLogprobs
-from vcrgen.models.likelihoods import NO_LIKELIHOODS, candidate_start, checked_tokens
+from vcrgen.models.likelihoods import NO_LIKELIHOODS, candidate_start, checked_labels, checked_tokens
 from vcrgen.reading import describe, encodable, parse_json
 from vcrgen.records import Reason
 
@@ -35,6 +35,8 @@ _WITH_ANSWER = {
     "add_generation_prompt": False,
     "max_tokens": 1,
 }
+# How servers are asked for the likeliest tokens at each place; 20 is the most that most of them allow.
+_WITH_LABELS = {"logprobs": True, "top_logprobs": 20}
 _LISTED = 4  # parts of an error that are looked at
 Cut = Callable[[str], str]  # takes the key out of a text
 
@@ -83,8 +85,8 @@ def body_of(request: Request, address: Address, model: str, candidate: str | Non
     if candidate is not None:
         asked = {**head, **request.parameters, **_WITH_ANSWER}
         end = b']},{"role":"assistant","content":' + _json_bytes(candidate) + b"}]}"
-    elif request.candidates:
-        asked |= _WITH_TOKENS
+    else:
+        asked |= (_WITH_TOKENS if request.candidates else {}) | (_WITH_LABELS if request.labels else {})
     settings = _json_bytes(asked)[1:-1]
     # An image is copied once, and not looked through for what needs an escape: Base64 is JSON as it is.
     pieces = [b"{", settings, b"," * bool(settings), b'"messages":[{"role":"user","content":[']
@@ -183,6 +185,29 @@ def candidate_tokens(data: bytes, prompt: Sequence[int], text: str) -> TokenLogp
             raise RequestProblem(NO_LIKELIHOODS, "the server's log-probabilities are not those of the answer's tokens")
         found.append((encodable(word), said.get("logprob")))
     return checked_tokens(found, text)
+
+
+def label_logprobs(data: bytes, labels: Sequence[str]) -> tuple[float | None, ...]:
+    """The log-probabilities of labels as the first token of a reply.
+
+    Args:
+        data: All bytes of the body, in the form of OpenAI's ``top_logprobs``.
+        labels: As of the request.
+
+    Raises:
+        RequestProblem: They are not there, or are none.
+    """
+    ignored = RequestProblem(NO_LIKELIHOODS, "the server gives no log-probabilities of the first token")
+    body = _json(data)
+    try:
+        tokens = body["choices"][0]["logprobs"]["content"]
+        told = tokens[0]["top_logprobs"] if tokens else []  # a reply without a token has no first one
+        first = [(entry["token"], entry["logprob"]) for entry in told]
+    except (TypeError, KeyError, IndexError):
+        raise ignored from None
+    if not isinstance(tokens, list) or (tokens and not first) or not all(isinstance(token, str) for token, _ in first):
+        raise ignored
+    return checked_labels(first, labels)
 
 
 def filtered_reply(data: bytes, host: str) -> Reply | None:

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from vcrgen.errors import ConfigError, EndpointError, PipelineError
 from vcrgen.models import chat
 from vcrgen.models.address import Address, Key
-from vcrgen.models.base import Reply, Request, RequestProblem
+from vcrgen.models.base import Reply, ReplyOutcome, Request, RequestProblem
 from vcrgen.models.chat import CallError
 from vcrgen.models.likelihoods import ABSURD, NOT_BELIEVED, tell_apart
 from vcrgen.models.pace import Pace
@@ -153,7 +153,7 @@ class _Calls:
         self._reached = False  # whether the server ever answered, whatever it was
         self._served = ""  # what the server calls the model
         self._in_vain = 0  # requests in a row that got no reply
-        self._believed = False  # whether the server's likelihoods were seen to be measured
+        self._believed: set[str] = set()  # of what kinds of likelihoods the server was seen to measure them
 
     async def close(self) -> None:
         await self._client.aclose()
@@ -167,34 +167,49 @@ class _Calls:
         """
         retries: Counter[str] = Counter()
         reply, data = await self._reply(request, None, retries)
+        if request.labels and reply.outcome != ReplyOutcome.FILTERED:
+            with self._believing("--letters"):
+                reply = replace(reply, labels=chat.label_logprobs(data, request.labels))
         if request.candidates:
             reply = await self._with_likelihoods(request, reply, data, retries)
         return replace(reply, retries=dict(retries))
+
+    @contextmanager
+    def _believing(self, option: str) -> Iterator[None]:
+        """Take likelihoods for what they are; the first ones that are none end the run, as a server does not change."""
+        try:
+            yield
+        except RequestProblem as problem:
+            if option in self._believed or problem.reason not in NOT_BELIEVED:
+                raise
+            raise EndpointError(
+                f"{self._address.host}: {problem.detail}, so its log-probabilities are not believed; leave out "
+                f"{option}, or ask {'vLLM or ' * (option == '--answers')}a model in this process (--transformers) for "
+                "them."
+            ) from None
+        self._believed.add(option)
 
     async def _with_likelihoods(self, request: Request, reply: Reply, data: bytes, retries: Counter[str]) -> Reply:
         """The reply with the tokens of each candidate and their log-probabilities.
 
         The first time, those of an absurd text are asked for, too: a server may accept the request and ignore it.
         """
-        texts = request.candidates if self._believed else (*request.candidates, ABSURD)
+        texts = request.candidates if "--answers" in self._believed else (*request.candidates, ABSURD)
         found, usage, seconds = [], Counter(reply.usage), reply.seconds
-        try:
+        asked = request.for_candidates
+        with self._believing("--answers"):
+            if asked is not request:
+                more, data = await self._reply(asked, None, retries)
+                usage.update(more.usage)
+                seconds += more.seconds
             prompt = chat.prompt_tokens(data)
             for text in texts:
-                more, answer = await self._reply(request, text, retries)
+                more, answer = await self._reply(asked, text, retries)
                 found.append(chat.candidate_tokens(answer, prompt, text))
                 usage.update(more.usage)
                 seconds += more.seconds
             if len(found) > len(request.candidates):
                 tell_apart(found[0], found.pop())
-        except RequestProblem as problem:
-            if self._believed or problem.reason not in NOT_BELIEVED:
-                raise
-            raise EndpointError(
-                f"{self._address.host}: {problem.detail}, so its log-probabilities are not believed; leave out "
-                "--answers, or ask vLLM or a model in this process (--transformers) for them."
-            ) from None
-        self._believed = True
         return replace(reply, likelihoods=tuple(found), usage=dict(usage), seconds=round(seconds, 3))
 
     async def _reply(self, request: Request, candidate: str | None, retries: Counter[str]) -> tuple[Reply, bytes]:

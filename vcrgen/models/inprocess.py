@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 from vcrgen.errors import ConfigError, ModelError
 from vcrgen.models.base import Reply, Request, RequestProblem, Sampling, TokenLogprobs
 from vcrgen.models.chat import split_thinking
-from vcrgen.models.likelihoods import BOUNDARY, candidate_start, checked_tokens
+from vcrgen.models.likelihoods import BOUNDARY, SAME_START, candidate_start, checked_tokens
 from vcrgen.models.loading import LoadedModel, first_line, out_of_memory, quiet
 from vcrgen.models.pictures import decode_image
 from vcrgen.reading import encodable
@@ -144,10 +144,10 @@ class InProcessModel:
                 f"the answer is more than the model's {self._longest:,}",
             )
         written = self._generated(inputs, generation, requests[0])
-        likelihoods = map(self._likelihoods, requests, images, read)
+        likelihoods, labels = map(self._likelihoods, requests, images, read), map(self._labels, requests, images)
         replies = [
-            self._reply(tokens, generation, len(prompt), found)
-            for tokens, prompt, found in zip(written, read, likelihoods, strict=True)
+            replace(self._reply(tokens, generation, len(prompt)), likelihoods=likely, labels=first)
+            for tokens, prompt, likely, first in zip(written, read, likelihoods, labels, strict=True)
         ]
         seconds = round((time.perf_counter() - began) / len(requests), 3)
         return [replace(reply, seconds=seconds) for reply in replies]
@@ -206,7 +206,7 @@ class InProcessModel:
             written = self._model.generate(**inputs, generation_config=generation)
         return [_up_to_end(tokens, generation) for tokens in written[:, inputs["input_ids"].shape[1] :].tolist()]
 
-    def _reply(self, tokens: list[int], generation: Any, asked: int, likelihoods: tuple[TokenLogprobs, ...]) -> Reply:
+    def _reply(self, tokens: list[int], generation: Any, asked: int) -> Reply:
         ended = bool(tokens) and tokens[-1] in _ends(generation)
         text, thinking = split_thinking(self._tokenizer.decode(tokens, skip_special_tokens=True))
         return Reply(
@@ -214,7 +214,6 @@ class InProcessModel:
             model=self.name,
             finish_reason="stop" if ended or len(tokens) < generation.max_new_tokens else "length",
             usage={"input": asked, "output": len(tokens)},
-            likelihoods=likelihoods,
             thinking=encodable(thinking),
         )
 
@@ -223,6 +222,9 @@ class InProcessModel:
 
         One after another: in a batch, the last digits would depend on what else is in it.
         """
+        if request.candidates_text:
+            request = request.for_candidates
+            read = self._inputs([self._prompt(request)], [images])["input_ids"][0].tolist()
         found = []
         for text in request.candidates:
             whole = self._prompt(request, text) if text else self._prompt(request)
@@ -238,15 +240,32 @@ class InProcessModel:
 
     def _logprobs(self, inputs: Any, count: int) -> list[float]:
         """Of the last tokens of a text, the log-probability of each after all before it."""
+        answer = inputs["input_ids"][0, -count:, None]
+        values: list[float] = self._after(inputs, count + 1)[:-1].gather(1, answer)[:, 0].tolist()
+        return values
+
+    def _labels(self, request: Request, images: Sequence[Any]) -> tuple[float | None, ...]:
+        """The log-probability of each label as the first token after the prompt."""
+        if not request.labels:
+            return ()
+        prompt = self._prompt(request)
+        asked = self._tokenizer(prompt, add_special_tokens=False)["input_ids"]
+        wholes = [self._tokenizer(prompt + label, add_special_tokens=False)["input_ids"] for label in request.labels]
+        firsts = [whole[candidate_start(asked, whole)] for whole in wholes]
+        if len(set(firsts)) < len(firsts):
+            raise RequestProblem(SAME_START, "two labels begin with the same token of the model")
+        likely = self._after(self._inputs([prompt], [images]), 1)[0]
+        return tuple(likely[firsts].tolist())
+
+    def _after(self, inputs: Any, count: int) -> Any:
+        """After each of the last tokens of a text, the log-probabilities of all tokens."""
         import torch
 
         knows = "logits_to_keep" in inspect.signature(self._model.forward).parameters
         with _problems(FAILED, "the model"), torch.inference_mode():
-            only = {"logits_to_keep": count + 1} if knows else {}
-            logits = self._model(**inputs, **only, use_cache=False).logits[0, -count - 1 : -1]
-            answer = inputs["input_ids"][0, -count:, None]
-            values: list[float] = logits.float().log_softmax(-1).gather(1, answer)[:, 0].tolist()
-        return values
+            only = {"logits_to_keep": count} if knows else {}
+            logits = self._model(**inputs, **only, use_cache=False).logits[0, -count:]
+            return logits.to(torch.promote_types(logits.dtype, torch.float32)).log_softmax(-1)
 
 
 class _NoMemory(Exception):

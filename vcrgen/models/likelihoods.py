@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from vcrgen.models.base import RequestProblem, TokenLogprobs
 
 NO_LIKELIHOODS, BOUNDARY, OTHER_TEXT, NO_TOKENS = "no_likelihoods", "token_boundary", "other_text", "no_tokens"
+SAME_START = "same_start"
 NOT_BELIEVED = {NO_LIKELIHOODS, BOUNDARY, OTHER_TEXT}  # what says something of who computes them, not of an answer
 # No model writes this. One that gives it the same log-probability as another answer does not compute any.
 ABSURD = "qzx jvwk 7%% zqj"
@@ -54,6 +55,25 @@ def checked_tokens(tokens: Iterable[tuple[str, object]], text: str) -> TokenLogp
     if any(token.rpartition("\n")[2].strip() for token, _ in found if "\n" in token):
         raise RequestProblem(BOUNDARY, "one token holds the end of a line and the beginning of the next")
     return found
+
+
+def checked_labels(first: Iterable[tuple[str, object]], labels: Sequence[str]) -> tuple[float | None, ...]:
+    """The log-probabilities of labels out of those of the likeliest first tokens of a turn.
+
+    Args:
+        first: Tokens, each with the natural logarithm of its probability.
+        labels: What is looked for; a space around a token does not count, and the likelier of two tokens is taken.
+
+    Returns:
+        For each label its log-probability, or None where it is not among the tokens.
+
+    Raises:
+        RequestProblem: The figures are not logarithms of probabilities, or these add up to more than 1.
+    """
+    found = [(token.strip(), _logprob(value)) for token, value in first]
+    if math.fsum(math.exp(value) for _, value in found) > 1 + _ROUNDING * max(len(found), 1):
+        raise RequestProblem(NO_LIKELIHOODS, "the probabilities of the first token add up to more than 1")
+    return tuple(max((value for token, value in found if token == label), default=None) for label in labels)
 
 
 def tell_apart(likely: TokenLogprobs, absurd: TokenLogprobs) -> None:

@@ -23,7 +23,7 @@ from typing import Any
 
 from PIL import Image
 
-from vcrgen.dataset.pictures import Choice, open_pictures
+from vcrgen.dataset.pictures import Choice
 from vcrgen.dataset.reader import Dataset
 from vcrgen.dataset.views import View
 from vcrgen.errors import EndpointError, OutputError
@@ -31,6 +31,7 @@ from vcrgen.files import output_errors, write_json
 from vcrgen.models.base import Model, Reply, ReplyOutcome, RequestProblem
 from vcrgen.models.run import read_reply
 from vcrgen.predict.prompts import Prompt
+from vcrgen.predict.questions import open_chosen
 from vcrgen.predict.report import VERSION, ReplyTally, report_of
 from vcrgen.predict.run import OutputLine, PictureRun, write_outputs
 from vcrgen.work.folder import differences
@@ -98,7 +99,7 @@ def predict(
         EndpointError: The server cannot be reached, or refuses.
         OutputError: The file is of another run, or cannot be written.
     """
-    pictures = open_pictures(dataset, choice, answers=prompt.answers)
+    pictures = open_chosen(dataset, choice, answers=prompt.answers)
     facts = {"version": VERSION, "dataset": pictures.identity, **model.facts, **prompt.facts}
     with output_errors(out), ledger_of(out, facts) as ledger, warnings.catch_warnings():
         warnings.simplefilter("ignore", Image.DecompressionBombWarning)
@@ -110,7 +111,7 @@ def predict(
         tally = ReplyTally(price)
         replies: Iterable[Reply] = (read_reply(ledger, key) for _, key in run.lines)
         if finished:
-            earlier = _choices(ledger, out)
+            earlier = _choices(ledger, out, type(choice))
             if choice not in earlier:
                 ledger.add(f"{_CHOICE}{len(earlier)}", asdict(choice))
             others = [other for other in earlier if not choice.holds(other)]
@@ -119,7 +120,7 @@ def predict(
         for reply in replies:
             tally.add(reply)
         tally.retries.update(run.retries)
-        choices = [asdict(each) for each in _choices(ledger, out)]
+        choices = [asdict(each) for each in _choices(ledger, out, type(choice))]
         report = report_of(facts, choices, tally, finished=finished, pictures=pictures.total, missing=run.reasons)
         write_json(beside(out, ".run.json"), report)
     return JobResult(
@@ -213,13 +214,13 @@ def spent_in(ledger: Ledger, price: tuple[float, float] | None, out: Path) -> Re
     return spent
 
 
-def _choices(ledger: Ledger, out: Path) -> list[Choice]:
+def _choices(ledger: Ledger, out: Path, kind: type[Choice]) -> list[Choice]:
     """The choices whose pictures are in the file of outputs."""
     found: list[Choice] = []
     while (key := f"{_CHOICE}{len(found)}") in ledger:
         values = ledger[key]
         try:
-            found.append(Choice(**{**values, "views": tuple(View(view) for view in values["views"])}))
+            found.append(kind(**{**values, "views": tuple(View(view) for view in values["views"])}))
         except (TypeError, KeyError, ValueError):
             raise _damaged(out) from None
     return found
@@ -229,7 +230,7 @@ def _merged(
     dataset: Dataset, choices: Iterable[Choice], prompt: Prompt, ledger: Ledger
 ) -> Iterator[tuple[OutputLine, str]]:
     """The pictures of several choices that have replies, in the dataset's order; each comes once."""
-    streams = [open_pictures(dataset, choice, answers=prompt.answers).stream() for choice in choices]
+    streams = [open_chosen(dataset, choice, answers=prompt.answers).stream() for choice in choices]
     for _, same in groupby(heapq.merge(*streams, key=lambda picture: picture.place), lambda picture: picture.place):
         picture = next(same)
         with suppress(RequestProblem):

@@ -22,7 +22,9 @@ from vcrgen.models.base import Model, Reader, Reply, ReplyOutcome, Request, Requ
 from vcrgen.models.likelihoods import lines_of
 from vcrgen.models.run import read_reply, send
 from vcrgen.models.threads import Readers
+from vcrgen.predict.questions import ChoicePicture
 from vcrgen.records import Reason
+from vcrgen.tasks.bloom import in_dataset_order
 from vcrgen.work.ledger import Ledger
 from vcrgen.work.lock import locked
 from vcrgen.work.watcher import Watcher
@@ -103,24 +105,32 @@ class OutputLine(NamedTuple):
     question_id: str
     view: View
     mode: str | None
+    lang: str | None = None  # of a question set, where a question is asked in several languages
+    rotation: int | None = None  # of a question set: the order of the options; None for others
 
     @classmethod
     def of(cls, picture: Picture) -> OutputLine:
         """The line of a picture."""
+        if isinstance(picture, ChoicePicture):
+            return cls(picture.question_id, picture.view, None, picture.lang, picture.rotation)
         return cls(picture.question_id, picture.view, picture.mode)
 
     def to_json(self, model: str, reply: Reply) -> dict[str, Any]:
         """The whole line, with what the model answered; with how an answer ended that is not to be taken as it is."""
         line: dict[str, Any] = {"question_id": self.question_id, "view": self.view.value}
-        if self.mode is not None:
-            line["mode"] = self.mode
+        others = {"mode": self.mode, "lang": self.lang, "rotation": self.rotation}
+        line |= {name: value for name, value in others.items() if value is not None}
         line |= {"model": model, "output": reply.text}
         if reply.outcome in (ReplyOutcome.CUT, ReplyOutcome.FILTERED):
             line["outcome"] = reply.outcome.value
         if reply.thinking:
             line["thinking"] = reply.thinking
-        if reply.likelihoods:
+        if reply.likelihoods and self.rotation is None:
             line["logprobs"] = lines_of(reply.likelihoods[0])
+        elif reply.likelihoods:  # of options, whose tokens would only repeat the dataset's texts
+            line["logprobs"] = [[value for _, value in tokens] for tokens in reply.likelihoods]
+        if self.rotation is not None and any(value is not None for value in reply.labels):
+            line["letters"] = in_dataset_order(reply.labels, self.rotation)
         return line
 
 

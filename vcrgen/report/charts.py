@@ -1,6 +1,7 @@
 """Small drawings as inline SVG. Places are in percent of the width, so that they fit a phone as well as a screen.
 
-Every number drawn here also stands beside the drawing as text, so the drawings are hidden from screen readers.
+Every number drawn here also stands beside the drawing as text. So a drawing is hidden from screen readers, or says in a
+sentence of its own what it shows.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from typing import Any
 from markupsafe import Markup, escape
 
 STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
+RADAR_AXES = range(3, 13)  # how many axes a radar can have
+_RADAR, _RADAR_LETTERS = 100, 17  # its radius, and letters of a name beside it
 
 
 def interval_bar(value: float, low: float, high: float) -> Markup:
@@ -133,6 +136,78 @@ def _point(place: float, value: float, low: float, high: float, name: str) -> st
         f'<g><title>{escape(name)}</title><line class="mean" x1="{x}" x2="{x}" y1="{_height(high)}"'
         f' y2="{_height(low)}"/><circle cx="{x}" cy="{_height(value)}" r="5"/></g>'
     )
+
+
+def radar(
+    axes: Sequence[str], series: Sequence[tuple[str, Sequence[float | None]]], *, ring: float, text: str
+) -> Markup:
+    """Shares from 0 (in the middle) to 100 % on axes around a point, one line for each of up to eight series.
+
+    The line of a series is broken where it has None. Below stands which line is whose.
+
+    Args:
+        axes: The name of each axis, from the top to the right; as many as :data:`RADAR_AXES` has.
+        series: Names, and for each axis a share.
+        ring: A share that is drawn as a broken circle, such as what guessing gives.
+        text: What the drawing shows, in words.
+    """
+    middle, height = (230, 126), 262 + 20 * math.ceil(len(series) / 2)
+    turns = [2 * math.pi * number / len(axes) for number in range(len(axes))]
+
+    def at(share: float, turn: float) -> tuple[float, float]:
+        far = _RADAR * _at(share) / 100
+        return middle[0] + far * math.sin(turn), middle[1] - far * math.cos(turn)
+
+    circles = ((0.5, "grid"), (1.0, "grid"), (ring, "ring"))
+    drawn = [
+        f'<circle class="{kind}" cx="{middle[0]}" cy="{middle[1]}" r="{_RADAR * _at(share) / 100:.1f}"/>'
+        for share, kind in circles
+    ]
+    for name, turn in zip(axes, turns, strict=True):
+        (x, y), (tx, ty) = at(1.0, turn), (middle[0] + 110 * math.sin(turn), middle[1] - 112 * math.cos(turn))
+        anchor = "middle" if abs(math.sin(turn)) < 0.1 else "start" if math.sin(turn) > 0 else "end"
+        short = name if len(name) <= _RADAR_LETTERS else f"{name[: _RADAR_LETTERS - 1]}…"
+        drawn.append(f'<line class="grid" x1="{middle[0]}" y1="{middle[1]}" x2="{x:.1f}" y2="{y:.1f}"/>')
+        drawn.append(f'<text x="{tx:.1f}" y="{ty + 4:.1f}" text-anchor="{anchor}">{escape(short)}</text>')
+    for number, (name, shares) in enumerate(series):
+        points = [None if share is None else at(share, turn) for share, turn in zip(shares, turns, strict=True)]
+        for one, other in zip(points, [*points[1:], points[0]], strict=True):
+            if one and other:
+                ends = f'x1="{one[0]:.1f}" y1="{one[1]:.1f}" x2="{other[0]:.1f}" y2="{other[1]:.1f}"'
+                drawn.append(f'<line class="s{number}" {ends}/>')
+        drawn += [f'<circle class="s{number}" cx="{p[0]:.1f}" cy="{p[1]:.1f}" r="2.5"/>' for p in points if p]
+        x, y = 40 + 210 * (number % 2), 262 + 20 * (number // 2)
+        drawn.append(f'<line class="s{number}" x1="{x}" x2="{x + 32}" y1="{y}" y2="{y}"/>')
+        drawn.append(f'<text x="{x + 40}" y="{y + 4}">{escape(name[:26])}</text>')
+    size = f'viewBox="0 0 460 {height}" role="img" aria-label="{escape(text)}"'
+    return Markup(f'<svg class="rd" {size}>{"".join(drawn)}</svg>')  # noqa: S704 - names are escaped
+
+
+def strip(fields: Sequence[tuple[str, float | None]], *, middle: float, text: str) -> Markup:
+    """Fields side by side, the darker the higher the share; those below ``middle`` have another colour.
+
+    Args:
+        fields: The name that a pointer shows, and a share from 0 to 1, or None for an empty field.
+        middle: The share from which fields grow darker in both directions, such as what guessing gives.
+        text: What the drawing shows, in words.
+    """
+    drawn, width = [], 100 / max(len(fields), 1)
+    for number, (name, share) in enumerate(fields):
+        kind, depth = ("none", 1.0) if share is None else shade(share, middle)
+        place = f'x="{number * width:.3f}%" y="0" width="{width:.3f}%" height="18"'
+        drawn.append(f'<rect class="{kind}" {place} fill-opacity="{depth:.2f}"><title>{escape(name)}</title></rect>')
+    return Markup(f'<svg class="st" role="img" aria-label="{escape(text)}">{"".join(drawn)}</svg>')  # noqa: S704
+
+
+def shade(share: float, middle: float) -> tuple[str, float]:
+    """The colour of a share, ``plus`` or ``minus``, and how dark it is, from 0 at ``middle`` to 1 at either end.
+
+    It grows faster at the upper end, where the shares of good systems crowd.
+    """
+    value = _at(share) / 100
+    if value >= middle:
+        return "plus", ((value - middle) / (1 - middle)) ** 1.5 if middle < 1 else 0.0
+    return "minus", 1 - value / middle
 
 
 def _interval(low: float, high: float, value: float) -> str:

@@ -11,6 +11,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+from vcrgen.report.charts import shade
+
 MINUS = "\N{MINUS SIGN}"
 DASH = "\N{EN DASH}"  # stands for what is missing
 DECIMALS = 2  # where nothing else is said
@@ -105,6 +107,8 @@ class Table:
     rows: Sequence[Sequence[TableCell]]  # as many cells each as there are heads
     best: Collection[int] = ()  # numbers of the columns whose highest percentage is marked where a form can do so
     breaks: Collection[int] = ()  # numbers of the columns before which a narrow page may break the table
+    shaded: Collection[int] = ()  # numbers of the columns whose percentages are shaded where a form can do so
+    middle: float = 0.0  # the share from which shades grow in both directions
     notes: Sequence[tuple[str, str]] = ()  # sentences numbered below the table, each with an address or an empty text
 
     def texts(self) -> list[list[str]]:
@@ -126,11 +130,22 @@ class Table:
                     heads=[self.heads[column] for column in kept],
                     rows=[[row[column] for column in kept] for row in self.rows],
                     best=[number for number, column in enumerate(kept) if column in self.best],
+                    shaded=[number for number, column in enumerate(kept) if column in self.shaded],
                     breaks=(),
                     notes=self.notes if end == len(self.heads) else (),
                 )
             )
         return parts
+
+    def shades(self, line: int) -> list[str]:
+        """Of each cell in a line the name of its shade, such as ``plus-7`` or ``minus-10``; empty for most tables."""
+        names = [""] * len(self.heads)
+        for column in self.shaded:
+            cell = self.rows[line][column]
+            if isinstance(cell, Percent) and cell.share is not None:
+                kind, depth = shade(cell.share, self.middle)
+                names[column] = f"{kind}-{round(10 * depth)}"
+        return names
 
     def best_cells(self) -> set[tuple[int, int]]:
         """Row and column of the cells that are best; all that look the same, and none where nothing is to be beaten."""

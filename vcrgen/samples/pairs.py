@@ -38,8 +38,7 @@ def sample_pair(lang: str, index: int) -> SamplePair:
     Raises:
         ValueError: For an unknown language or a negative index.
     """
-    scene, facts = scene_and_facts(index)
-    return SamplePair(id=f"{lang}-{index:06d}", caption=caption(lang, index), image=_image(scene, facts, index))
+    return SamplePair(id=f"{lang}-{index:06d}", caption=caption(lang, index), image=picture(index))
 
 
 def scene_and_facts(index: int) -> tuple[Scene[Any], Facts]:
@@ -80,7 +79,13 @@ def captions(lang: str) -> Captions:
     return Captions(texts[lang].read_text(encoding="utf-8"), kinds, file=f"vcrgen/text/{lang}/captions.txt")
 
 
-def _image(scene: Scene[Any], facts: Facts, index: int) -> bytes:
+def picture(index: int) -> bytes:
+    """Draw the picture of a pair, and encode it as PNG or JPEG.
+
+    Raises:
+        ValueError: For a negative index.
+    """
+    scene, facts = scene_and_facts(index)
     rng = _random(f"image/{index}")
     width, height = rng.choice(scene.sizes)
     # PNG is slow for large pictures, and the sources of real datasets mix both.

@@ -12,89 +12,103 @@ from vcrgen.report.table import MINUS, percent
 from vcrgen.scorer.results import CellResult, Estimate, RunResult, require_one_signature
 from vcrgen.scorer.statistics import differences
 from vcrgen.stats.paired import Paired, discordant, holm, mcnemar, paired
+from vcrgen.tasks.task import ScoredTask
 
 ALPHA = 0.05
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """Run A minus run B in one mode and view."""
+    """Run A minus run B in one cell; the tests are of the metric that ranks, such as exact match."""
 
     a: str
     b: str
-    mode: str
+    variant: str
     view: View
-    metrics: Mapping[str, Estimate]  # differences with intervals; images are resampled, the same for both
-    only_a: int  # spans that only A restored exactly
-    only_b: int  # spans that only B restored exactly
-    p_mcnemar: float  # exact two-sided p-value of McNemar's test on those; it takes spans as independent
-    p_images: (
-        float  # two-sided p-value of exact match over resampled images: below 0.05 where the interval leaves out 0
-    )
+    metrics: Mapping[str, Estimate]  # differences with intervals; clusters are resampled, the same for both
+    only_a: int  # units that only A has right
+    only_b: int  # units that only B has right
+    p_mcnemar: float  # exact two-sided p-value of McNemar's test on those; it takes units as independent
+    p_clusters: float  # two-sided p-value over resampled clusters: below 0.05 where the interval leaves out 0
     p_holm: float  # the same, corrected by Holm for the number of comparisons that were made at once
     conclusion: str  # a plain sentence
 
 
 def compare(results: Sequence[RunResult]) -> list[Comparison]:
-    """Compare every pair of two or more runs of one signature in every mode and view that both have."""
+    """Compare every pair of two or more runs of one signature in every cell that both have."""
     if len(results) < 2:
         raise ScoreError("A comparison needs two runs or more; name another file.")
     require_one_signature(results)
     comparisons = []
     for a, b in combinations(results, 2):
-        cells = {(cell.mode, cell.view): cell for cell in b.cells}
-        common = [cell for cell in a.cells if (cell.mode, cell.view) in cells]
+        cells = {(cell.variant, cell.view): cell for cell in b.cells}
+        common = [cell for cell in a.cells if _leading(a.task, cell, cells.get((cell.variant, cell.view)))]
         if not common:
-            raise ScoreError(f"{a.name} and {b.name} have no mode and view in common, so they cannot be compared.")
+            raise ScoreError(
+                f"{a.name} and {b.name} have no {a.task.axis} and view in common, so they cannot be compared."
+            )
         comparisons += [_compare_cells(a, b, cell) for cell in common]
     return _corrected(comparisons)
 
 
+def _leading(task: ScoredTask, a: CellResult, b: CellResult | None) -> str:
+    """The first shown metric that two cells have; empty for none."""
+    return next((metric for metric in task.shown if b and metric in a.metrics and metric in b.metrics), "")
+
+
 def _compare_cells(a: RunResult, b: RunResult, cell: CellResult) -> Comparison:
-    of_a, of_b = (run.resamples[cell.mode, cell.view] for run in (a, b))
-    only_a, only_b = discordant(of_a.scores["exact"] == 1, of_b.scores["exact"] == 1)
-    exact = paired(of_a.means["exact"], of_b.means["exact"])
+    task = a.task
+    of_a, of_b = (run.resamples[cell.variant, cell.view] for run in (a, b))
+    metric = next(name for name in task.shown if name in of_a.means and name in of_b.means)
+    only_a, only_b = discordant(of_a.scores[metric] == 1, of_b.scores[metric] == 1)
+    right = paired(of_a.means[metric], of_b.means[metric])
     p = mcnemar(only_a, only_b)
-    sentence = conclude(a.title, b.title, exact, only_a + only_b, p, cell.images)
+    sentence = conclude(task, metric, a.title, b.title, right, only_a + only_b, p, cell.clusters)
     return Comparison(
         a=a.title,
         b=b.title,
-        mode=cell.mode,
+        variant=cell.variant,
         view=cell.view,
-        metrics=differences(of_a, of_b),
+        metrics=differences(task, of_a, of_b),
         only_a=only_a,
         only_b=only_b,
         p_mcnemar=p,
-        p_images=exact.p,
-        p_holm=exact.p,
-        conclusion=f"{cell.mode}, {cell.view.label}: {sentence}",
+        p_clusters=right.p,
+        p_holm=right.p,
+        conclusion=f"{cell.variant}, {cell.view.label}: {sentence}",
     )
 
 
 def _corrected(comparisons: Sequence[Comparison]) -> list[Comparison]:
     """The comparisons with p-values for their number; says of which that number takes the conclusion away."""
     corrected = []
-    for each, p in zip(comparisons, holm([each.p_images for each in comparisons]), strict=True):
+    for each, p in zip(comparisons, holm([each.p_clusters for each in comparisons]), strict=True):
         doubt = f" Among {len(comparisons)} comparisons chance may give as much (Holm's correction: p = {p:.2g})."
-        lost = each.p_images < ALPHA <= p
+        lost = each.p_clusters < ALPHA <= p
         corrected.append(replace(each, p_holm=p, conclusion=each.conclusion + (doubt if lost else "")))
     return corrected
 
 
-def conclude(a: str, b: str, exact: Paired, discordant: int, p: float, images: int) -> str:
+def conclude(
+    task: ScoredTask, metric: str, a: str, b: str, right: Paired, discordant: int, p: float, clusters: int
+) -> str:
     """What may be said of two runs, ``a`` and ``b``.
 
-    ``exact`` is the exact match of ``a`` minus that of ``b``, over so many resampled ``images``; ``p`` is McNemar's
-    p-value of the ``discordant`` spans, which only one of them restored.
+    ``right`` is the metric of ``a`` minus that of ``b``, over so many resampled ``clusters``; ``p`` is McNemar's
+    p-value of the ``discordant`` units, which only one of them has right.
     """
-    value, low, high = (percent(x, sign=True).replace(MINUS, "-") for x in (exact.value, exact.low, exact.high))
-    gap = f"{value} points of exact match (95 % interval {low} to {high}, {images} images resampled)"
+    value, low, high = (percent(x, sign=True).replace(MINUS, "-") for x in (right.value, right.low, right.high))
+    what = task.metrics[metric].in_text
+    gap = f"{value} points of {what} (95 % interval {low} to {high}, {clusters} {task.clusters} resampled)"
     if discordant == 0:
-        return f"{a} and {b} restored exactly the same spans; nothing tells them apart here."
-    if exact.low > 0 or exact.high < 0:
-        better, worse = (a, b) if exact.value > 0 else (b, a)
+        return f"{a} and {b} {task.did} exactly the same {task.units}; nothing tells them apart here."
+    if right.low > 0 or right.high < 0:
+        better, worse = (a, b) if right.value > 0 else (b, a)
         doubt = "" if p < ALPHA else f" McNemar's test does not confirm it (p = {p:.2g}): treat it with caution."
-        return f"{better} restores more than {worse} on this data: {gap}.{doubt}"
-    hint = f" McNemar's test alone would say otherwise (p = {p:.2g}), but it takes spans of one image as independent."
-    hint = hint if p < ALPHA else ""
-    return f"No difference between {a} and {b} is shown: {gap} includes 0. More images could show one.{hint}"
+        return f"{better} {task.does} more than {worse} on this data: {gap}.{doubt}"
+    hint = (
+        f" McNemar's test alone would say otherwise (p = {p:.2g}), but it takes {task.units} of one {task.cluster} as "
+        "independent."
+    )
+    more = f"More {task.clusters} could show one."
+    return f"No difference between {a} and {b} is shown: {gap} includes 0. {more}{hint if p < ALPHA else ''}"

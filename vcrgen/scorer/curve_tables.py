@@ -104,7 +104,7 @@ def _drawn(each: RunCurve) -> str:
     points = []
     for cell, ink in zip(each.cells, each.ink, strict=True):
         exact = cell.metrics["exact"]
-        name = f"{cell.mode}: {percent(exact.value)} % of the spans at {percent(ink)} % of the ink"
+        name = f"{cell.variant}: {percent(exact.value)} % of the spans at {percent(ink)} % of the ink"
         points.append((ink, exact.value, exact.low, exact.high, name))
     return drawn_curve(points, each.curve)
 

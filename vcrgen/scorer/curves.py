@@ -41,7 +41,7 @@ class RunCurve:
         return {
             "view": self.view.value,
             "levels": [
-                {"mode": cell.mode, "ink": ink, "exact": cell.metrics["exact"].value}
+                {"mode": cell.variant, "ink": ink, "exact": cell.metrics["exact"].value}
                 for cell, ink in zip(self.cells, self.ink, strict=True)
             ],
             **self.curve.as_json(),
@@ -81,11 +81,11 @@ def curves_of(result: RunResult, ink: Mapping[str, Floats], *, seed: int) -> tup
 
     curves = []
     for view in dict.fromkeys(cell.view for cell in result.cells):
-        cells = sorted((c for c in result.cells if c.view is view and _level(c.mode)), key=lambda c: c.mode)
+        cells = sorted((c for c in result.cells if c.view is view and _level(c.variant)), key=lambda c: c.variant)
         if len(cells) < LEAST_LEVELS:
             continue
-        of_levels = [_known(ink.get(cell.mode), _level(cell.mode) or 0.0, cell.spans) for cell in cells]
-        resamples = [result.resamples[cell.mode, view] for cell in cells]
+        of_levels = [_known(ink.get(cell.variant), _level(cell.variant) or 0.0, cell.units) for cell in cells]
+        resamples = [result.resamples[cell.variant, view] for cell in cells]
         starts = resamples[0].starts
         image = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
         right = np.concatenate([each.scores["exact"] == 1 for each in resamples])
@@ -94,11 +94,11 @@ def curves_of(result: RunResult, ink: Mapping[str, Floats], *, seed: int) -> tup
             RunCurve(
                 view=view, cells=tuple(cells), ink=tuple(float(each.mean()) for each in of_levels),
                 curve=fit_curve(answers, seed=seed),
-                ink_of_spans={cell.mode: each for cell, each in zip(cells, of_levels, strict=True)},
+                ink_of_spans={cell.variant: each for cell, each in zip(cells, of_levels, strict=True)},
             )
         )  # fmt: skip
     if not curves:
-        have = ", ".join(dict.fromkeys(cell.mode for cell in result.cells))
+        have = ", ".join(dict.fromkeys(cell.variant for cell in result.cells))
         raise ScoreError(
             f"{result.name}: --curve needs outputs at {LEAST_LEVELS} levels of ink or more in one view, as of a "
             f"dataset of vcrgen build --mode ink=0.1,0.3,0.5; these are of {have}."

@@ -1,4 +1,4 @@
-"""Per-span evidence as a file: Parquet or JSON Lines, written as a stream, whole or not at all."""
+"""Evidence of every unit as a file: Parquet or JSON Lines, written as a stream, whole or not at all."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ class SpanProperties:
                 labels, codes = self._traits.setdefault(name, ({"": 0}, array("H", bytes(2 * self._spans))))
                 codes[number] = labels.setdefault(label, min(len(labels), NO_LABEL - 1))
 
-    def of_mode(self, mode: str) -> list[Property]:
+    def of_variant(self, mode: str) -> list[Property]:
         """All properties with more than one value; visible ink is that of a mode."""
         first, last = self._of_any_mode
         return [*first, *_by_quartile("visible ink", self.ink_of(mode), decimals=2), *last]

@@ -12,6 +12,7 @@ from vcrgen.errors import PredictionError
 from vcrgen.scorer.answer_key import AnswerKey
 from vcrgen.scorer.predictions import PredictionFile
 from vcrgen.scorer.records import UNSTATED, Prediction
+from vcrgen.tasks.task import RESTORATION, ScoredTask
 
 # What can be odd about a file of outputs, in the order and the words of reports.
 PROBLEMS: Mapping[str, str] = {
@@ -49,6 +50,7 @@ class Join:
     """The predictions of a run, joined to an answer key."""
 
     key: AnswerKey
+    task: ScoredTask = RESTORATION
     mode: str | None = None  # the mode asked for, or None
     view: View | None = None  # the view asked for, or None
     counts: Counter[str] = field(default_factory=Counter)  # problems by kind
@@ -142,7 +144,7 @@ class Join:
         if view is None:
             raise PredictionError(
                 f"{self._file.path}: neither a column `view` nor the name of a task in the file's name says which "
-                f"image the model saw; name it with --view: {', '.join(View)}."
+                f"image the model saw; name it with --view: {', '.join(self.task.views)}."
             )
         if self.key.views and view not in self.key.views:
             where = f"{self._file.path}, {prediction.place}"

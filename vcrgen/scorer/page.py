@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Any
 
-from vcrgen.dataset.views import IMAGE_VIEWS, View
+from vcrgen.dataset.views import View
 from vcrgen.media import media_type
 from vcrgen.report.charts import interval_bar
 from vcrgen.report.pages import Templates
@@ -20,7 +20,7 @@ from vcrgen.scorer.images import read_images
 from vcrgen.scorer.records import UNSTATED, SpanMatch
 from vcrgen.scorer.results import RunResult, require_one_signature
 from vcrgen.scorer.run import Found, Outputs, Session
-from vcrgen.scorer.tables import MAIN_METRICS, METRIC_LABELS, remarks, report_tables
+from vcrgen.scorer.tables import remarks, report_tables
 
 EXAMPLES = 6
 MAX_OUTPUT_SHOWN = 2000
@@ -43,16 +43,21 @@ def as_html(
         ScoreError: The results have different signatures.
     """
     require_one_signature(results)
-    tables = report_tables(results, comparisons)
+    tables, task = report_tables(results, comparisons), results[0].task
     return _templates().render(
         "report.html",
         title=f"Scores on {session.key.name}",
         cell=results[0].cells[0],
+        task=task,
         language=results[0].lang,
         protocol=session.scorer.protocol.name,
         signature=results[0].signature,
         scores=tables[0],
-        charts=[(METRIC_LABELS[metric], [_bars(result, metric) for result in results]) for metric in MAIN_METRICS],
+        charts=[
+            (task.metrics[metric].label, [_bars(result, metric) for result in results])
+            for metric in task.shown
+            if any(metric in cell.metrics for result in results for cell in result.cells)
+        ],
         curves=curve_charts(results),
         curve_sentences=list(curve_sentences(results)),
         comparison=tables.pop() if comparisons else None,
@@ -69,8 +74,10 @@ def as_html(
 
 
 def _bars(result: RunResult, metric: str) -> tuple[str, list[tuple[str, str, str]]]:
-    """A run's title, and the label, drawing and mean of each of its modes and views."""
-    cells = [(f"{cell.mode}, {cell.view.label}", cell.metrics[metric]) for cell in result.cells]
+    """A run's title, and the label, drawing and mean of each of its cells."""
+    cells = [
+        (f"{cell.variant}, {cell.view.label}", cell.metrics[metric]) for cell in result.cells if metric in cell.metrics
+    ]
     return result.title, [(name, interval_bar(of.value, of.low, of.high), percent(of.value)) for name, of in cells]
 
 
@@ -125,7 +132,7 @@ def _images(session: Session, keys: Sequence[OutputKey]) -> dict[OutputKey, str]
     for mode in {mode for _, mode, _ in keys}:
         wanted: dict[str, set[View]] = {}
         for question_id, of, view in keys:
-            if of == mode and view in IMAGE_VIEWS:
+            if of == mode and view in session.task.image_views:
                 wanted.setdefault(question_id, set()).add(view)
         for (question_id, view), data in read_images(session.key, mode, wanted).items():
             if kind := media_type(data):

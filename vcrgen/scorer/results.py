@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from vcrgen.dataset.views import View
 from vcrgen.errors import ScoreError
 from vcrgen.signature import Signature
+from vcrgen.tasks.task import DEFAULT, ScoredTask
 
 if TYPE_CHECKING:
     from vcrgen.scorer.curves import RunCurve
@@ -20,45 +21,47 @@ SCHEMA = "vcrgen-scores-2"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """A mean over spans, as a share."""
+    """A mean over units, as a share; files call units and clusters by the words of their task."""
 
     value: float
-    sd_spans: float | None  # bootstrap standard deviation over spans, as published; None for groups
-    sd_images: float  # bootstrap standard deviation over images
-    low: float  # lower end of the 95 % interval over images
+    sd_units: float | None  # bootstrap standard deviation over units, as published; None for groups
+    sd_clusters: float  # bootstrap standard deviation over clusters, such as images
+    low: float  # lower end of the 95 % interval over clusters
     high: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupResult:
-    """Scores of some of the spans."""
+    """Scores of some of the units."""
 
     by: str
     label: str
-    spans: int
+    units: int
     metrics: Mapping[str, Estimate]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CellResult:
-    """Scores of one mode and view."""
+    """Scores of one cell: a mode of covers, or a language of a question set, and a view."""
 
-    mode: str
+    variant: str  # the value of the task's axis, such as `hard`
     view: View
-    images: int  # questions
-    spans: int
-    metrics: Mapping[str, Estimate]
+    clusters: int  # what is resampled, such as images
+    units: int  # what has a score, such as spans
+    metrics: Mapping[str, Estimate]  # those that some unit has
     counts: Mapping[str, int]  # as in `Cell`
-    outcomes: Mapping[str, int]  # number of spans by outcome
+    outcomes: Mapping[str, int]  # number of units by outcome
     length_ratio: float | None  # characters of the outputs over characters of the answers
-    groups: tuple[GroupResult, ...]  # the same scores for parts of the spans
+    groups: tuple[GroupResult, ...]  # the same scores for parts of the units
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """VI+TEI minus TEI on the same spans: what the picture adds."""
+    """A paired difference on the same units, such as VI+TEI minus TEI: what the picture adds."""
 
-    mode: str
+    of: str  # what is taken from what, such as `stacked - tei`
+    variant: str = ""  # where it is; empty where two variants are compared
+    view: View | None = None  # where it is; None where two views are compared
     metrics: Mapping[str, Estimate]
 
 
@@ -67,9 +70,11 @@ class Resamples:
     """What a comparison with another run needs of a cell."""
 
     means: Mapping[str, Resampled]  # for each metric its mean, with those over resamples of images
-    means_of_spans: Mapping[str, Floats]  # for each metric its means over resamples of spans
-    scores: Records  # the scores of each span, by metric: `scores["exact"]`
-    starts: Ints  # of each image, how many spans stand before it; and last, how many there are
+    means_of_units: Mapping[str, Floats]  # for each metric its means over resamples of units
+    scores: Records  # the scores of each unit, by metric: `scores["exact"]`; NaN where it has none
+    starts: Ints  # of each cluster, how many units stand before it; and last, how many there are
+    seed: int  # of the bootstrap
+    cluster: str  # what was drawn, by which the random stream is named
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,8 +86,9 @@ class RunResult:
     format: str
     lang: str
     signature: Signature  # what the scores can be compared with
-    cells: tuple[CellResult, ...]  # one for each mode and view in the file
-    differences: tuple[Difference, ...]  # paired differences between the views
+    task: ScoredTask
+    cells: tuple[CellResult, ...]  # one for each variant and view in the file
+    differences: tuple[Difference, ...]  # paired differences
     problems: Mapping[str, tuple[int, tuple[str, ...]]]
     notes: tuple[str, ...]  # sentences a reader of the scores should know
     resamples: Mapping[tuple[str, View], Resamples] = field(default_factory=dict, repr=False, compare=False)
@@ -94,29 +100,47 @@ class RunResult:
         """What stands for the run in tables: the model, or else the file."""
         return self.label or self.model or self.name
 
-    def cell(self, view: str = "stacked", mode: str | None = None) -> CellResult:
-        """The scores of one view, and of one mode where there are two; refuses where there are none, or two."""
-        found = [cell for cell in self.cells if cell.view == view and mode in (None, cell.mode)]
+    def cell(self, view: str | None = None, mode: str | None = None) -> CellResult:
+        """The scores of one view, by default the main one, and of one mode (or language) where there are several.
+
+        Raises:
+            ScoreError: There are none of these, or several.
+        """
+        view = view or self.task.image_views[0].value
+        found = [cell for cell in self.cells if cell.view == view and mode in (None, cell.variant)]
         if len(found) != 1:
-            have = ", ".join(f"{cell.view}/{cell.mode}" for cell in self.cells)
-            raise ScoreError(f"{self.name}: {len(found)} scores of view {view!r}, mode {mode!r}; there are {have}.")
+            have = ", ".join(f"{cell.view}/{cell.variant}" for cell in self.cells)
+            axis = self.task.axis
+            raise ScoreError(f"{self.name}: {len(found)} scores of view {view!r}, {axis} {mode!r}; there are {have}.")
         return found[0]
 
     def as_json(self) -> dict[str, Any]:
         """The result as JSON values: shares, unrounded."""
         return {
             "schema": SCHEMA,
+            **({"task": self.task.name} if self.task is not DEFAULT else {}),
             "name": self.name,
             "model": self.model,
             "format": self.format,
             "language": self.lang,
             "signature": {"text": str(self.signature), "short": self.signature.short, **dict(self.signature.facts)},
-            "scores": [asdict(cell) for cell in self.cells],
+            "scores": [as_named(asdict(cell), self.task.field_names) for cell in self.cells],
             **({"curves": [curve.as_json() for curve in self.curves]} if self.curves else {}),
-            "differences": [{"of": "stacked - tei", **asdict(difference)} for difference in self.differences],
+            "differences": [self._difference(difference) for difference in self.differences],
             "problems": {kind: {"count": count, "first": list(f)} for kind, (count, f) in self.problems.items()},
             "notes": list(self.notes),
         }
+
+    def _difference(self, difference: Difference) -> dict[str, Any]:
+        values = {name: value for name, value in asdict(difference).items() if value}
+        return {**as_named(values, self.task.field_names)}
+
+
+def as_named(value: Any, names: Mapping[str, str]) -> Any:
+    """JSON values with other names for some keys, however deep they stand."""
+    if isinstance(value, dict):
+        return {names.get(name, name): as_named(part, names) for name, part in value.items()}
+    return [as_named(part, names) for part in value] if isinstance(value, list | tuple) else value
 
 
 def with_own_titles(results: Sequence[RunResult]) -> list[RunResult]:

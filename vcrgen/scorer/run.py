@@ -26,11 +26,12 @@ from vcrgen.scorer.predictions.output import KNOWN_MODES
 from vcrgen.scorer.records import UNSTATED, Outcome, Question, SpanMatch
 from vcrgen.scorer.results import CellResult, RunResult
 from vcrgen.scorer.scorer import LONGEST_OUTPUT, ScoredOutput, Scorer, make_scorer, unanswered
-from vcrgen.scorer.statistics import summarise, view_differences
+from vcrgen.scorer.statistics import contrasts, summarise
 from vcrgen.scorer.tally import Tally
 from vcrgen.signature import Signature
 from vcrgen.stats.bootstrap import RESAMPLES
 from vcrgen.stats.intervals import METHOD
+from vcrgen.tasks.task import RESTORATION
 from vcrgen.work.processes import results
 
 Options = ScoreOptions
@@ -80,11 +81,13 @@ class Session:
         VcrgenError: The answers cannot be read, or an option is wrong.
     """
 
+    task = RESTORATION
+
     def __init__(self, data: Path, options: Options) -> None:
         if options.mode is not None and not is_mode(options.mode):
             raise ScoreError(f"Unknown mode {options.mode!r}; known: {KNOWN_MODES}.")
-        if options.view is not None and options.view not in list(View):
-            raise ScoreError(f"Unknown view {options.view!r}; known: {', '.join(View)}.")
+        if options.view is not None and options.view not in self.task.views:
+            raise ScoreError(f"Unknown view {options.view!r}; known: {', '.join(self.task.views)}.")
         self.options = options
         self.key: AnswerKey = load_answers(
             data, mode=options.mode, split=options.split, subset=options.subset, lang=options.lang
@@ -155,7 +158,7 @@ class Session:
         for cell, rows in tally.missing():
             for row in rows.tolist() if evidence.wanted else ():
                 matches = unanswered(self.key.question(row).answers, Outcome.MISSING)
-                evidence.add(name, model, self._id(row), cell.mode, cell.view, matches, str(signature))
+                evidence.add(name, model, self._id(row), cell.variant, cell.view, matches, str(signature))
         # Problems that only show when outputs and answers are tokenised.
         if empty := sum(cell.counts[Outcome.EMPTY.value] for cell in tally.cells.values()):
             join.counts["empty"] = empty
@@ -176,15 +179,16 @@ class Session:
             format=" + ".join(dict.fromkeys(file.format for file in run)),
             lang=self.key.lang,
             signature=signature,
+            task=self.task,
             cells=tuple(cells),
-            differences=view_differences(cells, resamples),
+            differences=contrasts(self.task, resamples),
             problems=_problems(join),
             notes=tuple(self._notes(run, cells)),
             resamples=resamples,
         )
         if not self.options.curve:
             return result
-        ink = {cell.mode: self.properties.ink_of(cell.mode) for cell in cells}
+        ink = {cell.variant: self.properties.ink_of(cell.variant) for cell in cells}
         return replace(result, curves=curves_of(result, ink, seed=self.options.seed))
 
     def validate(self, file: Path | PredictionFile) -> Validation:
@@ -237,7 +241,7 @@ class Session:
 
     def _join(self) -> Join:
         view = self.options.view
-        return Join(self.key, self.options.mode, View(view) if view is not None else None)
+        return Join(self.key, self.task, self.options.mode, View(view) if view is not None else None)
 
     def _read(self, run: Run) -> Join:
         """The run's outputs joined and counted, and not scored."""
@@ -263,15 +267,15 @@ class Session:
         recorded, used = self.key.segmenter, self.scorer.segmenter.name
         if recorded is not None and recorded != used:
             yield f"The dataset's spans were chosen with the segmenter {recorded}; these scores use {used}."
-        if len(self.key.modes) > 1 and any(cell.mode == UNSTATED for cell in cells):
+        if len(self.key.modes) > 1 and any(cell.variant == UNSTATED for cell in cells):
             yield (
                 "The outputs do not say their mode, and the dataset has several: the scores are the same for each, but "
                 "not labelled, and visible ink is left out. Name it with --mode."
             )
         for cell in cells:
-            where = f"{cell.view.label}, {cell.mode}"
+            where = f"{cell.view.label}, {cell.variant}"
             if missing := cell.counts.get("missing", 0):
-                yield f"{where}: {missing} of {cell.images} questions have no output; they count as wrong."
+                yield f"{where}: {missing} of {cell.clusters} questions have no output; they count as wrong."
             if cut := cell.counts.get("cut", 0):
                 limit = self.scorer.max_tokens
                 yield f"{where}: {cut} outputs were cut after {limit} tokens (--max-output-tokens)."

@@ -1,8 +1,8 @@
 """Scores in a file, from which runs are compared again without their outputs.
 
-A file holds what a report says, as JSON, and the scores of every span, packed: from these and the seed come the
-resamples that the tests need. Files come from strangers: nothing is unpacked beyond the size that it has to have, and
-the means have to be those of the spans.
+A file holds what a report says, as JSON, and the scores of every unit (span or item), packed: from these and the seed
+come the resamples that the tests need. Files come from strangers: nothing is unpacked beyond the size that it has to
+have, and the means have to be those of the units.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from vcrgen.errors import ScoreError
 from vcrgen.reading import read_json
 from vcrgen.scorer.curves import curves_of
 from vcrgen.scorer.join import PROBLEMS
-from vcrgen.scorer.records import METRICS, Outcome
-from vcrgen.scorer.results import SCHEMA, CellResult, RunResult
-from vcrgen.scorer.statistics import GROUP_METRICS, resample, view_differences
+from vcrgen.scorer.results import SCHEMA, CellResult, RunResult, as_named
+from vcrgen.scorer.statistics import contrasts, resample
 from vcrgen.signature import Signature
 from vcrgen.stats.bootstrap import RESAMPLES
 from vcrgen.stats.intervals import METHOD
+from vcrgen.tasks.task import DEFAULT, TASKS, ScoredTask
 
 if TYPE_CHECKING:
     from vcrgen.stats.arrays import Ints, Records
 
-MOST_SPANS = 1 << 22  # of a mode and view: 256 MiB of scores
+MOST_UNITS = 1 << 22  # of a cell: 256 MiB of scores
 NEAR = 1e-9  # rounding that may lie between a mean and the same mean
 
 
@@ -47,6 +47,7 @@ class _Problem(BaseModel):
 class _Saved(BaseModel):
     """The fields of a file that are read."""
 
+    task: str = DEFAULT.name
     name: str
     model: str | None
     format: str
@@ -55,13 +56,13 @@ class _Saved(BaseModel):
     scores: list[CellResult]
     problems: dict[str, _Problem]
     notes: tuple[str, ...]
-    spans_of_images: str = ""  # packed: how many spans each image has
-    scores_of_spans: tuple[str, ...] = ()  # packed, one for each of `scores`: spans x metrics
+    units_of_clusters: str = ""  # packed: how many units each cluster has; files have the words of their task
+    scores_of_units: tuple[str, ...] = ()  # packed, one for each of `scores`: units x metrics
     ink_of_spans: dict[str, str] = {}  # packed, by level, where a curve was fitted: the visible ink of each span
 
 
 def as_saved(result: RunResult, *, secret: bool) -> dict[str, Any]:
-    """A result as JSON values, with the scores of its spans if they may be known.
+    """A result as JSON values, with the scores of its units if they may be known.
 
     Those of a hidden set tell which output is right, so with ``secret`` they are left out.
     """
@@ -69,9 +70,10 @@ def as_saved(result: RunResult, *, secret: bool) -> dict[str, Any]:
     if not secret:
         import numpy as np
 
-        cells = [result.resamples[cell.mode, cell.view] for cell in result.cells]
-        saved["spans_of_images"] = _pack(np.diff(cells[0].starts).astype("<i8").tobytes())
-        saved["scores_of_spans"] = [_pack(cell.scores.tobytes()) for cell in cells]
+        counts, scores = _packed_fields(result.task)
+        cells = [result.resamples[cell.variant, cell.view] for cell in result.cells]
+        saved[counts] = _pack(np.diff(cells[0].starts).astype("<i8").tobytes())
+        saved[scores] = [_pack(cell.scores.tobytes()) for cell in cells]
         if result.curves:
             ink = {mode: known for each in result.curves for mode, known in each.ink_of_spans.items()}
             saved["ink_of_spans"] = {mode: _pack(known.astype("<f8").tobytes()) for mode, known in ink.items()}
@@ -102,61 +104,68 @@ def load_saved(file: Path) -> RunResult:
         raise _damaged(file, "its signature cannot be read") from None
     if (signature.facts.get("boot"), signature.facts.get("interval")) != (f"{RESAMPLES}", METHOD):
         raise ScoreError(f"{file} was made with other resamples than this vcrgen's; score the outputs again.")
-    if not saved.scores_of_spans:
-        raise ScoreError(f"{file} lacks the scores of its spans, as those of a hidden set do; compare the outputs.")
+    task = TASKS[saved.task]
+    if not saved.scores_of_units:
+        raise ScoreError(
+            f"{file} lacks the scores of its {task.units}, as those of a hidden set do; compare the outputs."
+        )
     # Files have their keys sorted, reports the metrics in the order of the scorer.
     cells = [
-        replace(cell, metrics={metric: cell.metrics[metric] for metric in METRICS}) for cell in _cells(file, saved)
+        replace(cell, metrics={metric: cell.metrics[metric] for metric in task.metrics if metric in cell.metrics})
+        for cell in _cells(file, saved)
     ]
-    images, spans = cells[0].images, cells[0].spans
-    counts: Ints = np.frombuffer(_unpack(file, saved.spans_of_images, images * 8), "<i8")
+    counts: Ints = np.frombuffer(_unpack(file, task, saved.units_of_clusters, cells[0].clusters * 8), "<i8")
     starts = np.concatenate([[0], np.cumsum(counts)])
-    kinds = np.dtype([(metric, np.float64) for metric in METRICS])
+    units = int(starts[-1])
+    if ((counts < 0) | (counts > MOST_UNITS)).any() or units > MOST_UNITS:
+        raise _damaged(file, f"its {task.clusters} do not have so many {task.units}")
+    kinds = np.dtype([(metric, np.float64) for metric in task.metrics])
     scores = {
-        (cell.mode, cell.view): np.frombuffer(_unpack(file, packed, spans * kinds.itemsize), kinds)
-        for cell, packed in zip(cells, saved.scores_of_spans, strict=True)
+        (cell.variant, cell.view): np.frombuffer(_unpack(file, task, packed, units * kinds.itemsize), kinds)
+        for cell, packed in zip(cells, saved.scores_of_units, strict=True)
     }
-    if ((counts < 0) | (counts > spans)).any() or starts[-1] != spans:
-        raise _damaged(file, "its images do not have so many spans")
-    if not all(map(_are_the_means, cells, scores.values())):
-        raise _damaged(file, "its means are not those of its spans")
-    resamples = resample(scores, starts, seed=seed)
+    if not all(_are_the_means(task, *each) for each in zip(cells, scores.values(), strict=True)):
+        raise _damaged(file, f"its means are not those of its {task.units}")
+    resamples = resample(task, scores, starts, seed=seed)
     result = RunResult(
         name=saved.name, model=saved.model, format=saved.format, lang=saved.language, signature=signature,
-        cells=tuple(cells), differences=view_differences(cells, resamples),
+        task=task, cells=tuple(cells), differences=contrasts(task, resamples),
         problems={kind: (found.count, found.first) for kind, found in saved.problems.items()}, notes=saved.notes,
         resamples=resamples,
     )  # fmt: skip
     if not saved.ink_of_spans:
         return result
-    levels = {cell.mode for cell in cells}
-    if not set(saved.ink_of_spans) <= levels:
+    if not set(saved.ink_of_spans) <= {cell.variant for cell in cells}:
         raise _damaged(file, "its levels are not those of its scores")
-    unpacked = {mode: np.frombuffer(_unpack(file, ink, spans * 8), "<f8") for mode, ink in saved.ink_of_spans.items()}
+    packed = saved.ink_of_spans.items()
+    unpacked = {mode: np.frombuffer(_unpack(file, task, ink, units * 8), "<f8") for mode, ink in packed}
     if not all(((ink >= 0) & (ink <= 1)).all() for ink in unpacked.values()):
         raise _damaged(file, "its visible ink is no share")
     return replace(result, curves=curves_of(result, unpacked, seed=seed))
 
 
 class SavedMeans(NamedTuple):
-    """What a file says of its model without the scores of its spans."""
+    """What a file says of its model without the scores of its units."""
 
+    task: ScoredTask
     model: str
     language: str
     signature: Signature
     cells: list[CellResult]
-    hidden: bool  # whether it is of a hidden set, of which no score of a span is saved
+    hidden: bool  # whether it is of a hidden set, of which no score of a unit is saved
 
 
 def load_means(file: Path) -> SavedMeans:
-    """Read the means of every mode and view; of a hidden set, too."""
+    """Read the means of every cell; of a hidden set, too."""
     saved = _read(file)
     try:
         signature = Signature.parse(saved.signature.text)
     except ValueError:
         raise _damaged(file, "its signature cannot be read") from None
     cells = _cells(file, saved)
-    return SavedMeans(saved.model or saved.name, saved.language, signature, cells, not saved.scores_of_spans)
+    return SavedMeans(
+        TASKS[saved.task], saved.model or saved.name, saved.language, signature, cells, not saved.scores_of_units
+    )
 
 
 def _read(file: Path) -> _Saved:
@@ -168,19 +177,36 @@ def _read(file: Path) -> _Saved:
         raise ScoreError(f"{file} is not of the version {SCHEMA}; score the outputs again.")
     try:
         json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
-        return _Saved.model_validate(value)
+        task = TASKS.get(str(value.get("task", DEFAULT.name)))
+        if task is None:
+            raise _damaged(file, "its task is unknown")
+        return _Saved.model_validate(_in_general_words(task, value))
     except ValidationError as problem:
         raise _damaged(file, f"{'.'.join(map(str, problem.errors()[0]['loc']))[:80]} is wrong") from None
     except ValueError:
         raise _damaged(file, "it holds what is no number or no text") from None
 
 
+def _packed_fields(task: ScoredTask) -> tuple[str, str]:
+    """What the fields with packed numbers are called in files of a task."""
+    return f"{task.units}_of_{task.clusters}", f"scores_of_{task.units}"
+
+
+def _in_general_words(task: ScoredTask, value: dict[str, Any]) -> dict[str, Any]:
+    """The content of a file under the names of our fields."""
+    counts, scores = _packed_fields(task)
+    fields = {named: name for name, named in task.field_names.items()}
+    renamed = {counts: "units_of_clusters", scores: "scores_of_units"}
+    found = {renamed.get(name, name): part for name, part in value.items()}
+    return {**found, "scores": as_named(found.get("scores"), fields)}
+
+
 def _cells(file: Path, saved: _Saved) -> list[CellResult]:
-    """The modes and views of a file, if they fit together."""
-    cells = saved.scores
-    names, sizes = ({(cell.mode, cell.view) for cell in cells}, {(cell.images, cell.spans) for cell in cells})
-    known = set(saved.problems) <= set(PROBLEMS) and all(map(_is_whole, cells))
-    packed = len(saved.scores_of_spans) in (0, len(cells))  # none of a hidden set
+    """The cells of a file, if they fit together."""
+    cells, task = saved.scores, TASKS[saved.task]
+    names, sizes = {(cell.variant, cell.view) for cell in cells}, {cell.clusters for cell in cells}
+    known = set(saved.problems) <= set(PROBLEMS) and all(_is_whole(task, cell) for cell in cells)
+    packed = len(saved.scores_of_units) in (0, len(cells))  # none of a hidden set
     if not known or not packed or len(names) != len(cells) or len(sizes) != 1:
         raise _damaged(file, "its parts do not fit together")
     return cells
@@ -190,30 +216,43 @@ def _damaged(file: Path, why: str) -> ScoreError:
     return ScoreError(f"{file} is damaged: {why}; score the outputs again.")
 
 
-def _is_whole(cell: CellResult) -> bool:
-    """Whether it has every figure that reports show, of a number of spans that fits into memory."""
-    groups = all(set(group.metrics) == set(GROUP_METRICS) for group in cell.groups)
-    named = set(cell.metrics) == set(METRICS) and set(cell.outcomes) == set(Outcome)
-    return groups and named and 0 < cell.images <= MOST_SPANS and 0 < cell.spans <= MOST_SPANS
+def _is_whole(task: ScoredTask, cell: CellResult) -> bool:
+    """Whether it has every figure that reports show, of a number of units that fits into memory."""
+    present = set(cell.metrics)
+    # Which metrics there are hangs on what was asked, but only where a task can be asked in several ways.
+    named = present <= set(task.metrics) and set(cell.outcomes) == set(task.outcomes) and bool(present)
+    named = named and (bool(task.metric_contrasts) or present == set(task.metrics))
+    groups = all(set(group.metrics) == present & set(task.shown) for group in cell.groups)
+    known = cell.view in task.views
+    return groups and named and known and 0 < cell.clusters <= MOST_UNITS and 0 < cell.units <= MOST_UNITS
 
 
-def _are_the_means(cell: CellResult, scores: Records) -> bool:
-    """Whether scores are shares, and have the means that are said to be theirs."""
-    shares = (scores[metric] for metric in METRICS)
-    means = [float(share.mean()) if ((share >= 0) & (share <= 1)).all() else -1 for share in shares]
-    return all(abs(mean - cell.metrics[name].value) < NEAR for name, mean in zip(METRICS, means, strict=True))
+def _are_the_means(task: ScoredTask, cell: CellResult, scores: Records) -> bool:
+    """Whether scores are in their range, of so many units, and have the means that are said to be theirs."""
+    import numpy as np
+
+    if cell.units != int(np.any([~np.isnan(scores[name]) for name in task.metrics], axis=0).sum()):
+        return False
+    for name, metric in task.metrics.items():
+        known = scores[name][~np.isnan(scores[name])]
+        said = cell.metrics.get(name)
+        if (said is None) != (not len(known)):
+            return False
+        if said and not (((known >= 0) & (known <= metric.most)).all() and abs(known.mean() - said.value) < NEAR):
+            return False
+    return True
 
 
 def _pack(data: bytes) -> str:
     return base64.b64encode(zlib.compress(data)).decode()
 
 
-def _unpack(file: Path, packed: str, size: int) -> bytes:
+def _unpack(file: Path, task: ScoredTask, packed: str, size: int) -> bytes:
     """So many bytes, of which no more are unpacked than there have to be."""
     try:
         data = zlib.decompressobj().decompress(base64.b64decode(packed, validate=True), size + 1)
     except (zlib.error, binascii.Error, ValueError):
         data = b""
     if len(data) != size:
-        raise _damaged(file, "the scores of its spans cannot be unpacked")
+        raise _damaged(file, f"the scores of its {task.units} cannot be unpacked")
     return data

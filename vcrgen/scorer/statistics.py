@@ -1,211 +1,354 @@
-"""From per-span scores to means with intervals: views on the tally, nothing is matched again."""
+"""From the scores of units to means with intervals: views on the tally, nothing is matched again."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
 from vcrgen.dataset.views import View
 from vcrgen.scorer.groups import NO_LABEL, Property
-from vcrgen.scorer.records import METRICS
 from vcrgen.scorer.results import CellResult, Difference, Estimate, GroupResult, Resamples
-from vcrgen.scorer.tally import OUTCOMES, Tally
-from vcrgen.stats.bootstrap import Resampled, means_of, resampled_means
+from vcrgen.scorer.tally import Tally
+from vcrgen.stats.bootstrap import Resampled, Sums, means_of, resampled_means
 from vcrgen.stats.intervals import deviation, spreads
 from vcrgen.stats.paired import paired
+from vcrgen.tasks.task import ScoredTask
 
 if TYPE_CHECKING:
-    from vcrgen.stats.arrays import Floats, Ints, Records
+    from vcrgen.stats.arrays import Bits, Floats, Ints, Records
 
-GROUP_METRICS = ("exact", "jaccard")  # the published two
+MACRO = "macro"  # what groups are by whose score is the mean of those of other groups
 
 CellName = tuple[str, View]
 
 
 class _Column(NamedTuple):
-    """What one column of a table of sums is about: a metric over all spans of a cell, or over those of a group."""
+    """What one column of a table of sums is about: a metric over all units of a cell, or over those of a group."""
 
     cell: CellName
     metric: str
-    # name of a property and number of a label (two labels can read the same); None for all spans
+    # name of a property and number of a label (two labels can read the same); None for all units
     group: tuple[str, int] | None = None
 
 
 def summarise(tally: Tally, *, seed: int) -> tuple[list[CellResult], dict[CellName, Resamples]]:
-    """Results for each mode and view, easy before hard and stacked before TEI, and what comparisons need of each."""
+    """Results for each cell, in the order of variants and of views, and what comparisons need of each."""
     import numpy as np
 
-    names = sorted(tally.cells, key=lambda name: (name[0], list(View).index(name[1])))
-    of_modes = {mode: tally.properties.of_mode(mode) for mode in dict.fromkeys(mode for mode, _ in names)}
-    drawn = _Drawn({name: tally.cells[name].scores for name in names}, tally.starts, of_modes, seed)
+    task, order = tally.task, list(View)
+    names = sorted(tally.cells, key=lambda name: (name[0], order.index(name[1])))
+    divided = {variant: tally.properties.of_variant(variant) for variant in dict.fromkeys(name[0] for name in names)}
+    drawn = _Drawn(task, {name: tally.cells[name].scores for name in names}, tally.starts, divided, seed)
     estimates, results = drawn.estimates(), []
     for name in names:
-        cell = tally.cells[name]
+        cell, present = tally.cells[name], drawn.metrics[name]
+        asked = cell.asked
         groups = [
             GroupResult(
                 by=part.by,
                 label=label,
-                spans=int((part.codes == code).sum()),
-                metrics={metric: estimates[_Column(name, metric, (part.by, code))] for metric in GROUP_METRICS},
+                units=int((part.codes[asked] == code).sum()),
+                metrics={metric: estimates[_Column(name, metric, (part.by, code))] for metric in _shown(task, present)},
             )
-            for part in of_modes[cell.mode]
+            for part in divided[cell.variant]
             for code, label in enumerate(part.labels)
         ]
-        codes = np.bincount(cell.outcomes, minlength=len(OUTCOMES)).tolist()
+        codes = np.bincount(cell.outcomes[asked], minlength=len(task.outcomes)).tolist()
         results.append(
             CellResult(
-                mode=cell.mode,
+                variant=cell.variant,
                 view=cell.view,
-                images=len(tally.key),
-                spans=len(cell.scores),
-                metrics={metric: estimates[_Column(name, metric)] for metric in METRICS},
+                clusters=len(tally.starts) - 1,
+                units=int(asked.sum()),
+                metrics={metric: estimates[_Column(name, metric)] for metric in present},
                 counts=dict(sorted(cell.counts.items())),
-                outcomes={outcome.value: count for outcome, count in zip(OUTCOMES, codes, strict=True)},
+                outcomes=dict(zip(task.outcomes, codes, strict=True)),
                 length_ratio=cell.length_ratio,
-                groups=tuple(groups),
+                groups=(*drawn.macros(name), *groups),
             )
         )
     return results, drawn.resamples()
 
 
-def resample(scores: Mapping[CellName, Records], starts: Ints, *, seed: int) -> dict[CellName, Resamples]:
-    """What comparisons need of scores that were kept: as :func:`summarise` gives it, by mode and view.
+def resample(
+    task: ScoredTask, scores: Mapping[CellName, Records], starts: Ints, *, seed: int
+) -> dict[CellName, Resamples]:
+    """What comparisons need of scores that were kept: as :func:`summarise` gives it, by cell.
 
-    ``starts`` is, of each image, how many spans stand before it, and last how many there are.
+    ``starts`` is, of each cluster, how many units stand before it, and last how many there are.
     """
-    return _Drawn(scores, starts, {mode: () for mode, _ in scores}, seed).resamples()
+    return _Drawn(task, scores, starts, {variant: () for variant, _ in scores}, seed).resamples()
 
 
-def view_differences(cells: Sequence[CellResult], resamples: Mapping[CellName, Resamples]) -> tuple[Difference, ...]:
-    """VI+TEI minus TEI for every mode that has both; paired, because both were resampled alike."""
-    names = {(cell.mode, cell.view) for cell in cells}
-    pairs = [((mode, View.STACKED), (mode, View.TEI)) for mode in dict.fromkeys(cell.mode for cell in cells)]
-    return tuple(
-        Difference(mode=a[0], metrics=differences(resamples[a], resamples[b]))
-        for a, b in pairs
-        if a in names and b in names
-    )
+def contrasts(task: ScoredTask, resamples: Mapping[CellName, Resamples]) -> tuple[Difference, ...]:
+    """The differences that a task asks for, wherever both sides are there; all are paired, unit by unit."""
+    return tuple(_contrasts(task, resamples))
 
 
-def differences(a: Resamples, b: Resamples) -> dict[str, Estimate]:
-    """The differences of two cells on the same questions, metric by metric."""
-    estimates = {}
-    for metric in METRICS:
-        value, sd, low, high, _ = paired(a.means[metric], b.means[metric])
-        sd_spans = float(deviation(a.means_of_spans[metric] - b.means_of_spans[metric]))
-        estimates[metric] = Estimate(value=value, sd_spans=sd_spans, sd_images=sd, low=low, high=high)
+def _contrasts(task: ScoredTask, resamples: Mapping[CellName, Resamples]) -> Iterator[Difference]:
+    variants = list(dict.fromkeys(variant for variant, _ in resamples))
+    first, second = task.view_contrast
+    for variant in variants:
+        if (variant, first) in resamples and (variant, second) in resamples:
+            metrics = differences(task, resamples[variant, first], resamples[variant, second])
+            yield Difference(of=task.contrast_name, variant=variant, metrics=metrics)
+    for view in task.image_views if task.axis_contrasts else ():
+        for a, b in combinations([variant for variant in variants if (variant, view) in resamples], 2):
+            metrics = differences(task, resamples[a, view], resamples[b, view])
+            yield Difference(of=f"{a} - {b}", view=view, metrics=metrics)
+    for one, other in task.metric_contrasts:
+        for (variant, view), found in resamples.items():
+            if one in found.means and other in found.means:
+                estimate = _difference(found, found, [(one, other)])[0]
+                yield Difference(of=f"{one} - {other}", variant=variant, view=view, metrics={one: estimate})
+
+
+def differences(task: ScoredTask, a: Resamples, b: Resamples) -> dict[str, Estimate]:
+    """The differences of two cells on the same units, metric by metric; of a metric, those units that have both."""
+    common = [metric for metric in task.metrics if metric in a.means and metric in b.means]
+    return dict(zip(common, _difference(a, b, [(metric, metric) for metric in common]), strict=True))
+
+
+def _difference(a: Resamples, b: Resamples, metrics: Sequence[tuple[str, str]]) -> list[Estimate]:
+    """One metric of ``a`` minus one of ``b``, for pairs of them."""
+    import numpy as np
+
+    lacking: dict[int, Floats] = {}  # differences of pairs of which one lacks units that the other has
+    for number, (one, other) in enumerate(metrics):
+        first, second = a.scores[one], b.scores[other]
+        if not np.array_equal(np.isnan(first), np.isnan(second)):
+            lacking[number] = first - second
+    found = dict(zip(lacking, _of_some(a, list(lacking.values())), strict=True))
+    estimates = []
+    for number, (one, other) in enumerate(metrics):
+        ours, theirs = found.get(number) or (a.means[one], b.means[other])
+        value, sd, low, high, _ = paired(ours, theirs)
+        sd_units = None if number in found else deviation(a.means_of_units[one] - b.means_of_units[other])
+        known = None if sd_units is None else float(sd_units)
+        estimates.append(Estimate(value=value, sd_units=known, sd_clusters=sd, low=low, high=high))
     return estimates
 
 
+def _of_some(a: Resamples, scores: Sequence[Floats]) -> list[tuple[Resampled, Resampled]]:
+    """The means of scores (NaN for units that are left out) over the resamples of ``a``, each to be compared with 0."""
+    import numpy as np
+
+    if not scores:
+        return []
+    cluster = np.repeat(np.arange(len(a.starts) - 1), np.diff(a.starts))
+    table = np.column_stack(scores)
+    clusters = len(a.starts) - 1
+    sums = [np.bincount(cluster, np.nan_to_num(each), clusters) for each in table.T]
+    counts = [np.bincount(cluster, ~np.isnan(each), clusters).astype(np.float64) for each in table.T]
+    groups = Sums(np.column_stack(sums), np.column_stack(counts), range(len(scores)))
+    means, inside = means_of(groups)
+    drawn = np.nan_to_num(resampled_means(groups, seed=a.seed, unit=a.cluster))
+    nothing = np.zeros(len(drawn))
+    return [
+        (Resampled(int(count), float(mean), column), Resampled(int(count), 0.0, nothing))
+        for mean, count, column in zip(means, inside, drawn.T, strict=True)
+    ]
+
+
+def _shown(task: ScoredTask, present: Sequence[str]) -> list[str]:
+    """Those of the two shown metrics that a cell has."""
+    return [metric for metric in task.shown if metric in present]
+
+
 class _Drawn:
-    """The resamples of all modes and views: to draw them is most of the work, and what makes differences paired."""
+    """The resamples of all cells: to draw them is most of the work, and what makes differences paired."""
 
     def __init__(
         self,
+        task: ScoredTask,
         scores: Mapping[CellName, Records],
         starts: Ints,
         properties: Mapping[str, Sequence[Property]],
         seed: int,
     ) -> None:
-        self._scores, self._starts = scores, starts
-        self._spans, self._images = _SpanSums(scores), _ImageSums(starts, scores, properties)
-        self._span_means = resampled_means(self._spans, seed=seed, unit="span")
-        self._image_means = resampled_means(self._images, seed=seed, unit="image")
-        self._means, self._counting = means_of(self._images)
+        import numpy as np
+
+        self._task, self._scores, self._starts, self._seed = task, scores, starts, seed
+        self._properties = properties
+        # Metrics that no unit of a cell has are not its metrics.
+        self.metrics = {
+            name: [metric for metric in task.metrics if not np.isnan(of_cell[metric]).all()]
+            for name, of_cell in scores.items()
+        }
+        self._units = _UnitSums(scores, self.metrics)
+        self._clusters = _ClusterSums(task, starts, scores, self.metrics, properties)
+        self._unit_means = resampled_means(self._units, seed=seed, unit=task.unit)
+        self._cluster_means = resampled_means(self._clusters, seed=seed, unit=task.cluster)
+        self._means, self._counting = means_of(self._clusters)
 
     def estimates(self) -> dict[_Column, Estimate]:
         """The mean of every column with its interval."""
-        sd_spans = dict(zip(self._spans.columns, deviation(self._span_means).tolist(), strict=True))
-        known = spreads(self._means, self._image_means, self._counting)
+        sd_units = dict(zip(self._units.columns, deviation(self._unit_means).tolist(), strict=True))
+        columns = self._clusters.columns
+        found = self._estimates([c.metric for c in columns], self._means, self._cluster_means, self._counting)
         return {
-            column: Estimate(value=value, sd_spans=sd_spans.get(column), sd_images=sd, low=low, high=high)
-            for column, value, (sd, low, high) in zip(self._images.columns, self._means.tolist(), known, strict=True)
+            column: Estimate(value=value, sd_units=sd_units.get(column), sd_clusters=sd, low=low, high=high)
+            for column, (value, sd, low, high) in zip(columns, found, strict=True)
         }
 
+    def macros(self, cell: CellName) -> Iterator[GroupResult]:
+        """The means of the scores of levels, or of leaves: each label counts alike, however many units it has."""
+        import numpy as np
+
+        parts = {part.by: part for part in self._properties[cell[0]]}
+        places = {column: number for number, column in enumerate(self._clusters.columns)}
+        for by in (by for by in self._task.macros if by in parts):
+            estimates = {}
+            for metric in _shown(self._task, self.metrics[cell]):
+                numbers = [places[_Column(cell, metric, group)] for group in parts[by].groups]
+                numbers = [number for number in numbers if self._counting[number]]
+                mean = self._means[numbers].mean(keepdims=True)
+                means = np.nanmean(self._cluster_means[:, numbers], axis=1, keepdims=True)
+                clusters = self._counting[[places[_Column(cell, metric)]]]
+                value, sd, low, high = self._estimates([metric], mean, means, clusters)[0]
+                estimates[metric] = Estimate(value=value, sd_units=None, sd_clusters=sd, low=low, high=high)
+            if estimates:
+                yield GroupResult(by=MACRO, label=by, units=len(numbers), metrics=estimates)
+
+    def _estimates(
+        self, metrics: Sequence[str], means: Floats, resampled: Floats, counting: Ints
+    ) -> list[tuple[float, float, float, float]]:
+        """Mean, standard deviation and ends of the interval of columns; a metric that goes up to 2 is halved for it."""
+        import numpy as np
+
+        most = np.array([self._task.metrics[metric].most for metric in metrics])
+        known = spreads(means / most, resampled / most, counting)
+        return [
+            (value, sd * scale, low * scale, high * scale)
+            for value, scale, (sd, low, high) in zip(means.tolist(), most.tolist(), known, strict=True)
+        ]
+
     def resamples(self) -> dict[CellName, Resamples]:
-        """What a comparison needs of every mode and view."""
-        by_span = dict(zip(self._spans.columns, self._span_means.T, strict=True))
-        by_image = {
-            column: Resampled(len(self._images), float(mean), means)
-            for column, mean, means in zip(self._images.columns, self._means, self._image_means.T, strict=True)
+        """What a comparison needs of every cell."""
+        import numpy as np
+
+        by_unit = dict(zip(self._units.columns, self._unit_means.T, strict=True))
+        by_cluster = {
+            # A resample that drew no unit with a score says nothing: it is taken to have the mean itself.
+            column: Resampled(
+                len(self._clusters), float(mean), np.where(lacking, mean, means) if lacking.any() else means
+            )
+            for column, mean, means in zip(self._clusters.columns, self._means, self._cluster_means.T, strict=True)
+            if column.group is None and ((lacking := np.isnan(means)) is not None)
         }
         return {
             name: Resamples(
-                means={metric: by_image[_Column(name, metric)] for metric in METRICS},
-                means_of_spans={metric: by_span[_Column(name, metric)] for metric in METRICS},
+                means={metric: by_cluster[_Column(name, metric)] for metric in self.metrics[name]},
+                means_of_units={metric: by_unit[_Column(name, metric)] for metric in self.metrics[name]},
                 scores=scores,
                 starts=self._starts,
+                seed=self._seed,
+                cluster=self._task.cluster,
             )
             for name, scores in self._scores.items()
         }
 
 
-class _SpanSums:
-    """The scores of single spans, for a bootstrap that takes them as independent, as the published one does."""
+class _UnitSums:
+    """The scores of single units, for a bootstrap that takes them as independent, as the published one does."""
 
-    def __init__(self, scores: Mapping[CellName, Records]) -> None:
-        self._scores = [of_cell.view(float).reshape(-1, len(METRICS)) for of_cell in scores.values()]
-        self.columns = [_Column(name, metric) for name in scores for metric in METRICS]
-        self.column = [0] * len(self.columns)
+    def __init__(self, scores: Mapping[CellName, Records], metrics: Mapping[CellName, Sequence[str]]) -> None:
+        import numpy as np
+
+        self._scores = [of_cell.view(float).reshape(len(of_cell), -1) for of_cell in scores.values()]
+        kinds = [list(of_cell.dtype.names or ()) for of_cell in scores.values()]
+        self._kept = [
+            [kind.index(metric) for metric in metrics[name]] for kind, name in zip(kinds, scores, strict=True)
+        ]
+        self._whole = not any(np.isnan(table).any() for table in self._scores)
+        self.columns = [_Column(name, metric) for name in scores for metric in metrics[name]]
+        self.column = [0] * len(self.columns) if self._whole else list(range(len(self.columns)))
 
     def __len__(self) -> int:
         return len(self._scores[0])
 
     def part(self, start: int, stop: int) -> tuple[Floats, Floats]:
-        """Some of the spans."""
+        """Some of the units."""
         import numpy as np
 
-        return np.hstack([scores[start:stop] for scores in self._scores]), np.ones((stop - start, 1))
+        if self._whole:
+            return np.hstack([scores[start:stop] for scores in self._scores]), np.ones((stop - start, 1))
+        values = np.hstack([table[start:stop, kept] for table, kept in zip(self._scores, self._kept, strict=True)])
+        return np.nan_to_num(values), (~np.isnan(values)).astype(np.float64)
 
 
-class _ImageSums:
-    """Sums over the spans of each image, and over those of them that are in a group; summed when they are asked for."""
+class _ClusterSums:
+    """Sums over the units of each cluster, and over those of them that are in a group; summed when asked for."""
 
     def __init__(
-        self, starts: Ints, scores: Mapping[CellName, Records], properties: Mapping[str, Sequence[Property]]
+        self,
+        task: ScoredTask,
+        starts: Ints,
+        scores: Mapping[CellName, Records],
+        metrics: Mapping[CellName, Sequence[str]],
+        properties: Mapping[str, Sequence[Property]],
     ) -> None:
         self._starts = starts
-        self._scores = scores
-        self._properties = properties
-        # Cells of one mode share their groups, and so the numbers of spans in them.
-        groups = ((mode, group) for mode, parts in properties.items() for part in parts for group in part.groups)
-        kinds = {group: number for number, group in enumerate(groups, start=1)}
+        self._parts: list[tuple[Property | None, Bits | None]] = []  # of which numbers of units are asked for
+        self._sums: list[tuple[Property | None, Floats, Bits | None]] = []
         self.columns: list[_Column] = []
-        for name in scores:
-            self.columns += [_Column(name, metric) for metric in METRICS]
-            for part in properties[name[0]]:
-                self.columns += [_Column(name, metric, group) for metric in GROUP_METRICS for group in part.groups]
-        self.column = [0 if c.group is None else kinds[c.cell[0], c.group] for c in self.columns]
+        self.column: list[int] = []
+        counted: dict[
+            tuple[int, bytes], int
+        ] = {}  # a division and which units lack a score, to the first of its counts
+        kinds = 0
+        for name, of_cell in scores.items():
+            divided: list[tuple[Property | None, Sequence[str]]] = [(None, metrics[name])]
+            divided += [(part, _shown(task, metrics[name])) for part in properties[name[0]]]
+            known_of = {metric: _known(of_cell[metric]) for metric in metrics[name]}
+            for part, chosen in divided:
+                labels: Sequence[tuple[str, int] | None] = part.groups if part is not None else [None]
+                for metric in chosen:
+                    known, without = known_of[metric]
+                    if (same := (id(part), without)) not in counted:
+                        counted[same] = kinds
+                        self._parts.append((part, known))
+                        kinds += len(labels)
+                    self._sums.append((part, of_cell[metric], known))
+                    self.columns += [_Column(name, metric, group) for group in labels]
+                    self.column += range(counted[same], counted[same] + len(labels))
 
     def __len__(self) -> int:
         return len(self._starts) - 1
 
     def part(self, start: int, stop: int) -> tuple[Floats, Floats]:
-        """Some of the images."""
+        """Some of the clusters."""
         import numpy as np
 
-        images = stop - start
+        clusters = stop - start
         starts = self._starts[start : stop + 1]
-        spans = slice(int(starts[0]), int(starts[-1]))
-        image = np.repeat(np.arange(images), np.diff(starts))
+        units = slice(int(starts[0]), int(starts[-1]))
+        cluster = np.repeat(np.arange(clusters), np.diff(starts))
 
-        def per_image(codes: Property | None, weights: Floats | None) -> Floats:
-            """Images x labels: sums of weights, or numbers of spans."""
-            where, labels = image, 1
-            if codes is not None:
-                labels = len(codes.labels)
-                inside = codes.codes[spans]
+        def per_cluster(part: Property | None, weights: Floats | Bits | None) -> Floats:
+            """Clusters x labels: sums of weights, or numbers of units."""
+            where, labels = cluster, 1
+            if part is not None:
+                labels = len(part.labels)
+                inside = part.codes[units]
                 known = inside != NO_LABEL
-                where = (image * labels + inside)[known]
+                where = (cluster * labels + inside)[known]
                 weights = None if weights is None else weights[known]
-            summed: Floats = np.bincount(where, weights, images * labels).reshape(images, labels).astype(np.float64)
-            return summed
+            found: Floats = np.bincount(where, weights, clusters * labels).reshape(clusters, labels).astype(np.float64)
+            return found
 
-        counts = [per_image(None, None)]
-        counts += [per_image(part, None) for parts in self._properties.values() for part in parts]
-        sums = []
-        for (mode, _), of_cell in self._scores.items():
-            scores = of_cell[spans]
-            sums += [per_image(None, scores[metric]) for metric in METRICS]
-            sums += [per_image(part, scores[metric]) for part in self._properties[mode] for metric in GROUP_METRICS]
+        counts = [per_cluster(part, known if known is None else known[units]) for part, known in self._parts]
+        sums = [
+            per_cluster(part, scores[units] if known is None else np.nan_to_num(scores[units]))
+            for part, scores, known in self._sums
+        ]
         return np.hstack(sums), np.hstack(counts)
+
+
+def _known(scores: Floats) -> tuple[Bits | None, bytes]:
+    """Which units have a score, and bytes that stand for that; None and nothing where all have one."""
+    import numpy as np
+
+    lacking = np.isnan(scores)
+    return (~lacking, np.packbits(lacking).tobytes()) if lacking.any() else (None, b"")

@@ -10,28 +10,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, TypeAlias
 
+from vcrgen.dataset.views import View
 from vcrgen.errors import ScoreError
 from vcrgen.report.escape import escape_markdown, one_line
 from vcrgen.report.forms import as_csv, as_markdown, as_narrow_latex
-from vcrgen.report.table import MINUS, Interval, Number, Percent, PValue, Table, TableCell
+from vcrgen.report.table import DASH, MINUS, Interval, Number, Percent, PValue, Table, TableCell
 from vcrgen.scorer.comparison import Comparison
 from vcrgen.scorer.curve_tables import curve_lines, curve_sentences, curve_table, threshold_table
 from vcrgen.scorer.curves import compare_thresholds
 from vcrgen.scorer.join import PROBLEMS
-from vcrgen.scorer.results import CellResult, Estimate, RunResult, require_one_signature
+from vcrgen.scorer.results import CellResult, Difference, Estimate, RunResult, as_named, require_one_signature
+from vcrgen.scorer.statistics import MACRO
+from vcrgen.tasks.task import ScoredTask
 
-METRIC_LABELS = {
-    "exact": "Exact match", "jaccard": "Jaccard", "precision": "Precision", "recall": "Recall", "f1": "F1",
-    "rouge1": "ROUGE-1", "similarity": "Similarity", "character": "Character",
-}  # fmt: skip
-MAIN_METRICS = ("exact", "jaccard")
-SIDE_METRICS = tuple(name for name in METRIC_LABELS if name not in MAIN_METRICS)
 SCORES = "Scores, in percent"
-DIFFERENCE = f"VI+TEI {MINUS} TEI"
 FORMATS = ("text", "md", "csv", "latex", "json", "html")
+# Of each task under its own words: `spans` and `images` of Visual Caption Restoration.
 CSV_COLUMNS = (
-    "run", "model", "mode", "view", "group", "value", "metric", "percent", "sd_spans", "sd_images", "low", "high",
-    "spans", "images", "only_a", "only_b", "p_mcnemar", "p_images", "p_holm", "signature",
+    "run", "model", "variant", "view", "group", "value", "metric", "percent", "sd_units", "sd_clusters", "low", "high",
+    "units", "clusters", "only_a", "only_b", "p_mcnemar", "p_clusters", "p_holm", "signature",
 )  # fmt: skip
 Row: TypeAlias = tuple[TableCell, ...]
 _NO_TESTS: Row = (None,) * 5
@@ -59,23 +56,22 @@ def render(results: Sequence[RunResult], form: str, comparisons: Sequence[Compar
 
 def report_tables(results: Sequence[RunResult], comparisons: Sequence[Comparison] = ()) -> list[Table]:
     """All tables of a report, the scores first and the comparisons last; empty ones are left out."""
-    thresholds = compare_thresholds(results) if comparisons else []
+    task = results[0].task
     tables = [
-        _scores(results), curve_table(results), _side(results), _outputs(results), *_groups(results),
-        threshold_table(thresholds), comparison_table(comparisons),
+        _scores(task, results), curve_table(results), _side(task, results), _outputs(task, results),
+        *_groups(task, results), threshold_table(compare_thresholds(results) if comparisons else []),
     ]  # fmt: skip
-    return [table for table in tables if table.rows]
+    return [table for table in (*tables, comparison_table(task, comparisons)) if table.rows]
 
 
-def comparison_table(comparisons: Sequence[Comparison]) -> Table:
+def comparison_table(task: ScoredTask, comparisons: Sequence[Comparison]) -> Table:
     """Differences between runs with their tests."""
     rows: list[Row] = []
     for item in comparisons:
-        names = (item.a, item.b, item.mode, item.view.label)
-        p_values = map(PValue, (item.p_mcnemar, item.p_images, item.p_holm))
-        rows.append((*names, *_main(item.metrics, sign=True), item.only_a, item.only_b, *p_values))
-    differences = ("Exact match", "95 % interval", "Jaccard", "95 % interval")
-    heads = ("A", "B", "Mode", "View", *differences, "Only A", "Only B", "McNemar p", "Boot p", "Holm p")
+        names = (item.a, item.b, item.variant, item.view.label)
+        p_values = map(PValue, (item.p_mcnemar, item.p_clusters, item.p_holm))
+        rows.append((*names, *_main(task, item.metrics, sign=True), item.only_a, item.only_b, *p_values))
+    heads = ("A", "B", *_heads(task), *_main_heads(task), "Only A", "Only B", "McNemar p", "Boot p", "Holm p")
     return Table(title=f"Comparison: A {MINUS} B, in percent", heads=heads, labels=4, rows=rows, breaks=(6, 8))
 
 
@@ -90,62 +86,95 @@ def remarks(results: Sequence[RunResult]) -> Iterator[str]:
             yield f"{head}{count} {PROBLEMS[kind]}.{first}"
 
 
-def _scores(results: Sequence[RunResult]) -> Table:
+def _scores(task: ScoredTask, results: Sequence[RunResult]) -> Table:
     rows: list[Row] = []
     for result in results:
         for cell in result.cells:
-            rows.append((*_head(result, cell), cell.spans, *_main(cell.metrics, deviations=True)))
+            chance = (Percent(cell_chance),) if (cell_chance := _chance(task)) is not None else ()
+            rows.append((*_head(result, cell), cell.units, *_main(task, cell.metrics, deviations=True), *chance))
         for each in result.differences:
-            rows.append((result.title, each.mode, DIFFERENCE, "", *_main(each.metrics, sign=True, deviations=True)))
-    heads = ("Model", "Mode", "View", "Spans", *_main_heads("sd spans", "sd images"))
+            where, of = each.variant or DASH, difference_label(task, each)
+            nothing = (None,) if _chance(task) is not None else ()
+            rows.append((result.title, where, of, "", *_main(task, each.metrics, sign=True, deviations=True), *nothing))
+    deviations = (f"sd {task.units}", f"sd {task.clusters}")
+    chance_head = ("Chance",) if _chance(task) is not None else ()
+    heads = ("Model", *_heads(task), task.units.capitalize(), *_main_heads(task, *deviations), *chance_head)
     return Table(title=SCORES, heads=heads, labels=3, rows=rows, breaks=(8,))
 
 
-def _side(results: Sequence[RunResult]) -> Table:
+def difference_label(task: ScoredTask, difference: Difference) -> str:
+    """What a paired difference is called in tables, as ``VI+TEI − TEI`` or ``en − ar, Image``."""
+    sides = difference.of.split(" - ")
+    names = {**{view.value: view.label for view in View}, **{name: each.label for name, each in task.metrics.items()}}
+    label = f" {MINUS} ".join(names.get(side, side) for side in sides)
+    return label if difference.view is None else f"{label}, {difference.view.label}"
+
+
+def _chance(task: ScoredTask) -> float | None:
+    """What the metric that ranks is for who knows nothing."""
+    return task.metrics[task.shown[0]].chance
+
+
+def _side(task: ScoredTask, results: Sequence[RunResult]) -> Table:
+    present = {name for _, cell in _cells(results) for name in cell.metrics}
+    names = [name for name in task.metrics if name in present and name not in task.shown]
     rows: list[Row] = [
-        (*_head(result, cell), *(Percent(cell.metrics[name].value) for name in SIDE_METRICS))
-        for result, cell in _cells(results)
+        (*_head(result, cell), *(_value(cell.metrics.get(name)) for name in names)) for result, cell in _cells(results)
     ]
-    heads = ("Model", "Mode", "View", *(METRIC_LABELS[name] for name in SIDE_METRICS))
-    return Table(title="Beside them, in percent", heads=heads, labels=3, rows=rows)
+    heads = ("Model", *_heads(task), *(task.metrics[name].label for name in names))
+    return Table(title="Beside them, in percent", heads=heads, labels=3, rows=rows if names else [])
 
 
-def _outputs(results: Sequence[RunResult]) -> Table:
-    kinds = ("answered", "refused", "empty", "null", "failed", "missing", "thinking", "cut")
+def _outputs(task: ScoredTask, results: Sequence[RunResult]) -> Table:
     rows: list[Row] = []
     for result, cell in _cells(results):
-        counts = (cell.counts.get(kind, 0) for kind in kinds)
-        rows.append((*_head(result, cell), *counts, cell.outcomes["short"], Number(cell.length_ratio)))
-    heads = ("Model", "Mode", "View", *(kind.capitalize() for kind in kinds), "No n-gram", "Length ratio")
+        counts = (cell.counts.get(kind, 0) for kind in task.counts)
+        more = (cell.outcomes[kind] for kind in task.extra_counts)
+        rows.append((*_head(result, cell), *counts, *more, *([Number(cell.length_ratio)] if task.lengths else [])))
+    kinds = (*(kind.capitalize() for kind in task.counts), *task.extra_counts.values())
+    heads = ("Model", *_heads(task), *kinds, *(["Length ratio"] if task.lengths else []))
     return Table(title="Outputs", heads=heads, labels=3, rows=rows, breaks=(9,))
 
 
-def _groups(results: Sequence[RunResult]) -> Iterator[Table]:
-    """One table a property of spans."""
+def _groups(task: ScoredTask, results: Sequence[RunResult]) -> Iterator[Table]:
+    """One table a way to divide the units."""
     for by in dict.fromkeys(group.by for _, cell in _cells(results) for group in cell.groups):
         rows: list[Row] = [
-            (*_head(result, cell), group.label, group.spans, *_main(group.metrics))
+            (*_head(result, cell), group.label, group.units, *_main(task, group.metrics))
             for result, cell in _cells(results)
             for group in cell.groups
             if group.by == by
         ]
-        heads = ("Model", "Mode", "View", by.capitalize(), "Spans", *_main_heads())
-        yield Table(title=f"By {by}, in percent", heads=heads, labels=4, rows=rows, breaks=(7,))
+        title, label, count = f"By {by}, in percent", by.capitalize(), task.units.capitalize()
+        if by == MACRO:
+            title, label, count = "Means of the scores of groups, in percent", "Mean over", "Groups"
+        heads = ("Model", *_heads(task), label, count, *_main_heads(task))
+        yield Table(title=title, heads=heads, labels=4, rows=rows, breaks=(7,))
 
 
-def _main(metrics: Mapping[str, Estimate], *, sign: bool = False, deviations: bool = False) -> Iterator[TableCell]:
-    """The cells of the main metrics: of each its mean, its standard deviations if wanted, its interval."""
-    for estimate in (metrics[name] for name in MAIN_METRICS):
-        yield Percent(estimate.value, sign=sign)
+def _main(
+    task: ScoredTask, metrics: Mapping[str, Estimate], *, sign: bool = False, deviations: bool = False
+) -> Iterator[TableCell]:
+    """The cells of the shown metrics: of each its mean, its standard deviations if wanted, its interval."""
+    for estimate in map(metrics.get, task.shown):
+        yield _value(estimate, sign=sign)
         if deviations:
-            yield Percent(estimate.sd_spans)
-            yield Percent(estimate.sd_images)
-        yield Interval(estimate.low, estimate.high, sign=sign)
+            yield Percent(estimate.sd_units if estimate else None)
+            yield Percent(estimate.sd_clusters if estimate else None)
+        yield Interval(estimate.low, estimate.high, sign=sign) if estimate else None
 
 
-def _main_heads(*deviations: str) -> Iterator[str]:
-    for name in MAIN_METRICS:
-        yield from (METRIC_LABELS[name], *deviations, "95 % interval")
+def _value(estimate: Estimate | None, *, sign: bool = False) -> Percent:
+    return Percent(estimate.value if estimate else None, sign=sign)
+
+
+def _main_heads(task: ScoredTask, *deviations: str) -> Iterator[str]:
+    for name in task.shown:
+        yield from (task.metrics[name].label, *deviations, "95 % interval")
+
+
+def _heads(task: ScoredTask) -> tuple[str, str]:
+    return task.axis_label, "View"
 
 
 def _cells(results: Sequence[RunResult]) -> Iterator[tuple[RunResult, CellResult]]:
@@ -153,7 +182,7 @@ def _cells(results: Sequence[RunResult]) -> Iterator[tuple[RunResult, CellResult
 
 
 def _head(result: RunResult, cell: CellResult) -> tuple[str, str, str]:
-    return result.title, cell.mode, cell.view.label
+    return result.title, cell.variant, cell.view.label
 
 
 def _markdown(results: Sequence[RunResult], comparisons: Sequence[Comparison]) -> str:
@@ -173,7 +202,8 @@ def _latex(results: Sequence[RunResult], comparisons: Sequence[Comparison]) -> s
 def _json(results: Sequence[RunResult], comparisons: Sequence[Comparison]) -> str:
     runs: dict[str, Any] = {"runs": [result.as_json() for result in results]}
     if comparisons:
-        runs["comparisons"] = [asdict(comparison) for comparison in comparisons]
+        names = results[0].task.field_names
+        runs["comparisons"] = [as_named(asdict(comparison), names) for comparison in comparisons]
         if thresholds := compare_thresholds(results):
             runs["thresholds"] = [comparison.as_json() for comparison in thresholds]
     return json.dumps(runs, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
@@ -181,7 +211,8 @@ def _json(results: Sequence[RunResult], comparisons: Sequence[Comparison]) -> st
 
 def _csv(results: Sequence[RunResult], comparisons: Sequence[Comparison]) -> str:
     rows = [*_rows_of_runs(results), *_rows_of_comparisons(results, comparisons)]
-    return as_csv(Table(title="", heads=CSV_COLUMNS, labels=0, rows=rows))
+    names = results[0].task.field_names
+    return as_csv(Table(title="", heads=[names.get(head, head) for head in CSV_COLUMNS], labels=0, rows=rows))
 
 
 def _sentences(results: Sequence[RunResult], comparisons: Sequence[Comparison]) -> list[str]:
@@ -193,18 +224,18 @@ def _sentences(results: Sequence[RunResult], comparisons: Sequence[Comparison]) 
 
 
 def _rows_of_runs(results: Sequence[RunResult]) -> Iterator[Row]:
-    """A line for each metric of each mode and view, of each group of spans, and of each difference between views."""
+    """A line for each metric of each cell, of each group of units, and of each paired difference."""
     for result in results:
         run, end = (result.name, result.model or ""), (*_NO_TESTS, str(result.signature))
         for cell in result.cells:
-            head = (*run, cell.mode, cell.view.value)
+            head = (*run, cell.variant, cell.view.value)
             for name, estimate in cell.metrics.items():
-                yield (*head, "", "", name, *_numbers(estimate), cell.spans, cell.images, *end)
+                yield (*head, "", "", name, *_numbers(estimate), cell.units, cell.clusters, *end)
             for group in cell.groups:
                 for name, estimate in group.metrics.items():
-                    yield (*head, group.by, group.label, name, *_numbers(estimate), group.spans, cell.images, *end)
+                    yield (*head, group.by, group.label, name, *_numbers(estimate), group.units, cell.clusters, *end)
         for difference in result.differences:
-            head = (*run, difference.mode, "stacked - tei")
+            head = (*run, *_where(difference))
             for name, estimate in difference.metrics.items():
                 yield (*head, "", "", name, *_numbers(estimate), *_size(results), *end)
         for view, name, (value, low, high), side in curve_lines(result):
@@ -212,21 +243,29 @@ def _rows_of_runs(results: Sequence[RunResult]) -> Iterator[Row]:
 
 
 def _rows_of_comparisons(results: Sequence[RunResult], comparisons: Sequence[Comparison]) -> Iterator[Row]:
-    """A line for each metric of each comparison; the tests, which are about exact match, stand in its line."""
+    """A line for each metric of each comparison; the tests stand in that of the metric that ranks."""
     for item in comparisons:
-        head = (f"{item.a} - {item.b}", "", item.mode, item.view.value)
+        head = (f"{item.a} - {item.b}", "", item.variant, item.view.value)
         for name, estimate in item.metrics.items():
             tests: Row = _NO_TESTS
-            if name == "exact":
-                tests = (item.only_a, item.only_b, *map(Number, (item.p_mcnemar, item.p_images, item.p_holm)))
+            if name == next(iter(item.metrics)):
+                tests = (item.only_a, item.only_b, *map(Number, (item.p_mcnemar, item.p_clusters, item.p_holm)))
             signature = str(results[0].signature)
             yield (*head, "", "", name, *_numbers(estimate), *_size(results), *tests, signature)
 
 
-def _size(results: Sequence[RunResult]) -> tuple[int, int]:
-    """Spans and images: of one signature, so all modes and views of all runs have the same."""
-    return results[0].cells[0].spans, results[0].cells[0].images
+def _where(difference: Difference) -> tuple[str, str]:
+    """The variant and the view of a difference, one of which is the difference itself where that is of two of them."""
+    if difference.view is None:
+        return difference.variant, difference.of
+    return (difference.variant or difference.of), difference.view.value
+
+
+def _size(results: Sequence[RunResult]) -> tuple[int | None, int | None]:
+    """Units and clusters, where all cells of all runs have the same."""
+    sizes = {(cell.units, cell.clusters) for _, cell in _cells(results)}
+    return sizes.pop() if len(sizes) == 1 else (None, None)
 
 
 def _numbers(estimate: Estimate) -> tuple[Percent, ...]:
-    return tuple(map(Percent, (estimate.value, estimate.sd_spans, estimate.sd_images, estimate.low, estimate.high)))
+    return tuple(map(Percent, (estimate.value, estimate.sd_units, estimate.sd_clusters, estimate.low, estimate.high)))

@@ -1,61 +1,94 @@
-"""Per-span scores in arrays: their size depends on the dataset, not on the number of predictions."""
+"""The scores of units in arrays: their size depends on the dataset, not on the number of predictions."""
 
 from __future__ import annotations
 
 import struct
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from vcrgen.dataset.views import View
 from vcrgen.scorer.answer_key import AnswerKey
-from vcrgen.scorer.groups import SpanProperties
+from vcrgen.scorer.groups import Property, SpanProperties
 from vcrgen.scorer.join import Joined
-from vcrgen.scorer.records import METRICS, Outcome, Question, SpanMatch
+from vcrgen.scorer.records import Outcome, Question, SpanMatch
 from vcrgen.scorer.scorer import ScoredOutput, unanswered
+from vcrgen.tasks.task import RESTORATION, ScoredTask
 
 if TYPE_CHECKING:
-    from vcrgen.stats.arrays import Codes, Ints, Records
+    from vcrgen.stats.arrays import Bits, Codes, Ints, Records
 
-OUTCOMES = tuple(Outcome)
-_CODE = {outcome: code for code, outcome in enumerate(OUTCOMES)}
-_ROW = struct.Struct(f"={len(METRICS)}d")  # the scores of a span
+NOT_ASKED = 0xFF  # the outcome of a unit that a cell does not ask for: an item that its language lacks
 
 
-@dataclass
+class Scored(Protocol):
+    """What is known of one unit."""
+
+    @property
+    def scores(self) -> Sequence[float]:
+        """The metrics of its task, in their order; NaN where it has none."""
+
+    @property
+    def outcome(self) -> str:
+        """One of the outcomes of its task."""
+
+
+class Properties(Protocol):
+    """What divides the units of a key into groups."""
+
+    def of_variant(self, variant: str) -> Sequence[Property]:
+        """All ways to divide the units of one variant."""
+
+
 class Cell:
-    """All spans of a key in one mode and view."""
+    """All units of a key in one variant and view."""
 
-    mode: str  # `easy`, `hard`, or `-` where nobody says
-    view: View
-    _scores: bytearray
-    _outcomes: bytearray
-    # of outputs: `empty`, `null`, `failed`, `refused`, `answered`, `missing`, `cut`, `long`, `thinking`; and of spans:
-    # `verbatim` (in the output as text, though not as tokens)
-    counts: Counter[str] = field(default_factory=Counter)
-    output_characters: int = 0  # length of all outputs but failed ones
-    answer_characters: int = 0  # length of all answers of the questions with these outputs
+    def __init__(self, task: ScoredTask, variant: str, view: View, units: int) -> None:
+        self.variant = variant  # as `easy`; `-` where nobody says
+        self.view = view
+        # of outputs: `empty`, `null`, `failed`, `refused`, `answered`, `missing`, `cut`, `long`, `thinking`; and of
+        # units: `verbatim` (in the output as text, though not as tokens)
+        self.counts: Counter[str] = Counter()
+        self.output_characters = 0  # length of all outputs but failed ones
+        self.answer_characters = 0  # length of all answers of the questions with these outputs
+        self._codes = {outcome: code for code, outcome in enumerate(task.outcomes)}
+        self._metrics = tuple(task.metrics)
+        self._row = struct.Struct(f"={len(task.metrics)}d")  # the scores of a unit
+        self._scores = bytearray(self._row.size * units)
+        self._outcomes = bytearray([self._codes["missing"]]) * units
 
     @property
     def scores(self) -> Records:
-        """The scores of each span, by metric; 0 where there is no output."""
+        """The scores of each unit, by metric; 0 where there is no output."""
         import numpy as np
 
-        return np.frombuffer(self._scores, np.dtype([(metric, np.float64) for metric in METRICS]))
+        return np.frombuffer(self._scores, np.dtype([(metric, np.float64) for metric in self._metrics]))
 
     @property
     def outcomes(self) -> Codes:
-        """An index into :data:`OUTCOMES` for each span."""
+        """An index into the outcomes of the task for each unit, or `NOT_ASKED`."""
         import numpy as np
 
         return np.frombuffer(self._outcomes, dtype=np.uint8)
 
-    def put(self, span: int, matches: Sequence[SpanMatch]) -> None:
-        """Keep the scores of spans from the number ``span`` on; a struct, as small arrays are slow to assign to."""
-        for number, match in enumerate(matches, start=span):
-            _ROW.pack_into(self._scores, number * _ROW.size, *match.scores)
-            self._outcomes[number] = _CODE[match.outcome]
+    @property
+    def asked(self) -> Bits:
+        """Which units the cell asks for."""
+        asked: Bits = self.outcomes != NOT_ASKED
+        return asked
+
+    @property
+    def missing(self) -> Bits:
+        """Which units are asked for and have no output."""
+        missing: Bits = self.outcomes == self._codes["missing"]
+        return missing
+
+    def put(self, first: int, scored: Sequence[Scored]) -> None:
+        """Keep the scores of units from the number ``first`` on; a struct, as small arrays are slow to assign to."""
+        row, codes = self._row, self._codes
+        for number, unit in enumerate(scored, start=first):
+            row.pack_into(self._scores, number * row.size, *unit.scores)
+            self._outcomes[number] = codes[unit.outcome]
 
     @property
     def length_ratio(self) -> float | None:
@@ -67,6 +100,7 @@ class Tally:
     """Counts scored outputs one by one and keeps what the statistics need; ``properties`` are shown the questions."""
 
     def __init__(self, key: AnswerKey, properties: SpanProperties) -> None:
+        self.task = RESTORATION
         self.key = key
         self.properties = properties
         self.cells: dict[tuple[str, View], Cell] = {}
@@ -78,9 +112,7 @@ class Tally:
         ``scored`` is what the scorer says of its output, or None where there is no output.
         """
         if joined.cell not in self.cells:
-            spans = int(self.starts[-1])
-            missing = bytearray([_CODE[Outcome.MISSING]]) * spans
-            self.cells[joined.cell] = Cell(*joined.cell, bytearray(_ROW.size * spans), missing)
+            self.cells[joined.cell] = Cell(self.task, *joined.cell, int(self.starts[-1]))
         cell, answers = self.cells[joined.cell], question.answers
         if scored is None:
             cell.counts["null"] += 1
@@ -106,7 +138,7 @@ class Tally:
 
         asked = np.flatnonzero(np.diff(self.starts))  # a question without a span has no outcome
         for cell in self.cells.values():
-            rows = asked[cell.outcomes[self.starts[asked]] == _CODE[Outcome.MISSING]]
+            rows = asked[cell.missing[self.starts[asked]]]
             if len(rows):
                 cell.counts["missing"] = len(rows)
                 yield cell, rows

@@ -4,17 +4,19 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from vcrgen.builder.bands import stack_bands
-from vcrgen.builder.compose import compose_images, draw_parts
+from vcrgen.builder.compose import draw_parts
 from vcrgen.builder.pipeline import Pipeline
-from vcrgen.builder.records import Prepared
+from vcrgen.builder.records import PairImages, Prepared
 from vcrgen.config import BuildConfig
 from vcrgen.dataset.views import View
-from vcrgen.records import Mode, Span
+from vcrgen.records import Mode, Reject, Span
 from vcrgen.rng import rng_for
 from vcrgen.stream.difficulty import Difficulty
 from vcrgen.text.sample import calibration_sample
-from vcrgen.typeset.calibrate import Calibration, Calibrator
+from vcrgen.typeset.calibrate import Calibration, Calibrator, make_calibrator
 
 _IMAGES = {View.STACKED: "stacked", View.TEI: "only_it", View.STRIP: "only_it_small"}
 """The image of a composition that shows a view."""
@@ -30,8 +32,8 @@ class Examples:
         self._difficulty, self._views = difficulty, views
         self._covers: dict[float, Calibration] = {}
 
-    def make(self, prepared: Prepared, spans: Sequence[Span], *, epoch: int, step: int) -> dict[str, Any]:
-        """One example, of a pair and the spans that are covered, in reading order.
+    def make(self, prepared: Prepared, spans: Sequence[Span], *, epoch: int, step: int) -> dict[str, Any] | Reject:
+        """One example, of a pair and the spans that are covered, in reading order; a Reject if they cannot be covered.
 
         Another epoch has other random choices. ``step`` is the pair's number in the stream, by which a schedule goes.
         """
@@ -41,19 +43,23 @@ class Examples:
         cover = prepared.style.covers[level] if isinstance(level, Mode) else self._cover(level)
         chosen = rng_for(seed, f"stream view {epoch}", pair).random() * len(self._views)
         view = self._views[int(chosen)]
-        composed = compose_images(draw_parts(prepared, spans), dict.fromkeys(spans, cover.rule), tuple)
+        parts = draw_parts(prepared, spans)
+        composed = self.pipeline.compose(prepared, parts, cover.rule, tuple, when=f" of stream {epoch}")
+        if isinstance(composed, Reject):
+            return composed
         return {
             "question_id": pair, "image": stack_bands(getattr(composed, _IMAGES[View(view)])),
             "question": language.question, "answers": [span.text for span in spans], "caption": prepared.layout.text,
             "view": view, "mode": str(level) if isinstance(level, Mode) else "ink", "ink": cover.target,
             "visible_ink": [covered.visible_ink for covered in composed.spans], "epoch": epoch, "step": step,
             "source_id": prepared.item.source_id,
-        }  # fmt: skip
+        } | _hidden_pixels(composed, View(view))  # fmt: skip
 
     @cached_property
     def _calibrator(self) -> Calibrator:
         language = self.pipeline.language
-        return Calibrator(self.pipeline.style.shaper, language, calibration_sample(language.code))
+        style = self.pipeline.style
+        return make_calibrator(style.shaper, language, calibration_sample(language.code), self.pipeline.config.cover)
 
     def _cover(self, ink: float) -> Calibration:
         """A cover that leaves a share of ink, as much of it above as the language's own covers of about that share."""
@@ -61,3 +67,16 @@ class Examples:
         if ink not in self._covers:
             self._covers[ink] = self._calibrator.nearest(self.pipeline.language.cover(Mode.of_ink(ink)))
         return self._covers[ink]
+
+
+def _hidden_pixels(composed: PairImages[Any], view: View) -> dict[str, Any]:
+    """The mask of the covers in a view, where covers are not boxes."""
+    stacked = composed.cover_mask
+    if stacked is None or view is View.STACKED:
+        return {} if stacked is None else {"cover_mask": stacked}
+    strip = stacked[composed.strip_y :]
+    if view is View.STRIP:
+        return {"cover_mask": strip}
+    alone = np.zeros_like(stacked)
+    alone[composed.only_it_strip_y : composed.only_it_strip_y + len(strip)] = strip
+    return {"cover_mask": alone}

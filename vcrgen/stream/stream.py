@@ -273,8 +273,11 @@ class VCRStream(IterableDataset[Example]):  # type: ignore[misc, unused-ignore]
             if isinstance(outcome, Reject):
                 self.skipped[str(outcome.reason)] += 1
             else:
-                prepared, spans = outcome
-                yield row, self._examples.make(prepared, spans, epoch=epoch, step=self._order.step(window, row))
+                example = self._examples.make(*outcome, epoch=epoch, step=self._order.step(window, row))
+                if isinstance(example, Reject):
+                    self.skipped[str(example.reason)] += 1
+                else:
+                    yield row, example
 
     def _nothing_usable(self) -> str:
         reasons = ", ".join(f"{count} {reason}" for reason, count in self.skipped.most_common(5))

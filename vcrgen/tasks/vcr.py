@@ -49,6 +49,13 @@ _COLUMNS = {
     "only_it_strip_y": (INT, "top row of the strip in `only_it_image` (px)"),
     "source_id": (STRING, "id of the pair in the source"),
 }  # fmt: skip
+# Columns that a dataset has if it was built so.
+_MORE = {
+    "cover_mask": (
+        IMAGE, "which pixels of VI+TEI covers hide (white), also where they hide no text; of covers that are not rows"
+    ),
+    "distractors": ([_BOX], "boxes in `stacked_image` (px) of the covers that hide no text"),
+}  # fmt: skip
 
 
 def words_with_gaps(row: Mapping[str, Any], lang: str) -> str:
@@ -100,6 +107,7 @@ VCR = DatasetKind(
     words_better=("spans.start", "spans.end"),
     repeated=("question", "language", "mode"),
     searched=("question_id", "source_id"),
+    more=_MORE,
 )
 
 

@@ -51,7 +51,9 @@ class LanguageRow:
     segmenter: str
     pipeline: str  # ``module:function`` that makes the built-in spaCy pipeline from the row
     eligibility: str  # name and version of the built-in eligibility rules, for the signature
-    trained_pipeline: str  # the usual trained spaCy pipeline, which the published scorers use, too
+    trained_pipeline: (
+        str  # the usual trained spaCy pipeline, which the published scorers use, too; empty if there is none
+    )
     fonts: tuple[str, ...]
     covers: Mapping[Mode, CoverTarget]
     # Name of the language whose covers these are, where no public dataset of its own could be measured. A target is a
@@ -80,6 +82,8 @@ _CYRILLIC_FONTS = ("liberation-sans", "dejavu-sans")
 _LATIN_COVERS = MappingProxyType(
     {Mode.EASY: CoverTarget(visible=0.48, above=0.57), Mode.HARD: CoverTarget(visible=0.27, above=0.61)}
 )
+_ARABIC_FONTS = ("noto-sans-arabic", "dejavu-sans")
+_DEVANAGARI_FONTS = ("noto-sans-devanagari", "dejavu-sans")
 _BY_CAPITALS = "vcrgen.text.names_capitals:capitals_pipeline"
 
 _ROWS = (
@@ -152,6 +156,24 @@ _ROWS = (
         question="Wie lauten die verdeckten Texte im Bild? Stelle die verdeckten Texte ohne Erklärungen wieder her.",
         covered="[verdeckt]",
         words="Der Text im Bild beginnt so: {text} Ende des Textes im Bild. Frage: {question}",
+    ),
+    LanguageRow(
+        code="ar", name="Arabic", script="ARABIC", direction="rtl", shaper="joined",
+        joiner=" ", break_unit="word", word_boundaries=True, sentence_enders=(".", "!", "?", "؟"), segmenter="spacy",
+        pipeline=_BY_CAPITALS, eligibility="builtin-ar-1", trained_pipeline="",
+        fonts=_ARABIC_FONTS, covers=_LATIN_COVERS, covers_of="English",
+        question="ما هي النصوص المغطاة في الصورة؟ يرجى استعادة النصوص المغطاة دون تقديم شرح.",
+        covered="[مغطى]",
+        words="يبدأ النص في الصورة هكذا: {text} نهاية النص في الصورة. السؤال: {question}",
+    ),
+    LanguageRow(
+        code="hi", name="Hindi", script="DEVANAGARI", shaper="joined",
+        joiner=" ", break_unit="word", word_boundaries=True, sentence_enders=("।", "॥", ".", "!", "?"),
+        segmenter="spacy", pipeline=_BY_CAPITALS, eligibility="builtin-hi-1", trained_pipeline="",
+        fonts=_DEVANAGARI_FONTS, covers=_LATIN_COVERS, covers_of="English",
+        question="चित्र में ढका हुआ पाठ क्या है? कृपया बिना किसी व्याख्या के ढके हुए पाठ को पुनः लिखिए।",
+        covered="[ढका हुआ]",
+        words="चित्र का पाठ इस प्रकार शुरू होता है: {text} चित्र का पाठ यहाँ समाप्त होता है। प्रश्न: {question}",
     ),
 )  # fmt: skip
 

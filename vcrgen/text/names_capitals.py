@@ -5,7 +5,9 @@ every capital inside a sentence is taken for a name's, and at the start of a sen
 only a listed plain opener ("The", "After", "Located") is not. What is left is the lower-case part of names ("de",
 "river", "'s"), listed names that are written small ("un peintre français"), and text without capitals, where only
 listed common words are plain. In a language that writes all nouns with a capital, those that are listed, and compounds
-of them, are plain: "das Fischerboot", but not "das Gutenbergdenkmal".
+of them, are plain: "das Fischerboot", but not "das Gutenbergdenkmal". In a script without capitals nothing but the lists
+shows a name, so every text is read as one in lower case: only common words are plain, alone or with a particle that is
+written together with them ("والبيت").
 
 The rules are passes over the tokens, run in the order of ``PASSES``; each marks tokens with an OntoNotes label, or with
 ``NAME`` where no more can be told. The marks become ``doc.ents``, so that eligibility is one rule for this and for
@@ -52,12 +54,20 @@ class NameLists(WordLists):
         self.percent_signs = self.percent | PERCENT
         self.endings = tuple(self.verb_endings)
         self.tails = tuple(self.tail_endings)
+        self.attached_particles = tuple(self.attached)
+        # A script that has no capitals, as Arabic has none, tells no name by them.
+        self.has_case = any(word != word.upper() for word in self.stop_words)
         self.quotes: dict[str, str] = dict(line.split(" ") for line in read_lexicon(language.code, "name_quotes"))
         lists = {"PERSON": self.first_names, "GPE": self.places, "NORP": self.demonyms}
         self.label_of = {word: label for label, words in lists.items() for word in words}
 
     def is_common(self, word: str) -> bool:
-        """Whether the lower-case word is a listed common word or an inflected form of one."""
+        """Whether the lower-case word is a listed common word or an inflected form of one, maybe after a particle."""
+        particles = [particle for particle in self.attached_particles if word.startswith(particle)]
+        rests = [rest for particle in particles if len(rest := word.removeprefix(particle)) >= SHORTEST_PART]
+        return any(map(self._is_inflected, (word, *rests)))
+
+    def _is_inflected(self, word: str) -> bool:
         if word in self.common_words:
             return True
         for ending, restored in self.inflected:
@@ -206,12 +216,15 @@ def mark_quoted(text: Marked) -> None:
 
 
 def mark_uncommon(text: Marked) -> None:
-    """In a text without case nothing shows a name, so every word that is not a common one may be one."""
+    """In a text without capitals nothing shows a name, so every word that is not a common one may be one."""
     whole = "".join(text.words)
-    if whole not in (whole.lower(), whole.upper()):
+    has_case = text.lexicons.has_case
+    if has_case and whole not in (whole.lower(), whole.upper()):
         return
     for i, word in enumerate(text.lower):
-        if word.isalpha() and text.labels[i] in (None, NAME):
+        # Vowel signs are no letters to Python, and without capitals a word with a hyphen tells nothing either.
+        is_word = word.isalpha() if has_case else any(map(str.isalpha, word))
+        if is_word and text.labels[i] in (None, NAME):
             text.labels[i] = None if text.lexicons.is_common(word) else NAME
         if text.labels[i] is None and i > 0 and text.labels[i - 1] == "PERSON" and _may_be_surname(text, i):
             text.labels[i] = NAME
@@ -225,7 +238,8 @@ def _may_be_surname(text: Marked, i: int) -> bool:
     word, lexicons = text.lower[i], text.lexicons
     grammatical = word in lexicons.verbs or word in lexicons.openers or word in lexicons.stop_words
     verb = word.endswith((*lexicons.endings, *lexicons.participle_endings))
-    return word.isalpha() and not grammatical and not verb
+    is_word = word.isalpha() or not lexicons.has_case
+    return is_word and not grammatical and not verb
 
 
 def mark_handles(text: Marked) -> None:

@@ -14,21 +14,16 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from vcrgen.errors import PipelineError
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.text.pipelines import load_trained, segmenter_version
-
-if TYPE_CHECKING:
-    from spacy.language import Language
-    from spacy.tokens import Doc
+from vcrgen.text.words_apart import WordTokenizer, texts_and_starts
 
 # Characters; no word, number or URL that a caption shows comes near it.
 LONGEST_RUN = 1000
 PIECE = 4096
-# spaCy keeps every string it has seen; beyond this many a fresh tokenizer is made, so that a stream stays flat.
-MOST_STRINGS = 200_000
 
 # Where a text whose words are written apart can be cut without changing its tokens: before a word.
 _WORD_BOUNDARY = re.compile(r"\s(?=\S)")
@@ -117,33 +112,10 @@ def load_segmenter(lang: str, name: str | None = None) -> Segmenter:
     return made
 
 
-class _SpacyTokenizer:
-    """A spaCy tokenizer that is made anew before its store of strings has grown large."""
-
-    def __init__(self, make: Callable[[], Language]) -> None:
-        self._make = make
-        self._nlp = make()
-        self._most = len(self._nlp.vocab.strings) + MOST_STRINGS
-
-    def __call__(self, text: str) -> tuple[list[str], list[int]]:
-        if len(self._nlp.vocab.strings) > self._most:
-            self._nlp = self._make()
-        return _texts_and_starts(self._nlp.tokenizer(text))
-
-
-def _texts_and_starts(doc: Doc) -> tuple[list[str], list[int]]:
-    """Read from the document's arrays: a third faster than a ``Token`` object for each token."""
-    from spacy.attrs import IDX, ORTH
-
-    text_of = doc.vocab.strings.__getitem__
-    hashes, starts = doc.to_array([ORTH, IDX]).T.tolist()
-    return list(map(text_of, hashes)), starts
-
-
 def _blank(code: str) -> Segmenter:
     import spacy
 
-    tokenizer = _SpacyTokenizer(lambda: spacy.blank(code))
+    tokenizer = WordTokenizer(lambda: spacy.blank(code))
     return Segmenter(f"spacy-{version('spacy')}-{code}", tokenizer, _WORD_BOUNDARY, _WORD_RUN)
 
 
@@ -155,4 +127,4 @@ def _trained(lang: str, name: str) -> Segmenter:
     if str(getattr(tokenizer, "segmenter", "jieba")) != "jieba":  # pkuseg and single characters: words of white space
         rules = (_WORD_BOUNDARY, None)
     name = f"{segmenter_version(nlp)}@{full_name}"
-    return Segmenter(name, lambda text: _texts_and_starts(tokenizer(text)), *rules)
+    return Segmenter(name, lambda text: texts_and_starts(tokenizer(text)), *rules)

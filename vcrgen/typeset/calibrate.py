@@ -1,14 +1,16 @@
-"""Which rows of a line a cover hides in a font, so that easy and hard mean the same in every font and size.
+"""How much of a line a cover hides in a font, so that easy and hard mean the same in every font and size.
 
 The same rows, or the same shares of the line, hide much more of one font than of another. So the rows are chosen for
 each chain of fonts: those that leave as much ink as VCR-WIKI's covers leave of its own fonts, and with as much of it
-above as below.
+above as below. Covers that are not rows have one number, the share of ink that they are expected to hide; the one is
+chosen that leaves that ink in the pixels of the sample.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -16,11 +18,13 @@ import numpy.typing as npt
 from vcrgen.errors import FontError
 from vcrgen.records import NAMED_MODES, Mode
 from vcrgen.text.languages import CoverTarget, LanguageRow
-from vcrgen.typeset.cover import CoverRule, WhiteRows
+from vcrgen.typeset.cover import ROWS, CoverRule, WhiteRows
 from vcrgen.typeset.fonts import FontChain
 from vcrgen.typeset.layout import line_units
-from vcrgen.typeset.records import Glyph, PlacedGlyph
-from vcrgen.typeset.shaping import Shaper
+from vcrgen.typeset.occlusions import STEPS, Occlusion, last_step, occlusion_at
+from vcrgen.typeset.records import WHITE, Box, Glyph, Layout, Line, PlacedGlyph
+from vcrgen.typeset.render import render_strip
+from vcrgen.typeset.shaping import Shaper, line_length
 
 # Units of a line that are about as long as a span of five tokens: the sample is cut into such windows.
 WINDOW = {"word": 5, "character": 8}
@@ -34,6 +38,9 @@ EVEN = (0.25, 0.8)
 MOST_LACKING = 0.05
 # Rows that leave a mean this far from the target are not looked at: the median is near the mean.
 FAR = 0.2
+# Of an occlusion: windows of the sample that it is drawn over, and the sizes that are tried.
+DRAWN_WINDOWS = 128
+SIZES = np.arange(1, 250) / 250
 
 Floats = npt.NDArray[np.float64]
 Glyphs = tuple[PlacedGlyph, ...]
@@ -48,42 +55,58 @@ class Calibration:
     visible: float  # median share of ink that stays visible, over the windows of the sample
     low: float  # its 5th percentile
     high: float  # its 95th percentile
-    above: float  # median share of the visible ink that stands above the cover
+    above: float | None  # median share of the visible ink that stands above the cover; None if it is not rows
 
     @property
     def even(self) -> bool:
         """Whether ink is left on both sides; in a few sizes of a few fonts no whole rows leave the right ink evenly."""
-        return EVEN[0] <= self.above <= EVEN[1]
+        return self.above is None or EVEN[0] <= self.above <= EVEN[1]
+
+
+class Calibrator(Protocol):
+    """Finds covers of one kind in one chain of fonts."""
+
+    def nearest(self, target: CoverTarget) -> Calibration:
+        """The cover that comes nearest to a target.
+
+        Raises:
+            FontError: Covers of this kind cannot come near it in this size.
+        """
 
 
 def calibrate(
-    shaper: Shaper, language: LanguageRow, sample: Iterable[str], modes: Iterable[Mode] = NAMED_MODES
+    shaper: Shaper,
+    language: LanguageRow,
+    sample: Iterable[str],
+    cover: str = ROWS,
+    modes: Iterable[Mode] = NAMED_MODES,
 ) -> Mapping[Mode, Calibration]:
-    """Choose the covered rows of each mode.
+    """Choose the cover of each mode.
 
     Args:
         shaper: Sets text in the fonts, at their size.
         language: Says what to aim at.
         sample: Texts of the language.
+        cover: The kind of cover.
         modes: The modes.
 
     Raises:
-        FontError: The first font lacks letters of the language; or no whole rows leave the ink of a level, or those of
-            two levels are the same.
+        FontError: The first font lacks letters of the language; or covers of this kind cannot leave the ink of a level,
+            or those of two levels are the same.
     """
-    calibrator = Calibrator(shaper, language, sample)
+    calibrator = make_calibrator(shaper, language, sample, cover)
     covers = {mode: calibrator.nearest(language.cover(mode)) for mode in modes}
-    _check_levels(covers, shaper.chain)
+    _check_levels(covers, shaper)
     return covers
 
 
-def _check_levels(covers: Mapping[Mode, Calibration], chain: FontChain) -> None:
+def _check_levels(covers: Mapping[Mode, Calibration], shaper: Shaper) -> None:
     """A level says what it leaves, so unlike easy and hard it is not taken for the nearest that can be had."""
     levels, of_rule = [mode for mode in covers if mode.ink is not None], dict[str, Mode]()
-    where = f"In {chain.faces[0].family} at {chain.size} px"
+    where = f"In {shaper.chain.faces[0].family} at {shaper.chain.size} px"
     for mode in levels:
         cover = covers[mode]
-        if abs(cover.visible - cover.target) > _tolerance(chain.line_height):
+        if abs(cover.visible - cover.target) > _tolerance(shaper.line_height):
             raise FontError(
                 f"{where} no whole rows leave about {cover.target:g} of the ink ({cover.visible:.2f} comes nearest); "
                 "leave that level out, or take another --font-size."
@@ -100,8 +123,19 @@ def _tolerance(line_height: int) -> float:
     return TOLERANCE_SMALL if line_height < SMALL_LINE else TOLERANCE
 
 
-class Calibrator:
-    """Finds covers in one chain of fonts.
+def make_calibrator(shaper: Shaper, language: LanguageRow, sample: Iterable[str], cover: str = ROWS) -> Calibrator:
+    """What finds covers of a kind, ``"rows"`` or one of :data:`vcrgen.typeset.occlusions.OCCLUSIONS`.
+
+    Raises:
+        FontError: The first font lacks letters of the language; or no whole rows leave the ink of a level, or those of
+            two levels are the same.
+    """
+    rows = RowCalibrator(shaper, language, sample)
+    return rows if cover == ROWS else OcclusionCalibrator(cover, shaper, rows)
+
+
+class RowCalibrator:
+    """Finds white rows.
 
     Args:
         shaper: Sets text in the fonts, at their size.
@@ -115,11 +149,69 @@ class Calibrator:
     def __init__(self, shaper: Shaper, language: LanguageRow, sample: Iterable[str]) -> None:
         windows = [(window, shaper.shape(window, 0, len(window))) for window in _windows(sample, language)]
         _check_letters(shaper, language, windows)
-        self._above = _ink_above_each_row(shaper, [glyphs for _, glyphs in windows])
+        self.windows = [glyphs for _, glyphs in windows]
+        self._above = _ink_above_each_row(shaper, self.windows)
+
+    @property
+    def rows(self) -> tuple[float, ...]:
+        """The share of the sample's ink in each row of a line."""
+        return tuple(np.diff(self._above.mean(axis=0)).tolist())
 
     def nearest(self, target: CoverTarget) -> Calibration:
-        """The cover that comes nearest to a target."""
+        """The rows that come nearest to a target."""
         return _nearest_rows(self._above, target)
+
+
+class OcclusionCalibrator:
+    """Finds the size of an occlusion.
+
+    Args:
+        kind: A key of :data:`vcrgen.typeset.occlusions.OCCLUSIONS`.
+        shaper: Sets text in the fonts, at their size.
+        rows: What is known of the sample in these fonts.
+    """
+
+    def __init__(self, kind: str, shaper: Shaper, rows: RowCalibrator) -> None:
+        self._kind, self._rows = kind, rows.rows
+        self._type = f"{shaper.chain.faces[0].family} at {shaper.chain.size} px"
+        windows = rows.windows[:: max(1, len(rows.windows) // DRAWN_WINDOWS)]
+        drawn = (_visible_by_size(kind, seed, window, shaper.chain, self._rows) for seed, window in enumerate(windows))
+        self._visible = np.array([shares for shares in drawn if shares is not None])  # windows x SIZES
+
+    def nearest(self, target: CoverTarget) -> Calibration:
+        """The size that comes nearest to a target.
+
+        Raises:
+            FontError: None leaves so much ink, to within 0.03.
+        """
+        medians = np.median(self._visible, axis=0)
+        best = int(np.abs(medians - target.visible).argmin())
+        if abs(medians[best] - target.visible) > TOLERANCE:
+            raise FontError(
+                f"No {self._kind} cover leaves {target.visible:g} of the ink of {self._type}: the nearest leaves "
+                f"{medians[best]:.2f}; choose a larger --font-size, or another --cover."
+            )
+        low, median, high = np.percentile(self._visible[:, best], [5, 50, 95]).tolist()
+        rule = Occlusion(kind=self._kind, hidden=float(SIZES[best]), rows=self._rows)
+        return Calibration(rule=rule, target=target.visible, visible=median, low=low, high=high, above=None)
+
+
+def _visible_by_size(kind: str, seed: int, window: Glyphs, chain: FontChain, rows: tuple[float, ...]) -> Floats | None:
+    """The share of a window's ink that an occlusion of each of :data:`SIZES` leaves; None where there is no ink."""
+    line = Line(start=0, end=1, x=0, glyphs=window)
+    layout = Layout(
+        text=" ", lines=(line,), width=line_length(window), line_height=chain.line_height, baseline=chain.baseline
+    )
+    ink = WHITE - render_strip(layout)[: chain.line_height]
+    if not ink.any():
+        return None
+    cell = Box(0, 0, layout.width, chain.line_height)
+    box, orders, _ = occlusion_at(kind, seed, cell)
+    last = last_step(box, orders, cell, rows, SIZES)
+    inside = orders[-box.y0 : cell.y1 - box.y0, -box.x0 : cell.x1 - box.x0]
+    hidden = np.bincount(inside.ravel(), ink.ravel(), minlength=STEPS).cumsum()
+    shares: Floats = 1 - hidden[last] / hidden[-1]
+    return shares
 
 
 def _check_letters(shaper: Shaper, language: LanguageRow, windows: Iterable[tuple[str, Glyphs]]) -> None:
@@ -152,10 +244,10 @@ def _ink_above_each_row(shaper: Shaper, windows: Iterable[Glyphs]) -> Floats:
 
     def profile(glyph: Glyph) -> Floats:
         if glyph not in profiles:
-            profiles[glyph] = _row_ink(shaper.chain, glyph)
+            profiles[glyph] = _row_ink(shaper, glyph)
         return profiles[glyph]
 
-    nothing = np.zeros(shaper.chain.line_height)
+    nothing = np.zeros(shaper.line_height)
     ink = np.array([np.sum([nothing, *(profile(placed.glyph) for placed in window)], axis=0) for window in windows])
     ink = ink[ink.sum(axis=1) > 0]
     above = np.pad(np.cumsum(ink, axis=1), ((0, 0), (1, 0)))
@@ -163,12 +255,12 @@ def _ink_above_each_row(shaper: Shaper, windows: Iterable[Glyphs]) -> Floats:
     return shares
 
 
-def _row_ink(chain: FontChain, glyph: Glyph) -> Floats:
+def _row_ink(shaper: Shaper, glyph: Glyph) -> Floats:
     """A glyph's ink in each row of a line; what stands outside of the line is not hidden by its cover."""
-    rows = np.zeros(chain.line_height)
+    rows = np.zeros(shaper.line_height)
     if glyph.ink.size:
-        top = chain.baseline + glyph.y
-        first, stop = max(0, -top), min(len(glyph.ink), chain.line_height - top)
+        top = shaper.baseline + glyph.y
+        first, stop = max(0, -top), min(len(glyph.ink), shaper.line_height - top)
         rows[top + first : top + stop] = glyph.ink[first:stop].sum(axis=1, dtype=np.int64)
     return rows
 

@@ -40,8 +40,8 @@ def layout_caption(text: str, shaper: Shaper, *, width: int, max_lines: int, bre
         text=text[: lines[-1].end],
         lines=tuple(lines),
         width=width,
-        line_height=shaper.chain.line_height,
-        baseline=shaper.chain.baseline,
+        line_height=shaper.line_height,
+        baseline=shaper.baseline,
     )
 
 

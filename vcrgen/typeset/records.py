@@ -101,11 +101,18 @@ class Cover:
 
     Attributes:
         mask: Which pixels of the rectangle are hidden, shape (height, width); None for all of them.
+        fill: Brightness of the hidden pixels, 0 is black and 255 white: one for all of them, or with a mask also one
+            for each pixel of the rectangle.
     """
 
     box: Box  # the least rectangle that holds the hidden pixels
     mask: npt.NDArray[np.bool_] | None = None
-    fill: int = WHITE  # brightness of the hidden pixels: 0 is black, 255 white
+    fill: int | npt.NDArray[np.uint8] = WHITE
+
+    @property
+    def shade(self) -> int | npt.NDArray[np.uint8]:
+        """Brightness of the hidden pixels: one for all, or one for each, row after row."""
+        return self.fill if isinstance(self.fill, int) else self.fill[self.mask]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -49,9 +49,12 @@ def _paste(ink: Gray, glyph: Gray, x: int, y: int) -> None:
 
 
 def cover_strip(strip: Gray, covers: Iterable[Cover]) -> Gray:
-    """A copy of the strip with the pixels hidden that covers hide."""
+    """A copy of the strip, or of another image, gray or RGB, with the pixels hidden that covers hide."""
     covered = strip.copy()
     for cover in covers:
         box = covered[cover.box.area]
-        box[... if cover.mask is None else cover.mask] = cover.fill
+        shade = cover.shade
+        if strip.ndim == 3 and not isinstance(shade, int):
+            shade = shade[:, None]
+        box[... if cover.mask is None else cover.mask] = shade
     return covered

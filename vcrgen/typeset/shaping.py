@@ -20,6 +20,8 @@ class Shaper(ABC):
 
     Attributes:
         engine: Name and version of what places the glyphs, for signatures.
+        line_height: Pixels between two baselines.
+        baseline: Pixels from the top of a line to its baseline.
     """
 
     engine: str
@@ -27,6 +29,7 @@ class Shaper(ABC):
     def __init__(self, chain: FontChain, direction: str) -> None:
         self.chain = chain
         self.direction = direction
+        self.line_height, self.baseline = chain.line_height, chain.baseline
 
     @abstractmethod
     def shape(self, text: str, start: int, end: int) -> tuple[PlacedGlyph, ...]:

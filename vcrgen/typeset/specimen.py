@@ -14,7 +14,7 @@ from vcrgen.records import NAMED_MODES, Mode, Span
 from vcrgen.text.languages import LANGUAGES, LanguageRow
 from vcrgen.text.sample import calibration_sample
 from vcrgen.typeset.calibrate import WINDOW, Calibration
-from vcrgen.typeset.cover import span_cells
+from vcrgen.typeset.cover import COVERS, ROWS, cover_spans, seeded, span_cells
 from vcrgen.typeset.fonts import default_chain, resolve_font
 from vcrgen.typeset.layout import layout_caption, line_units
 from vcrgen.typeset.records import Layout
@@ -27,7 +27,9 @@ MAX_LINES = 4
 GAP = 2  # units that stay readable between two covered ones
 
 
-def draw_specimen(lang: str, font: str | None, size: int, target: Path) -> Mapping[Mode, Calibration]:
+def draw_specimen(
+    lang: str, font: str | None, size: int, target: Path, *, cover: str = ROWS
+) -> Mapping[Mode, Calibration]:
     """Write a specimen of a language's text in a font as a PNG.
 
     Args:
@@ -35,20 +37,23 @@ def draw_specimen(lang: str, font: str | None, size: int, target: Path) -> Mappi
         font: A font file or a name in ``fonts.toml``; None for the language's own font.
         size: Font size in pixels.
         target: The picture.
+        cover: The kind of cover.
 
     Returns:
         What the covers hide.
 
     Raises:
-        ConfigError: The language is not known.
-        FontError: The font cannot be used, or lacks the language.
+        ConfigError: The language or the kind of cover is not known.
+        FontError: The font cannot be used or lacks the language, or covers of this kind cannot hide so much of it.
         OutputError: The picture cannot be written.
     """
     if lang not in LANGUAGES:
         raise ConfigError(f"Unknown language {lang!r}; known: {', '.join(LANGUAGES)}.")
+    if cover not in COVERS:
+        raise ConfigError(f"Unknown cover {cover!r}; known: {', '.join(COVERS)}.")
     language = LANGUAGES[lang]
     chain = default_chain(language.fonts, size=size, first=resolve_font(font) if font else None)
-    style = make_style(language, chain, width=EMS * size, max_height=EMS * size)
+    style = make_style(language, chain, width=EMS * size, max_height=EMS * size, cover=cover)
     with output_errors(target), atomic_path(target) as temporary:
         specimen(style, language).save(temporary, "PNG", optimize=True)
     return style.covers
@@ -63,10 +68,12 @@ def specimen(style: Style, language: LanguageRow) -> Image.Image:
     text = calibration_sample(language.code)[SAMPLE]
     layout = layout_caption(text, style.shaper, width=style.width, max_lines=MAX_LINES, break_unit=language.break_unit)
     strip = render_strip(layout)
-    cells = [cell for span in _every_other_window(layout, language) for cell in span_cells(span, layout)]
+    cells = {span: span_cells(span, layout) for span in _every_other_window(layout, language)}
     strips = [strip]
     for mode in NAMED_MODES:
-        strips.append(cover_strip(strip, map(style.covers[mode].rule.cover, cells)))
+        rules = {span: seeded(style.covers[mode].rule, span.start) for span in cells}
+        covered = cover_spans(rules, cells, strip, layout)
+        strips.append(cover_strip(strip, (cover for span in covered for cover in span.covers)))
     gap = np.full((layout.line_height // 3, layout.width), 224, dtype=np.uint8)
     return Image.fromarray(np.concatenate([part for strip in strips for part in (strip, gap)][:-1]))
 

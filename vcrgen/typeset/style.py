@@ -10,10 +10,12 @@ from vcrgen.text.languages import LanguageRow
 from vcrgen.text.sample import calibration_sample
 from vcrgen.typeset.basic import BasicShaper
 from vcrgen.typeset.calibrate import Calibration, calibrate
+from vcrgen.typeset.cover import ROWS
 from vcrgen.typeset.fonts import FontChain
+from vcrgen.typeset.joined import JoinedShaper
 from vcrgen.typeset.shaping import Shaper
 
-SHAPERS: Mapping[str, type[Shaper]] = {"basic": BasicShaper}
+SHAPERS: Mapping[str, type[Shaper]] = {"basic": BasicShaper, "joined": JoinedShaper}
 """What the row of a language calls a shaper, and its class."""
 
 
@@ -28,19 +30,25 @@ class Style:
 
 
 def make_style(
-    language: LanguageRow, chain: FontChain, *, width: int, max_height: int, modes: Iterable[Mode] = NAMED_MODES
+    language: LanguageRow,
+    chain: FontChain,
+    *,
+    width: int,
+    max_height: int,
+    cover: str = ROWS,
+    modes: Iterable[Mode] = NAMED_MODES,
 ) -> Style:
-    """The style of a language in some fonts.
+    """The style of a language in some fonts, under a kind of cover.
 
     Raises:
-        FontError: The first font lacks letters of the language, or no whole rows leave the ink of a mode.
+        FontError: The first font lacks letters of the language, or covers of this kind cannot leave so much of it.
     """
     shaper = make_shaper(language, chain)
     return Style(
         width=width,
         max_height=max_height,
         shaper=shaper,
-        covers=calibrate(shaper, language, calibration_sample(language.code), modes),
+        covers=calibrate(shaper, language, calibration_sample(language.code), cover, modes),
     )
 
 

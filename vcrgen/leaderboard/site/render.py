@@ -34,7 +34,7 @@ class Pages:
             step=texts.points(track) if track.step else "", navigation=tables.navigation(self._site, track),
             view_notes=[note for view, note in texts.VIEW_NOTES.items() if view in table.views],
             columns=list(tables.columns_of(table)), rankings=rankings, climbers=table.climbers,
-            charts_shown=tables.charts_of(rankings[0][0], track.view) if rankings else [], quoted=table.quoted,
+            charts_shown=tables.charts_of(rankings[0][0], track) if rankings else [], quoted=table.quoted,
         )  # fmt: skip
 
     @property

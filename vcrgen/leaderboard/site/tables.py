@@ -9,16 +9,14 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from vcrgen.dataset.views import View
 from vcrgen.leaderboard.facts import ModelFacts
-from vcrgen.leaderboard.records import SHOWN_METRICS, BoardTable, Figure, Figures, RankedModel, Ranking, Site, Track
+from vcrgen.leaderboard.records import BoardTable, Figure, Figures, RankedModel, Ranking, Site, Track
 from vcrgen.leaderboard.site.names import board_name, model_name
 from vcrgen.leaderboard.site.texts import decimals_of, language_name, mode_name, shown, web_address
 from vcrgen.published.facts import Access, show_size
 from vcrgen.published.quoted import Quoted
 from vcrgen.report.charts import interval_bar, scatter
 from vcrgen.report.table import DASH
-from vcrgen.scorer.tables import DIFFERENCE, METRIC_LABELS
 
 
 class ModelTexts(NamedTuple):
@@ -52,11 +50,12 @@ def columns_of(table: BoardTable) -> Iterator[tuple[str, str, bool]]:
 
     Both metrics of the view that ranks come first, then those of the other views, then the difference.
     """
+    task = table.track.task
     for view in table.views:
-        for metric in SHOWN_METRICS:
-            yield METRIC_LABELS[metric], view.label, view == table.track.view and metric == "exact"
+        for metric in task.shown:
+            yield task.metrics[metric].label, view.label, view == table.track.view and metric == task.shown[0]
     if table.has_differences:
-        yield "Difference", DIFFERENCE, False
+        yield "Difference", task.contrast_label, False
 
 
 def rows_of(table: BoardTable, ranking: Ranking) -> Iterator[tuple[RankedModel, Markup]]:
@@ -65,14 +64,15 @@ def rows_of(table: BoardTable, ranking: Ranking) -> Iterator[tuple[RankedModel, 
     The cells are made here and not by the template, as there are thousands on a page of 500 models.
     """
     decimals, views, differences = decimals_of(table.track), table.views, table.has_differences
+    metrics = table.track.task.shown
     for row in ranking.rows:
         cells = [
-            _cell(row.scores.get(view), metric, decimals, drawn=view == table.track.view and metric == "exact")
+            _cell(row.scores.get(view), metric, decimals, drawn=view == table.track.view and metric == metrics[0])
             for view in views
-            for metric in SHOWN_METRICS
+            for metric in metrics
         ]
         if differences:
-            cells.append(_cell(row.difference, "exact", decimals, sign=True))
+            cells.append(_cell(row.difference, metrics[0], decimals, sign=True))
         yield row, Markup("".join(cells))  # noqa: S704 - see _cell
 
 
@@ -86,16 +86,19 @@ def _cell(figures: Figures | None, metric: str, decimals: int, *, sign: bool = F
     return f'{bar}<td class="n" data-v="{of.key}"><b>{of.value}</b><small>{of.interval}</small></td>'
 
 
-def charts_of(ranking: Ranking, view: View) -> list[tuple[str, Markup]]:
-    """Exact match over the date of release and over size, of the models whose team tells them, from two models on."""
-    figures = [(row.facts, row.scores[view]["exact"]) for row in ranking.rows if view in row.scores]
+def charts_of(ranking: Ranking, track: Track) -> list[tuple[str, Markup]]:
+    """What ranks over the date of release and over size, of the models whose team tells them, from two models on."""
+    metric = track.task.shown[0]
+    shown = [(row.facts, row.scores.get(track.view, {}).get(metric)) for row in ranking.rows]
+    figures = [(facts, of) for facts, of in shown if of is not None]
+    label = track.task.metrics[metric].label
     dated = [(float(facts.released.toordinal()), facts, of) for facts, of in figures if facts.released]
     sized = [(math.log10(facts.size), facts, of) for facts, of in figures if facts.size]
     powers = [(float(power), show_size(10.0**power)) for power in range(-3, 6)]
     years = [(float(date(year, 1, 1).toordinal()), str(year)) for year in range(1950, 2100)]
     found = (
-        ("Exact match by date of release", _scatter(dated, years)),
-        ("Exact match by size", _scatter(sized, powers)),
+        (f"{label} by date of release", _scatter(dated, years)),
+        (f"{label} by size", _scatter(sized, powers)),
     )
     return [(title, drawing) for title, drawing in found if drawing is not None]
 

@@ -12,7 +12,6 @@ from vcrgen.dataset.key import FEEDBACK
 from vcrgen.dataset.views import View
 from vcrgen.leaderboard.disclosure import INSTANT_SENTENCE
 from vcrgen.leaderboard.records import (
-    SHOWN_METRICS,
     Feedback,
     Figure,
     Figures,
@@ -26,7 +25,7 @@ from vcrgen.leaderboard.records import (
 from vcrgen.published.quoted import Quoted
 from vcrgen.report.charts import reach
 from vcrgen.report.table import DASH, DECIMALS, MINUS, percent
-from vcrgen.scorer.tables import METRIC_LABELS
+from vcrgen.tasks.task import LABELS
 from vcrgen.text.languages import LANGUAGES
 
 VIEW_NOTES = {
@@ -88,8 +87,8 @@ def sort_key(text: str) -> str:
 
 def by_metric(*figures: Figures) -> list[tuple[Any, ...]]:
     """The label of each metric that all of some figures have, and the figure that each of them has."""
-    common = (metric for metric in SHOWN_METRICS if all(metric in each for each in figures))
-    return [(METRIC_LABELS[metric], *(each[metric] for each in figures)) for metric in common]
+    common = (metric for metric in LABELS if all(metric in each for each in figures))
+    return [(LABELS[metric], *(each[metric] for each in figures)) for metric in common]
 
 
 def reach_of(differences: Iterable[Figures]) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
@@ -16,12 +16,11 @@ from vcrgen.files import canonical_json
 from vcrgen.leaderboard.outcome import ScoringOutcome
 from vcrgen.leaderboard.records import Event
 from vcrgen.leaderboard.store.log import now
-from vcrgen.leaderboard.store.schema import AnyRow, cells, runs, submissions
+from vcrgen.leaderboard.store.schema import AnyRow, cells, means, runs, submissions
+from vcrgen.leaderboard.store.sets import the_set
 from vcrgen.signature import Signature
 from vcrgen.stats.bootstrap import Resampled
 from vcrgen.stats.ranking import better_and_worse
-
-_BLOBS = ("exact_means", "jaccard_means", "hits")
 
 
 class CellKey(NamedTuple):
@@ -48,17 +47,26 @@ def add_run(
     inserted = connection.execute(insert(runs).values(**values)).inserted_primary_key
     assert inserted is not None
     for cell in outcome.cells:
-        connection.execute(insert(cells).values(run=inserted[0], set=set_name, short=short, **asdict(cell)))
+        kept = {name: value for name, value in asdict(cell).items() if name != "means"}
+        connection.execute(insert(cells).values(run=inserted[0], set=set_name, short=short, **kept))
+        here = {"run": inserted[0], "mode": cell.mode, "view": cell.view}
+        rows = [{**here, "metric": metric, "means": packed} for metric, packed in cell.means.items()]
+        connection.execute(insert(means), rows)
     return digest_of(connection, int(inserted[0]))
 
 
 def digest_of(connection: Connection, run: int) -> str:
     """The SHA-256, in hex, of everything that a run says: its scores, and what ranks it."""
     said = connection.execute(select(runs.c.signature, runs.c.part, runs.c.result).where(runs.c.id == run)).one()
-    kept = [cells.c[name] for name in ("mode", "view", "figures", "difference", *_BLOBS)]
+    kept = [cells.c[name] for name in ("mode", "view", "figures", "difference", "hits")]
     mine = connection.execute(select(*kept).where(cells.c.run == run).order_by(cells.c.mode, cells.c.view))
+    packed = _means_of(connection, run)
     rows = [
-        {name: value.hex() if isinstance(value, bytes) else value for name, value in row._mapping.items()}
+        {
+            **row._mapping,
+            "hits": row.hits.hex(),
+            **{f"{metric}_means": value.hex() for metric, value in packed[row.mode, row.view].items()},
+        }
         for row in mine
     ]
     return hashlib.sha256(canonical_json([*said, rows]).encode()).hexdigest()
@@ -103,16 +111,16 @@ def last_run(connection: Connection, submission_id: str, *, part: str = "") -> A
 
 def enter(connection: Connection, run: int) -> None:
     """Rank a run among the others of its signature, and count it in theirs."""
-    for key, means in _cells_of(connection, run):
-        better, worse = _count_in_others(connection, key, means, 1)
+    for key, packed in _cells_of(connection, run):
+        better, worse = _count_in_others(connection, key, packed, 1)
         _set_counts(connection, run, key, better, worse)
 
 
 def leave(connection: Connection, run: int) -> None:
     """Take a run out of the ranks."""
-    for key, means in _cells_of(connection, run):
+    for key, packed in _cells_of(connection, run):
         _set_counts(connection, run, key, None, None)
-        _count_in_others(connection, key, means, -1)
+        _count_in_others(connection, key, packed, -1)
 
 
 def board_rows(connection: Connection, *, set_name: str | None = None) -> Sequence[AnyRow]:
@@ -141,27 +149,59 @@ def runs_of(connection: Connection, entry: str) -> Sequence[AnyRow]:
     return connection.execute(wanted.where(mine).order_by(runs.c.id.desc())).all()
 
 
-def evidence(connection: Connection, run: int) -> dict[CellKey, AnyRow]:
+class Evidence(NamedTuple):
+    """What a comparison needs of a cell."""
+
+    cell: AnyRow  # of the table `cells`, with the result of its run
+    means: dict[str, Resampled]  # of each shown metric
+
+
+def evidence(connection: Connection, run: int) -> dict[CellKey, Evidence]:
     """What comparisons need of a run, by cell."""
     wanted = select(cells, runs.c.result).join(runs, runs.c.id == cells.c.run)
-    rows = connection.execute(wanted.where(cells.c.run == run))
-    return {CellKey(row.set, row.mode, row.view, row.short): row for row in rows}
+    rows, packed = connection.execute(wanted.where(cells.c.run == run)), _means_of(connection, run)
+    return {
+        CellKey(row.set, row.mode, row.view, row.short): Evidence(
+            row, {metric: Resampled.from_bytes(value) for metric, value in packed[row.mode, row.view].items()}
+        )
+        for row in rows
+    }
+
+
+def _means_of(connection: Connection, run: int) -> Mapping[tuple[str, str], dict[str, bytes]]:
+    """The packed means of a run by mode and view, and by metric."""
+    found: dict[tuple[str, str], dict[str, bytes]] = defaultdict(dict)
+    for row in connection.execute(select(means).where(means.c.run == run).order_by(means.c.metric)):
+        found[row.mode, row.view][row.metric] = row.means
+    return found
 
 
 def _cells_of(connection: Connection, run: int) -> list[tuple[CellKey, bytes]]:
-    rows = connection.execute(select(cells).where(cells.c.run == run).order_by(cells.c.mode, cells.c.view))
-    return [(CellKey(row.set, row.mode, row.view, row.short), row.exact_means) for row in rows]
+    """The cells of a run, each with the means by which it is ranked."""
+    rows = connection.execute(select(cells).where(cells.c.run == run).order_by(cells.c.mode, cells.c.view)).all()
+    packed = _means_of(connection, run)
+    return [
+        (CellKey(row.set, row.mode, row.view, row.short), packed[row.mode, row.view][_ranks_by(connection, row.set)])
+        for row in rows
+    ]
 
 
-def _count_in_others(connection: Connection, key: CellKey, means: bytes, by: int) -> tuple[int, int]:
+def _ranks_by(connection: Connection, set_name: str) -> str:
+    return the_set(connection, set_name).task.shown[0]
+
+
+def _count_in_others(connection: Connection, key: CellKey, packed: bytes, by: int) -> tuple[int, int]:
     """Add ``by`` to the counts of the ranked models that a model with these means differs from beyond doubt.
 
     Returns:
         How many of them are better, and how many are worse.
     """
     same = and_(*(cells.c[name] == value for name, value in key._asdict().items()), cells.c.better.is_not(None))
-    others = connection.execute(select(cells.c.run, cells.c.exact_means).where(same).order_by(cells.c.run)).all()
-    ours, theirs = Resampled.from_bytes(means), [Resampled.from_bytes(other.exact_means) for other in others]
+    mine = and_(*(means.c[name] == cells.c[name] for name in ("run", "mode", "view")))
+    kept = select(cells.c.run, means.c.means).join(means, mine)
+    kept = kept.where(same, means.c.metric == _ranks_by(connection, key.set)).order_by(cells.c.run)
+    others = connection.execute(kept).all()
+    ours, theirs = Resampled.from_bytes(packed), [Resampled.from_bytes(other.means) for other in others]
     better, worse = better_and_worse(ours, theirs)
     for found, column in ((better, cells.c.worse), (worse, cells.c.better)):
         if found:

@@ -48,11 +48,11 @@ def columns(**kinds: Any) -> list[Column[Any]]:
 
 
 # The number is the place of a set in the navigation. The phase is a record of that name as JSON; null for the sets of
-# boards that were made before there were phases.
+# boards that were made before there were phases. The task is null for the sets of before there were several tasks.
 sets = Table(
     "sets", metadata, *columns(
         name=40, number=sa.Integer, path=sa.Text, hidden=sa.Boolean, language=20, questions=sa.Integer,
-        spans=sa.Integer, modes=sa.JSON, signature=sa.Text, phase_=sa.JSON(none_as_null=True),
+        spans=sa.Integer, modes=sa.JSON, signature=sa.Text, phase_=sa.JSON(none_as_null=True), task_=20,
     ),
     sa.PrimaryKeyConstraint("name"),
 )  # fmt: skip
@@ -88,14 +88,21 @@ runs = Table(
     sa.Index(None, "submission"),
 )  # fmt: skip
 # Better and worse count the models of the ranking that are so beyond doubt; they are null for a run that is not ranked.
-# The figures and the difference hold metric to value, low and high, unrounded. See CellOutcome for the others.
+# The mode is the value of the task's axis: of a question set it is a language. The figures and the difference hold
+# metric to value, low and high, unrounded. See CellOutcome for the others.
 cells = Table(
     "cells", metadata, *columns(
         run=sa.Integer, mode=10, view=10, set=40, short=8, better_=sa.Integer, worse_=sa.Integer, figures=sa.JSON,
-        difference_=sa.JSON, exact_means=sa.LargeBinary, jaccard_means=sa.LargeBinary, hits=sa.LargeBinary,
+        difference_=sa.JSON, hits=sa.LargeBinary,
     ),
     sa.PrimaryKeyConstraint("run", "mode", "view"), sa.ForeignKeyConstraint(["run"], ["runs.id"]),
     sa.Index(None, "set", "mode", "view", "short"),
+)  # fmt: skip
+# What ranks and compares models: of each shown metric of a cell its mean, with the means of its resamples.
+means = Table(
+    "means", metadata, *columns(run=sa.Integer, mode=10, view=10, metric=20, means=sa.LargeBinary),
+    sa.PrimaryKeyConstraint("run", "mode", "view", "metric"),
+    sa.ForeignKeyConstraint(["run", "mode", "view"], ["cells.run", "cells.mode", "cells.view"]),
 )  # fmt: skip
 events = Table(
     "events", metadata, Column("number", sa.Integer, primary_key=True, autoincrement=False),

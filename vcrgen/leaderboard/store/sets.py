@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import fields
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -12,6 +12,7 @@ from sqlalchemy import Connection, func, insert, select, update
 from vcrgen.errors import LeaderboardError
 from vcrgen.leaderboard.records import Feedback, Phase, TestSet
 from vcrgen.leaderboard.store.schema import AnyRow, sets
+from vcrgen.tasks.task import DEFAULT, TASKS
 
 _PHASE = TypeAdapter(Phase)
 
@@ -31,7 +32,12 @@ def all_sets(connection: Connection) -> Sequence[TestSet]:
     """The sets, in the order in which they were added."""
     columns = [column for column in sets.c if column.name != "number"]
     rows = connection.execute(select(*columns).order_by(sets.c.number))
-    return [TestSet(**{**row._mapping, "modes": tuple(row.modes), "phase": _phase(row)}) for row in rows]
+    return [
+        TestSet(
+            **{**row._mapping, "modes": tuple(row.modes), "phase": _phase(row), "task": TASKS[row.task or DEFAULT.name]}
+        )
+        for row in rows
+    ]
 
 
 def the_set(connection: Connection, name: str) -> TestSet:
@@ -45,7 +51,9 @@ def the_set(connection: Connection, name: str) -> TestSet:
 
 
 def _values(found: TestSet) -> dict[str, Any]:
-    return asdict(found) | {"phase": _PHASE.dump_python(found.phase, mode="json")}
+    values = {each.name: getattr(found, each.name) for each in fields(found)}
+    task = None if found.task is DEFAULT else found.task.name
+    return values | {"phase": _PHASE.dump_python(found.phase, mode="json"), "task": task}
 
 
 def _phase(row: AnyRow) -> Phase:

@@ -21,6 +21,7 @@ from vcrgen.text.languages import LANGUAGES, LanguageRow
 
 # Image column to name of its files.
 SHORT_NAMES = {"image": "image"} | {view.column: view.value for view in IMAGE_VIEWS}
+MASK = {"cover_mask": "mask"}  # of datasets that have one
 ROWS_TOGETHER = 1000
 """Pairs of a shard or of a folder, at most; also what file names are unique among, so that memory stays flat."""
 
@@ -78,13 +79,17 @@ class ExportRow:
             raise self._damaged(f"has neither a PNG, a WebP nor a JPEG in {column!r}")
         return EncodedImage(data, extension)
 
+    def has(self, column: str) -> bool:
+        """Whether the dataset has a column."""
+        return column in self._values
+
     def other_columns(self, **more: Any) -> str:
         """All columns but the images, and ``more``, as one line of JSON.
 
         Raises:
             DatasetError: There are no answers, or a number is not finite, which JSON cannot say.
         """
-        values = more | {name: value for name, value in self._values.items() if name not in VCR.images}
+        values = more | {name: value for name, value in self._values.items() if name not in (*VCR.images, *MASK)}
         values["crossed_text"] = self.answers
         try:
             return json.dumps(values, ensure_ascii=False, allow_nan=False, separators=(",", ":"))

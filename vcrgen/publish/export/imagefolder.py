@@ -6,17 +6,18 @@ from typing import Any
 import yaml
 
 from vcrgen.dataset.views import View
-from vcrgen.publish.export.base import ROWS_TOGETHER, SHORT_NAMES, ExportJob, FileNames, Part, readme, template
+from vcrgen.publish.export.base import MASK, ROWS_TOGETHER, SHORT_NAMES, ExportJob, FileNames, Part, readme, template
 
 FIELDS = {
     "file_name": View.STACKED.column,
     "vi_file_name": "image",
     "tei_file_name": View.TEI.column,
     "strip_file_name": View.STRIP.column,
+    "mask_file_name": "cover_mask",
 }
-"""Field of the metadata to image column. `datasets` makes ``image``, ``vi``, ``tei`` and ``strip`` of them: the image
-that a loader takes by itself is the one that a model is asked about. ``file_name`` has to be the first, for `datasets`
-5.2 gives its file to whichever field comes first."""
+"""Field of the metadata to image column. `datasets` makes ``image``, ``vi``, ``tei``, ``strip`` and ``mask`` of
+them: the image that a loader takes by itself is the one that a model is asked about. ``file_name`` has to be the first,
+for `datasets` 5.2 gives its file to whichever field comes first. Not every dataset has a mask."""
 
 
 def write_imagefolder(job: ExportJob, folder: Path) -> str:
@@ -32,8 +33,10 @@ def write_imagefolder(job: ExportJob, folder: Path) -> str:
                 below, key, fields = f"{row.number // ROWS_TOGETHER:05d}", names.name(row), {}
                 (place / below).mkdir(exist_ok=True)
                 for field, column in FIELDS.items():
+                    if not row.has(column):  # not every dataset has a mask of its covers
+                        continue
                     picture = row.picture(column)
-                    fields[field] = f"{below}/{key}.{SHORT_NAMES[column]}.{picture.extension}"
+                    fields[field] = f"{below}/{key}.{(SHORT_NAMES | MASK)[column]}.{picture.extension}"
                     with (place / fields[field]).open("xb") as file:
                         file.write(picture.data)
                 metadata.write(row.other_columns(**fields) + "\n")

@@ -4,7 +4,7 @@ import io
 import tarfile
 from pathlib import Path
 
-from vcrgen.publish.export.base import ROWS_TOGETHER, SHORT_NAMES, ExportJob, FileNames, Part, readme, template
+from vcrgen.publish.export.base import MASK, ROWS_TOGETHER, SHORT_NAMES, ExportJob, FileNames, Part, readme, template
 
 MAX_SHARD_BYTES = 500_000_000
 
@@ -12,8 +12,9 @@ MAX_SHARD_BYTES = 500_000_000
 def write_webdataset(job: ExportJob, folder: Path) -> str:
     """Write ``MODE-SPLIT-000000.tar`` and so on; the same rows give the same bytes.
 
-    Members of a pair: ``KEY.image.png``, ``KEY.stacked.png``, ``KEY.tei.png``, ``KEY.strip.png`` (or ``.webp``) and
-    ``KEY.json``, which holds all other columns. A shard has at most 1,000 pairs and, unless it has only one, 500 MB.
+    Members of a pair: ``KEY.image.png``, ``KEY.stacked.png``, ``KEY.tei.png``, ``KEY.strip.png`` (or ``.webp``),
+    ``KEY.mask.png`` where the dataset has a mask of its covers, and ``KEY.json``, which holds all other columns. A shard
+    has at most 1,000 pairs and, unless it has only one, 500 MB.
     """
     for part in job.parts:
         _write_part(job, part, folder)
@@ -28,7 +29,9 @@ def _write_part(job: ExportJob, part: Part, folder: Path) -> None:
         names, size, count = FileNames(), 0, 0
         with tarfile.open(folder / f"{part}-{shard:06d}.tar", "x:", format=tarfile.USTAR_FORMAT) as archive:
             while row is not None and count < ROWS_TOGETHER:
-                pictures = {short: row.picture(column) for column, short in SHORT_NAMES.items()}
+                pictures = {
+                    short: row.picture(column) for column, short in (SHORT_NAMES | MASK).items() if row.has(column)
+                }
                 members = {f"{short}.{picture.extension}": picture.data for short, picture in pictures.items()}
                 members["json"] = row.other_columns().encode("utf-8")
                 weight = sum(map(len, members.values()))

@@ -1,0 +1,77 @@
+"""Measure how often `vcrgen profile` names leaves as different that are not, and how many it finds of those that are.
+
+    python scripts/measure_profile.py [--pages 1000]
+
+Two models answer the items of BloomBench's 106 leaves, whose true shares are those of a published model by RAE. On some
+leaves the second model is worse. Answers of both are drawn apart from each other, or with what makes an item hard for
+both in common (a normal deviate of each item, of which both have the half of the variance). Prints, as Markdown, the
+share of pages with a wrong name, the mean share of names that are wrong (the false discovery rate), and the share of
+true differences that are named; and likewise without the adjustment.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+import numpy as np
+
+from vcrgen.analysis.profile.differences import NAMED, leaf_differences
+from vcrgen.analysis.profile.example import example_profiles
+from vcrgen.analysis.profile.records import profile_of
+
+CASES = ((0.0, 0.0), (0.3, 0.1), (0.3, 0.2))  # share of leaves that differ, and by how much
+
+
+def measured(pages: int, differ: float, by: float, *, together: bool, seed: int = 0) -> list[float]:
+    """Pages with a wrong name, false discovery rate, power (NaN where nothing differs); then the same, not adjusted."""
+    from scipy.stats import norm
+
+    rng = np.random.default_rng(seed)
+    known = example_profiles().of("Qwen2-VL-7B", "en", "rae")
+    assert known is not None
+    leaves, items = list(known.leaves), np.array([of.items for of in known.leaves.values()])
+    leaf_of = np.repeat(np.arange(len(leaves)), items)
+    true = np.clip([of.value for of in known.leaves.values()], 0.05, 0.98)
+    counted = np.zeros((pages, 6))
+    for page in range(pages):
+        worse = rng.random(len(leaves)) < differ
+        hard = rng.standard_normal(len(leaf_of)) if together else np.zeros(len(leaf_of))
+        weight = 0.5**0.5 if together else 0.0
+        profiles = []
+        for name, shares in (("a", true), ("b", true - by * worse)):
+            drawn = weight * hard + (1 - weight**2) ** 0.5 * rng.standard_normal(len(leaf_of))
+            right = np.bincount(leaf_of, drawn < norm.ppf(shares)[leaf_of]) / items
+            profiles.append(
+                profile_of(name, "en", "rae", dict(zip(leaves, zip(right, items.tolist(), strict=True), strict=True)))
+            )
+        found = leaf_differences([(profiles[0], profiles[1])])
+        for place, p in ((0, [of.adjusted for of in found]), (3, [of.p for of in found])):
+            named = np.array(p) < NAMED
+            wrong = (named & ~worse).sum()
+            power = (named & worse).sum() / worse.sum() if worse.any() else np.nan
+            counted[page, place : place + 3] = (wrong > 0, wrong / max(named.sum(), 1), power)
+    return counted.mean(axis=0).tolist()
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pages", type=int, default=1000)
+    pages = parser.parse_args(arguments).pages
+    heads = ("leaves that differ", "answers", "pages with a wrong name", "names that are wrong", "found")
+    print(f"| {' | '.join(heads)} | the same three, not adjusted |")
+    print("|---|---|---|---|---|---|")
+    for differ, by in CASES:
+        for together in (False, True):
+            figures = measured(pages, differ, by, together=together)
+            texts = ["-" if np.isnan(figure) else f"{100 * figure:.1f} %" for figure in figures]
+            what = f"{100 * differ:.0f} %, by {100 * by:.0f} points" if differ else "none"
+            how = "of the same items" if together else "of other items"
+            print(f"| {what} | {how} | {' | '.join(texts[:3])} | {', '.join(texts[3:])} |")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

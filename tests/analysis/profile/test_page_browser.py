@@ -1,0 +1,90 @@
+"""The page in a browser. The fixture ``browser`` also checks the console and the network after every test."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from vcrgen.analysis.document import render
+from vcrgen.analysis.profile.read import read_profiles
+from vcrgen.analysis.profile.report import profile_document
+
+MODELS = ("نموذج اللغة 7B", "Model with a name that is long enough to need two lines", "gpt-x")
+LEAVES = (
+    ("تذكر", "رموز", "أعلام الدول (2024)"),
+    ("فهم", "مشاهد", "مشاهد داخلية"),
+    ("Apply", "logic", "sorting & counting"),
+    ("Create", "titles", "poem <ending>"),
+)
+OUTSIDE = """
+const found = [];
+for (const svg of document.querySelectorAll('svg.rd')) {
+  const frame = svg.getBoundingClientRect();
+  for (const text of svg.querySelectorAll('text')) {
+    const box = text.getBoundingClientRect();
+    if (box.left < frame.left - 1 || box.right > frame.right + 1 || box.bottom > frame.bottom + 1) {
+      found.push(text.textContent);
+    }
+  }
+}
+return found;
+"""
+
+
+@pytest.fixture
+def page(tmp_path: Path) -> Path:
+    """The page of three models in two languages by two methods, some names in Arabic."""
+    heads = ",".join(f"{model}_{lang}" for model in MODELS for lang in ("en", "ar"))
+    files = []
+    for number, method in enumerate(("rae", "lbs")):
+        lines = [f"level,subcategory,leaf,count,{heads}"]
+        for row, leaf in enumerate(LEAVES):
+            scores = (f"{0.9 - 0.1 * (row + number) - 0.02 * column:.2f}" for column in range(6))
+            lines.append(",".join((*leaf, str(60 + row), *scores)))
+        files.append(tmp_path / f"scores_{method}.csv")
+        files[-1].write_text("\n".join(lines) + "\n", "utf-8")
+    file = tmp_path / "page.html"
+    file.write_text(render(profile_document(read_profiles(files), settings="made"), "html"), "utf-8")
+    return file
+
+
+def test_nothing_is_wider_than_the_page_and_drawings_have_words(browser: Any, page: Path) -> None:
+    browser.get(page.as_uri())
+    try:
+        for width in (360, 1200):
+            metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+            browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+            browser.execute_script("document.querySelectorAll('details').forEach(each => each.open = true)")
+            wide = browser.execute_script("return [document.documentElement.scrollWidth, innerWidth]")
+            assert wide[0] <= wide[1] == width
+            assert browser.execute_script(OUTSIDE) == []
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    drawings = browser.execute_script(
+        "return [...document.querySelectorAll('svg')].map(each => [each.getAttribute('aria-hidden'),"
+        " each.getAttribute('aria-label'), each.closest('tr')?.innerText ?? ''])"
+    )
+    assert len(drawings) > 60
+    for hidden, label, beside in drawings:
+        assert label or (hidden == "true" and re.search(r"\d", beside)), (hidden, label, beside)
+
+
+def test_names_from_right_to_left_are_paragraphs_of_their_own(browser: Any, page: Path) -> None:
+    browser.get(page.as_uri())
+    found = browser.execute_script(
+        "return [...document.querySelectorAll('td, th')].filter(each => each.textContent.includes('نموذج'))"
+        ".map(each => getComputedStyle(each).unicodeBidi)"
+    )
+    assert found and set(found) == {"plaintext"}
+
+
+def test_shades_are_printed_and_tables_are_open_on_paper(browser: Any, page: Path) -> None:
+    browser.get(page.as_uri())
+    try:
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+        adjust = "return getComputedStyle(document.querySelector(arguments[0])).printColorAdjust"
+        assert {browser.execute_script(adjust, what) for what in ("svg.st", "td.n")} == {"exact"}
+        assert browser.execute_script("return document.querySelector('details td').checkVisibility()")
+    finally:
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})

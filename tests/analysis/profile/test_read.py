@@ -1,0 +1,131 @@
+"""Tables of leaf scores: what is read, and one sentence for each thing that is wrong."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vcrgen.analysis.profile import read
+from vcrgen.analysis.profile.read import read_profiles
+from vcrgen.analysis.profile.records import Leaf, ModelProfile, profile_of
+from vcrgen.errors import AnalysisError, VcrgenError
+
+HEAD = "level,subcategory,leaf,count,a_en\n"
+
+
+def written(folder: Path, text: str, name: str = "scores_rae.csv") -> Path:
+    file = folder / name
+    file.write_text(text, "utf-8")
+    return file
+
+
+def test_micro_and_both_macros_worked_by_hand(tmp_path: Path) -> None:
+    """Two leaves of 30 and 10 items in one level, one of 10 in another."""
+    lines = "L1,s,x,30,0.5\nL1,s,y,10,0.9\nL2,t,x,10,0.2\n"
+    (profile,) = read_profiles([written(tmp_path, HEAD + lines)]).profiles
+    assert profile.key == ("a", "en", "image", "rae")
+    assert profile.micro.value == pytest.approx((15 + 9 + 2) / 50) and profile.micro.items == 50
+    assert profile.levels["l1"].value == pytest.approx(0.6) and profile.levels["l1"].items == 40
+    assert profile.macro.value == pytest.approx((0.6 + 0.2) / 2)
+    assert profile.macro_leaf.value == pytest.approx((0.5 + 0.9 + 0.2) / 3)
+    assert profile.leaves[Leaf("l2", "t", "x")].value == 0.2
+
+
+def plain_interval(k: int, n: int) -> tuple[float, float]:
+    """Wilson's interval of k right of n."""
+    p, z = k / n, 1.959964
+    middle, half = p + z * z / 2 / n, z * (p * (1 - p) / n + z * z / 4 / n / n) ** 0.5
+    return (middle - half) / (1 + z * z / n), (middle + half) / (1 + z * z / n)
+
+
+def test_the_interval_of_a_leaf_is_about_wilsons() -> None:
+    profile = profile_of("a", "en", "rae", {Leaf("l", "s", "x"): (0.85, 100)})
+    low, high = plain_interval(85, 100)
+    leaf = profile.leaves[Leaf("l", "s", "x")]
+    assert (leaf.low, leaf.high) == pytest.approx((low, high), abs=0.01)
+    assert leaf == profile.micro == profile.levels["l"]
+
+
+@given(st.lists(st.tuples(st.integers(0, 20), st.integers(1, 20)), min_size=1, max_size=12))
+@settings(max_examples=60)
+def test_micro_is_right_items_over_items(leaves: list[tuple[int, int]]) -> None:
+    counts = [(min(right, items), items) for right, items in leaves]
+    scores = {Leaf(f"l{n % 3}", "s", f"{n}"): (right / items, items) for n, (right, items) in enumerate(counts)}
+    found: ModelProfile = profile_of("a", "en", "rae", scores)
+    assert found.micro.value == pytest.approx(sum(right for right, _ in counts) / sum(items for _, items in counts))
+    shares = (found.micro, found.macro, found.macro_leaf, *found.levels.values(), *found.leaves.values())
+    assert all(0 <= of.low <= of.value <= of.high <= 1 for of in shares)
+    assert sum(of.items for of in found.levels.values()) == found.micro.items
+
+
+def test_an_empty_cell_is_a_gap_and_an_empty_column_no_profile(tmp_path: Path) -> None:
+    head = "level,subcategory,leaf,count,a_en,b_en\n"
+    data = read_profiles([written(tmp_path, head + "L,s,x,10,0.5,\nL,s,y,10,,\n")])
+    (profile,) = data.profiles
+    assert profile.model == "a" and profile.micro.items == 10 and list(profile.leaves) == [Leaf("l", "s", "x")]
+    assert "a, en, RAE: 1 leaves have no score." in data.notes
+
+
+@pytest.mark.parametrize("name", ["scores_rae.csv", "bloom-leaves-rae.csv", "RAE.csv", "x.rae.csv"])
+def test_the_method_is_told_by_the_name(tmp_path: Path, name: str) -> None:
+    assert read_profiles([written(tmp_path, HEAD + "L,s,x,10,0.5\n", name)]).profiles[0].metric == "rae"
+
+
+def test_longer_names_of_methods_come_first(tmp_path: Path) -> None:
+    assert read_profiles([written(tmp_path, HEAD + "L,s,x,10,0.5\n", "a_lbs_sum.csv")]).profiles[0].metric == "lbs_sum"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "the column 'level' is missing"),
+        ("level,leaf,count,a_en\nL,x,1,0.5\n", "the column 'subcategory' is missing"),
+        (HEAD + "L,s,x,0,0.5\n", "row 2, column 'count': it is how many items"),
+        (HEAD + "L,s,x,1.5,0.5\n", "row 2, column 'count'"),
+        (HEAD + "L,s,x,,0.5\n", "row 2, column 'count'"),
+        (HEAD + "L,s,x,10,85\n", "85 is no share from 0 to 1; write 0.85 for 85 %"),
+        (HEAD + "L,s,x,10,-0.1\n", "is no share"),
+        (HEAD + "L,s,x,10,high\n", "'high' is no number"),
+        (HEAD + "L,s,x,10\n", "row 2: it has 4 cells, and the first row has 5"),
+        (HEAD + "L,s,x,10,0.5\nl , S,X,10,0.5\n", "the leaf 'l/s/x' is in row 2 already"),
+        (HEAD + "L,s,,10,0.5\n", "the name of the leaf is missing"),
+        (HEAD + "L,s,\u202eabc,10,0.5\n", r"invisible character U\+202E"),
+        ("level,subcategory,leaf,count,amodel\nL,s,x,10,0.5\n", "does not name a model and a language"),
+        ("level,subcategory,leaf,count,a_en,a_EN\nL,s,x,10,0.5,0.5\n", "is in another file or column already"),
+        (HEAD, "holds no score of any leaf"),
+        (HEAD + "L,s,x,10,\n", "holds no score of any leaf"),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_place(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(AnalysisError, match=message):
+        read_profiles([written(tmp_path, text)])
+
+
+def test_a_name_without_a_method_and_no_file_at_all(tmp_path: Path) -> None:
+    with pytest.raises(AnalysisError, match=r"ends in the method, as in scores_rae\.csv; known are rae, lbs"):
+        read_profiles([written(tmp_path, HEAD + "L,s,x,10,0.5\n", "score.csv")])
+    with pytest.raises(AnalysisError, match="--example"):
+        read_profiles([])
+    with pytest.raises(AnalysisError, match="is not a file"):
+        read_profiles([tmp_path / "none_rae.csv"])
+
+
+def test_what_is_too_large_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(read, "MAX_LEAVES", 1)
+    monkeypatch.setattr(read, "MAX_PROFILES", 1)
+    with pytest.raises(AnalysisError, match="more than 1 leaves"):
+        read_profiles([written(tmp_path, HEAD + "L,s,x,10,0.5\nL,s,y,10,0.5\n")])
+    with pytest.raises(AnalysisError, match="more than 1 columns of scores"):
+        read_profiles([written(tmp_path, "level,subcategory,leaf,count,a_en,b_en\nL,s,x,10,0.5,0.5\n")])
+
+
+@given(st.binary(max_size=200))
+@settings(max_examples=60)
+def test_rubbish_is_a_sentence(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
+    file = tmp_path_factory.mktemp("rubbish") / "x_rae.csv"
+    file.write_bytes(b"level,subcategory,leaf,count,a_en\n" + content)
+    try:
+        read_profiles([file])
+    except VcrgenError as problem:
+        assert str(file) in str(problem)

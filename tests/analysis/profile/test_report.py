@@ -1,0 +1,124 @@
+"""The page of profiles: what stands in it, for one model or many, and that nothing hostile is more than a text."""
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from vcrgen.analysis.document import Document, Lines, render
+from vcrgen.analysis.profile.records import Leaf, ModelProfile, Profiles, profile_of
+from vcrgen.analysis.profile.report import GAP_NOTE, LBS_NOTE, profile_document, ranks
+from vcrgen.stats.calibration import Bin, ReliabilityCurve
+
+HOSTILE = "<script>alert(1)</script>|`=1+1"
+
+
+def made(profiles: list[ModelProfile], **more: object) -> Document:
+    data = Profiles(source="made", profiles=profiles, calibrations={})
+    return profile_document(replace(data, **more), settings="made")  # type: ignore[arg-type]
+
+
+def a_profile(
+    model: str = "a", lang: str = "en", metric: str = "rae", view: str = "image", share: float = 0.8
+) -> ModelProfile:
+    leaves = {Leaf(f"l{n % 4}", "s", f"leaf {n}"): (share, 50) for n in range(12)}
+    return profile_of(model, lang, metric, leaves, view=view)
+
+
+def titles(document: Document) -> list[str]:
+    return [section.title for section in document.sections]
+
+
+def test_every_part_of_the_published_page(published: Profiles) -> None:
+    document = profile_document(published, settings="")
+    assert titles(document) == [
+        "Scores", "Levels", "Languages side by side", "RAE against LBS", "Gaps", "Leaves",
+        "Leaves on which models differ",
+        "Leaves on which languages differ",
+    ]  # fmt: skip
+    assert document.lead.startswith("6 models, 2 languages, 7,747 items on 106 leaves of 6 levels.")
+    levels, leaves = document.sections[1], document.sections[5]
+    assert len(levels.panels) == 6 + 4 and [len(table.rows) for table in levels.details] == [22 * 6]
+    assert [len(table.rows) for table in leaves.details] == [106, 106]
+    page = render(document, "html")
+    assert page.count('class="rd"') == 6 and page.count('class="st"') == 22 * 6 and page.count("<rect") > 2332
+    assert GAP_NOTE.replace('"', "&#34;") in page and LBS_NOTE.replace("'", "&#39;") in page
+
+
+def test_one_model_in_one_language_by_one_method() -> None:
+    document = made([a_profile()])
+    assert titles(document) == ["Scores", "Levels", "Leaves"]
+    table = document.sections[-1].details[0]
+    assert table.heads[-2:] == ["a en", "95 % interval"] and len(table.rows) == 12
+    assert LBS_NOTE not in render(document, "md")
+
+
+def test_a_blind_view_gives_a_gap_and_no_levels() -> None:
+    document = made([a_profile(), a_profile(view="blind", share=0.3)])
+    assert titles(document) == ["Scores", "Levels", "Gaps", "Leaves"]
+    scores, gaps = document.sections[0].tables[0].texts(), document.sections[2].tables[0].texts()
+    assert [row[2] for row in scores] == ["image", "blind"]
+    assert gaps[0][:5] == ["a", "en", "RAE", "image − blind", "+50.0"]
+    assert GAP_NOTE not in document.sections[2].text
+
+
+def test_three_languages_and_more_series_than_a_radar_draws() -> None:
+    profiles = [
+        a_profile(lang=lang, metric=metric) for lang in ("en", "ar", "es", "fr", "de") for metric in ("rae", "lbs")
+    ]
+    document = made(profiles)
+    page = render(document, "html")
+    assert 'class="s7"' in page and 'class="s8"' not in page
+    assert len(document.sections[2].panels) == 20 and "Gaps" in titles(document)
+
+
+def test_other_methods_stand_in_a_table_of_their_own() -> None:
+    document = made([a_profile(), a_profile(metric="lbs_pmi")])
+    table = document.sections[0].tables[1]
+    (row,) = table.texts()
+    assert row[:5] == ["a", "en", "image", "LBS less blind", "80.0"]
+
+
+def test_two_levels_have_no_radar_and_a_single_one_neither() -> None:
+    leaves = {Leaf("l", "s", "x"): (0.8, 50), Leaf("m", "s", "x"): (0.8, 50)}
+    document = made([profile_of("a", "en", "rae", leaves)])
+    assert all(isinstance(panel, Lines) for panel in document.sections[1].panels)
+    assert 'class="rd"' not in render(document, "html")
+
+
+def test_calibration_has_its_curve_and_its_bins() -> None:
+    of = ReliabilityCurve([Bin(0.8, 0.9, 40, 0.85, 0.6, 0.45, 0.73)], 0.25, 0.04, 0.85, 0.6, 0.5, 40)
+    document = made([a_profile(metric="lbs")], calibrations={("a", "en"): of})
+    section = document.sections[-1]
+    assert section.title == "Calibration of likelihoods"
+    assert section.tables[0].texts() == [["a", "en", "40", "85.0", "60.0", "25.0", "4.0", "0.500"]]
+    assert section.details[0].texts() == [["a", "en", "80 to 90", "40", "85.0", "60.0", "45.0 to 73.0"]]
+
+
+@pytest.mark.parametrize("form", ["html", "md", "csv", "latex", "json"])
+def test_names_are_texts_in_every_form(form: str) -> None:
+    leaves = {Leaf(HOSTILE, HOSTILE, f"{HOSTILE}{n}"): (n / 10, 20) for n in range(10)}
+    profiles = [profile_of(model, "en", "rae", leaves) for model in (HOSTILE, f"=cmd{HOSTILE}")]
+    text = render(made(profiles), form)
+    if form in ("html", "md"):
+        assert "<script>alert" not in text and "<Script>alert" not in text
+    if form == "csv":
+        assert not re.search(r"(^|,)\"?=", text, re.MULTILINE)
+    if form == "json":
+        json.loads(text)
+
+
+def test_a_hidden_set_is_marked() -> None:
+    assert made([a_profile()], hidden=True).private
+    assert "Private" in render(made([a_profile()], hidden=True), "html")
+
+
+def test_ranks_of_equals() -> None:
+    assert ranks([3.0, 1.0, 3.0, 2.0]) == [3.5, 1.0, 3.5, 2.0]
+
+
+def test_the_same_profiles_give_the_same_bytes(published: Profiles, tmp_path: Path) -> None:
+    one, other = (render(profile_document(published, settings=""), "html") for _ in range(2))
+    assert one == other

@@ -1,0 +1,43 @@
+"""Small question sets."""
+
+from collections.abc import Sequence
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+from PIL import Image
+
+from vcrgen.bloom.taxonomy import default_taxonomy
+from vcrgen.bloom.write import Aside, write_set
+
+PATHS = default_taxonomy().paths
+
+
+def png(colour: str = "red") -> bytes:
+    """A small picture."""
+    buffer = BytesIO()
+    Image.new("RGB", (64, 48), colour).save(buffer, "PNG")
+    return buffer.getvalue()
+
+
+def row(number: int, languages: Sequence[str] = ("en", "ar"), **changes: Any) -> dict[str, Any]:
+    """A row of a question set; the right option goes from A to D."""
+    texts = {"en": ("How many boats?", ["one boat", "two boats", "three boats", "four boats"])}
+    texts["ar"] = ("كم عدد القوارب؟", ["واحد", "اثنان", "ثلاثة", "أربعة"])
+    values: dict[str, Any] = {
+        "question_id": f"item-{number:03d}",
+        "image": {"bytes": png(("red", "green", "blue")[number // 4 % 3]), "path": None},
+        "path": PATHS[number % len(PATHS)],
+        "source": "test",
+        "answer": "ABCD"[number % 4],
+        "trap": "ABCD"[(number + 1) % 4],
+    }
+    for lang in languages:
+        values[f"question_{lang}"], values[f"options_{lang}"] = texts[lang]
+    return values | changes
+
+
+def made_set(out: Path, rows: Sequence[dict[str, Any]], languages: Sequence[str] = ("en", "ar")) -> Path:
+    """A finished question set of some rows."""
+    write_set(out, rows, languages=languages, taxonomy=default_taxonomy(), source="a test", config={}, aside=Aside())
+    return out

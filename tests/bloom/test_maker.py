@@ -1,0 +1,182 @@
+"""The built-in maker: every item has one true option, both languages say the same, and nobody can guess."""
+
+import re
+from collections import Counter, defaultdict
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from vcrgen.bloom.answering import true_options
+from vcrgen.bloom.maker import build_questions, make_items
+from vcrgen.bloom.taxonomy import default_taxonomy
+from vcrgen.bloom.templates import TEMPLATES
+from vcrgen.bloom.write import Aside
+from vcrgen.config import BloomOptions
+from vcrgen.samples import facts as scenes
+from vcrgen.samples.pairs import picture, scene_and_facts
+from vcrgen.tasks.bloom import read_items
+from vcrgen.tasks.opening import open_any
+
+ITEMS = 1_500
+
+
+@pytest.fixture(scope="module")
+def rows() -> list[dict[str, Any]]:
+    aside = Aside()
+    found = [row for _, few in make_items(BloomOptions(items=ITEMS, seed=5), aside) for row in few]
+    assert not aside.counts
+    return found
+
+
+def test_all_levels_have_leaves_of_the_taxonomy() -> None:
+    assert len(TEMPLATES) == 25 and set(TEMPLATES) <= set(default_taxonomy().paths)
+    levels = Counter(leaf.partition("/")[0] for leaf in TEMPLATES)
+    assert set(levels) == set(default_taxonomy().levels) and min(levels.values()) >= 2
+
+
+def test_every_leaf_gets_as_many_items(rows: list[dict[str, Any]]) -> None:
+    assert Counter(row["path"] for row in rows) == dict.fromkeys(TEMPLATES, ITEMS // len(TEMPLATES))
+
+
+def test_exactly_one_option_is_true_and_it_is_the_key(rows: list[dict[str, Any]]) -> None:
+    for row in rows:
+        _, facts = scene_and_facts(int(row["source"].removeprefix("samples ")))
+        assert true_options(facts, row["question_en"], row["options_en"]) == ["ABCD".index(row["answer"])], row
+        assert row["trap"] in set("ABCD") - {row["answer"]}
+
+
+def test_options_differ_and_both_languages_say_the_same(rows: list[dict[str, Any]]) -> None:
+    said: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    for row in rows:
+        for lang in ("en", "ar"):
+            assert len(set(row[f"options_{lang}"])) == 4, row
+        for english, arabic in zip(row["options_en"], row["options_ar"], strict=True):
+            said[row["path"]][english].add(arabic)
+            assert re.findall(r"\d+", english) == re.findall(r"\d+", arabic)
+        assert re.findall(r"\d+", row["question_en"]) == re.findall(r"\d+", row["question_ar"])
+        assert not re.search("[a-z]", row["question_ar"] + "".join(row["options_ar"]))
+    for leaf, texts in said.items():
+        assert all(len(arabic) == 1 for arabic in texts.values()), leaf
+        assert len({next(iter(arabic)) for arabic in texts.values()}) == len(texts), leaf
+
+
+def test_the_key_stands_at_every_letter_as_often(rows: list[dict[str, Any]]) -> None:
+    letters = Counter(row["answer"] for row in rows)
+    assert max(letters.values()) - min(letters.values()) <= len(TEMPLATES)
+    for leaf in TEMPLATES:
+        counts = Counter(row["answer"] for row in rows if row["path"] == leaf)
+        assert set(counts.values()) == {ITEMS // len(TEMPLATES) // 4}, leaf
+
+
+@pytest.mark.parametrize("lang", ["en", "ar"])
+@pytest.mark.parametrize("guess", ["longest", "shortest", "most like the others", "least like the others"])
+def test_the_form_of_options_gives_no_key_away(rows: list[dict[str, Any]], lang: str, guess: str) -> None:
+    def score(option: str, options: list[str]) -> float:
+        words = set(option.split())
+        like = sum(len(words & set(other.split())) for other in options)
+        return {"longest": len(option), "shortest": -len(option), "most like the others": like}.get(guess, -like)
+
+    right = 0.0
+    for row in rows:
+        options = row[f"options_{lang}"]
+        scores = [score(option, options) for option in options]
+        best = [letter for letter, each in zip("ABCD", scores, strict=True) if each == max(scores)]
+        right += (row["answer"] in best) / len(best)
+    assert right / len(rows) <= 0.30, (guess, right / len(rows))
+
+
+def test_what_is_often_right_elsewhere_gives_no_key_away(rows: list[dict[str, Any]]) -> None:
+    """The option is taken that was right most often, for its leaf, in the other half of the set."""
+    halves = rows[::2], rows[1::2]
+    right = 0
+    for known, asked in (halves, halves[::-1]):
+        shown, keys = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+        for row in known:
+            shown.update((row["path"], option) for option in row["options_en"])
+            keys[row["path"], row["options_en"]["ABCD".index(row["answer"])]] += 1
+        for row in asked:
+            places = [(row["path"], option) for option in row["options_en"]]
+            share = [(keys[place] + 1) / (shown[place] + 4) for place in places]
+            right += "ABCD"[share.index(max(share))] == row["answer"]
+    assert right / len(rows) <= 0.35, right / len(rows)
+
+
+def test_a_slip_of_the_maker_would_be_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The template calls the number of small fish the difference: no item of that leaf is kept."""
+    leaf = "analyze/contextual inference/comparative reasoning"
+    made = TEMPLATES[leaf][0]
+
+    def slip(facts: Any, rng: Any) -> Any:
+        draft = made(facts, rng)
+        return draft and type(draft)(draft.stem, (draft.options[1], draft.options[0], *draft.options[2:]))
+
+    monkeypatch.setattr("vcrgen.bloom.maker.TEMPLATES", {leaf: (slip, TEMPLATES[leaf][1])})
+    monkeypatch.setattr("vcrgen.bloom.maker.MOST_SCANNED", 200)
+    aside = Aside()
+    assert list(make_items(BloomOptions(items=1), aside)) == [] and aside.counts["not_one_true_option"] > 1
+
+
+@pytest.mark.parametrize(
+    ("facts", "stem", "options", "true"),
+    [
+        (
+            scenes.Bicycle(wall="red", frame="blue", door="pink", basket="empty"),
+            "What is the colour of the wall?",
+            ["blue", "red", "pink", "green"],
+            [1],
+        ),
+        (
+            scenes.Bicycle(wall="red", frame="blue", door="pink", basket="empty"),
+            "Which statement does the picture not bear out?",
+            ["Content of the basket: nothing", "Colour of the door: red", "Colour of the wall: red"],
+            [1],
+        ),
+        (
+            scenes.Castle(daytime="dusk", season="winter", towers=3, flag="red"),
+            "The picture is from the northern half of the Earth. What season is it in the southern half?",
+            ["summer", "winter", "autumn", "spring"],
+            [0],
+        ),
+        (
+            scenes.Chart(bars=(7, 12, 5, 9), tint="red", plant=False),
+            "Counted from the left, which number has the shortest bar?",
+            ["1", "2", "3", "4"],
+            [2],
+        ),
+        (
+            scenes.Football(
+                attackers="red", defenders="blue", attacker_count=4, defender_count=2, floodlit=True
+            ),
+            "The answers are: red, 4. Which questions about the picture have these answers?",
+            [
+                "What is the colour of the team at the goal, and the size of the team with the ball?",
+                "What is the colour of the team with the ball, and the size of the team with the ball?",
+            ],
+            [1],
+        ),
+    ],
+)  # fmt: skip
+def test_truth_is_told_from_the_text(facts: Any, stem: str, options: list[str], true: list[int]) -> None:
+    assert true_options(facts, stem, options) == true
+
+
+def test_a_question_of_no_known_form_is_refused() -> None:
+    with pytest.raises(ValueError, match="no form of a question"):
+        true_options(scenes.Chart(bars=(1, 2), tint="red", plant=False), "Who is there?", ["a"])
+
+
+def test_a_built_set_is_whole_and_the_same_again(tmp_path: Path) -> None:
+    first, second = (build_questions(BloomOptions(items=50), tmp_path / name) for name in "ab")
+    assert first == second and first.pairs == 50 and first.languages == ("en", "ar")
+    items = list(read_items(open_any(tmp_path / "a")))
+    assert len({item.picture for item in items}) < 50  # several items share one
+    same = [a.picture == b.picture for a, b in pairwise(items)]
+    assert any(same) and len({item.question_id for item in items}) == 50
+    assert build_questions(BloomOptions(items=50, seed=1), tmp_path / "c").digest != first.digest
+
+
+def test_the_picture_is_the_one_of_the_facts() -> None:
+    index, few = next(iter(make_items(BloomOptions(items=25), Aside())))
+    assert few and picture(index)[:2] in (b"\x89P", b"\xff\xd8")

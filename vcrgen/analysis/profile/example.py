@@ -1,0 +1,129 @@
+"""The published scores of BloomBench: its leaf scores as profiles, and what else the paper prints beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import vcrgen.published
+from vcrgen.analysis.document import Section
+from vcrgen.analysis.examples import published_rows
+from vcrgen.analysis.profile.read import read_profiles
+from vcrgen.analysis.profile.records import Profiles
+from vcrgen.analysis.wording import errata_table
+from vcrgen.report.table import Number, Percent, Table, TableCell
+
+LANGUAGES = {"English": "en", "Arabic": "ar"}
+MMMU_ITEMS = 1080
+ABOUT = (
+    "Scores of 106 leaves as BloomBench (arXiv 2606.05531, Appendix H) prints them, to two decimals; Gemma 4 has none "
+    "there, and GPT-4o mini no LBS."
+)
+Key = tuple[str, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class PrintedCheck:
+    """Printed figures beside the same worked out from other printed ones."""
+
+    name: str
+    within: float  # what rounding allows
+    differences: Mapping[Key, float]  # by model, language and method, or by those and a level in the name
+
+    @property
+    def failed(self) -> list[Key]:
+        """Those that rounding does not explain."""
+        return [key for key, value in self.differences.items() if value > self.within]
+
+
+def published_lines(name: str) -> list[dict[str, str]]:
+    """The lines of a CSV of ``vcrgen/published/benchmarks/`` by column."""
+    heads, *lines = published_rows(name)
+    return [dict(zip(heads, line, strict=True)) for line in lines]
+
+
+def example_profiles() -> Profiles:
+    """The published leaf scores, with the names of models as the paper prints them."""
+    folder = Path(vcrgen.published.__file__).parent / "benchmarks"
+    data = read_profiles([folder / f"bloom-leaves-{method}.csv" for method in ("rae", "lbs")])
+    names = {line["model"].lower().replace(" ", "-"): line["model"] for line in published_lines("bloom-overall")}
+    return replace(data, profiles=[replace(each, model=names[each.model]) for each in data.profiles])
+
+
+def checks(data: Profiles) -> list[PrintedCheck]:
+    """How far the printed figures are from those of the leaf scores, and Table 1's macro from that of Table 2."""
+    overall = {_key(line): line for line in published_lines("bloom-overall")}
+    printed: dict[Key, dict[str, float]] = {}
+    for line in published_lines("bloom-levels"):
+        printed.setdefault(_key(line), {})[line["level"].lower()] = float(line["accuracy"])
+    micro, levels = {}, {}
+    for each in data.profiles:
+        key = (each.model, each.lang, each.metric)
+        micro[key] = abs(each.micro.value - float(overall[key]["micro"]))
+        for level, share in each.levels.items():
+            levels[each.model, each.lang, f"{each.metric} {level}"] = abs(share.value - printed[key][level])
+    macro = {key: abs(sum(of.values()) / len(of) - float(overall[key]["macro"])) for key, of in printed.items()}
+    return [
+        PrintedCheck("Micro of Table 1, from leaf scores and counts", 0.001, micro),
+        PrintedCheck("Levels of Table 2, from leaf scores and counts", 0.0065, levels),
+        PrintedCheck("Macro of Table 1, from the levels of Table 2", 0.0005, macro),
+    ]
+
+
+def example_sections(data: Profiles) -> list[Section]:
+    """What the paper prints beside the leaf scores: checks, the Spanish part, what MMMU covers, the errata."""
+    rows: list[Sequence[TableCell]] = [
+        (
+            of.name, "; ".join(f"{model}, {lang}, {metric.upper()}" for model, lang, metric in of.failed) or "none",
+            len(of.differences), len(of.differences) - len(of.failed), Number(of.within, 4),
+            Number(max(of.differences.values()), 4),
+        )
+        for of in checks(data)
+    ]  # fmt: skip
+    heads = ("Printed figures", "Not within", "Compared", "Within", "of", "Largest difference")
+    return [
+        Section(
+            title="What the paper prints, worked out again",
+            text=["Shares from 0 to 1. What is not within rounding is in the list of errata below."],
+            tables=[Table(title="Printed and worked out", heads=heads, labels=2, rows=rows)],
+        ),
+        Section(
+            title="Spanish, and MMMU",
+            text=[
+                "Of the Spanish part (Table 10) the numbers of right items are worked out from the printed shares of "
+                "908 items; macro is the mean over names of leaves there. For MMMU (Table 11) a model filed 1,080 "
+                "items under the leaves; 94 fit none.",
+            ],
+            tables=[_spanish(), _coverage()],
+        ),
+        Section(title="Errata", tables=[errata_table(published_rows("bloom-errata"))]),
+    ]
+
+
+def _key(line: Mapping[str, str]) -> Key:
+    return line["model"], LANGUAGES[line["language"]], line["method"].lower()
+
+
+def _spanish() -> Table:
+    rows: list[Sequence[TableCell]] = []
+    for line in published_lines("bloom-spanish"):
+        items = int(line["items"])
+        cells: list[TableCell] = [line["model"], line["language"], items]
+        for method in ("rae", "lbs"):
+            right = int(line[f"{method}_right"])
+            cells += [right, Percent(right / items), Percent(float(line[f"{method}_macro"]) / 100)]
+        rows.append(cells)
+    of_methods = (f"{method}{what}" for method in ("RAE", "LBS") for what in (", right", ", micro", ", macro"))
+    heads = ("Model", "Language", "Items", *of_methods)
+    return Table(title="The Spanish part, in percent", heads=heads, labels=2, rows=rows)
+
+
+def _coverage() -> Table:
+    rows: list[Sequence[TableCell]] = []
+    for line in published_lines("bloom-mmmu"):
+        covered, total, items = (int(line[name]) for name in ("covered_leaves", "total_leaves", "samples"))
+        shares = (Percent(covered / total, 1), items, Percent(items / MMMU_ITEMS, 1))
+        rows.append((line["level"], covered, total, *shares))
+    heads = ("Level", "Leaves covered", "of", "%", "Items", "% of all")
+    return Table(title="Leaves that MMMU covers, in percent", heads=heads, labels=1, rows=rows)

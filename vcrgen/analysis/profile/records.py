@@ -1,0 +1,171 @@
+"""What one model did on every part of a question set, and how a profile is made of scores of leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from vcrgen.stats.intervals import difference_interval, mean_interval
+from vcrgen.stats.paired import paired
+
+if TYPE_CHECKING:
+    from vcrgen.stats.arrays import Floats
+    from vcrgen.stats.bootstrap import Resampled
+    from vcrgen.stats.calibration import ReliabilityCurve
+
+CHANCE = 0.25  # what guessing gives: one option of four is right
+LEVELS = ("remember", "understand", "apply", "analyze", "evaluate", "create")  # Bloom's, as revised in 2001
+METHODS = {
+    "rae": "RAE", "lbs": "LBS", "circular": "RAE, all rotations", "letter": "First letter",
+    "lbs_sum": "LBS, sum", "lbs_byte": "LBS a byte", "lbs_char": "LBS a character", "lbs_pmi": "LBS less blind",
+}  # fmt: skip
+
+
+class Leaf(NamedTuple):
+    """A leaf of the tree. Names alone may stand for several leaves: "texture" is one in three levels."""
+
+    level: str
+    subcategory: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class PartScore:
+    """A share of right answers with its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+    items: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelProfile:
+    """What one model did in one language, with or without the picture, by one method."""
+
+    model: str
+    lang: str
+    view: str  # "image" or "blind"
+    metric: str  # a key of METHODS
+    micro: PartScore  # over all items
+    macro: PartScore | None  # the mean of the levels
+    macro_leaf: PartScore | None  # the mean of the leaves
+    levels: Mapping[str, PartScore]
+    leaves: Mapping[Leaf, PartScore]
+    resampled: Resampled | None = None  # of all items, where the scores of single items are known
+
+    @property
+    def key(self) -> tuple[str, str, str, str]:
+        """What no two profiles of one page have in common."""
+        return self.model, self.lang, self.view, self.metric
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profiles:
+    """Everything that a page of profiles is made of."""
+
+    source: str  # the files, or the example
+    profiles: Sequence[ModelProfile]
+    calibrations: Mapping[tuple[str, str], ReliabilityCurve]  # by model and language
+    notes: Sequence[str] = ()  # sentences that a reader of the figures should know
+    hidden: bool = False
+
+    def of(self, model: str, lang: str, metric: str, view: str = "image") -> ModelProfile | None:
+        """The profile of a key; None where there is none, which is a gap and not a 0."""
+        return next((each for each in self.profiles if each.key == (model, lang, view, metric)), None)
+
+    @property
+    def models(self) -> list[str]:
+        """Models in the order in which they were read."""
+        return list(dict.fromkeys(each.model for each in self.profiles))
+
+    @property
+    def langs(self) -> list[str]:
+        """Languages in the order in which they were read."""
+        return list(dict.fromkeys(each.lang for each in self.profiles))
+
+    @property
+    def levels(self) -> list[str]:
+        """Levels, those of Bloom's in their order and others as they were read."""
+        found = list(dict.fromkeys(level for each in self.profiles for level in each.levels))
+        return sorted(found, key=lambda level: LEVELS.index(level) if level in LEVELS else len(LEVELS))
+
+    @property
+    def leaves(self) -> list[Leaf]:
+        """Leaves in the order of their levels, those of a subcategory together."""
+        found = dict.fromkeys(leaf for each in self.profiles for leaf in each.leaves)
+        order = {level: number for number, level in enumerate(self.levels)}
+        parts = {part: number for number, part in enumerate(dict.fromkeys(leaf[:2] for leaf in found))}
+        return sorted(found, key=lambda leaf: (order[leaf.level], parts[leaf[:2]]))
+
+
+class ProfileGap(NamedTuple):
+    """The difference of two profiles: the first minus the second."""
+
+    first: ModelProfile
+    second: ModelProfile
+    value: float
+    low: float  # lower end of the 95 % interval
+    high: float
+    paired: bool  # on the same pictures; else as if they were of different ones
+
+
+def gap(first: ModelProfile, second: ModelProfile) -> ProfileGap:
+    """The difference over all items, paired by picture where the scores of items are known."""
+    a, b = first.resampled, second.resampled
+    if a is not None and b is not None and a.groups == b.groups:
+        found = paired(a, b)
+        return ProfileGap(first, second, found.value, found.low, found.high, True)
+    low, high = difference_interval(first.micro, second.micro)
+    return ProfileGap(first, second, first.micro.value - second.micro.value, low, high, False)
+
+
+def profile_of(
+    model: str, lang: str, metric: str, scores: Mapping[Leaf, tuple[float, int]], *, view: str = "image"
+) -> ModelProfile:
+    """A profile of the scores of leaves, each a share from 0 to 1 with the number of items it is of.
+
+    Example: leaves of 30 and 10 items with the shares 0.5 and 0.9 in one level have the micro score 0.6, and both macro
+    scores are of the level (0.6) and of the leaves (0.7). Intervals take items as independent.
+    """
+    shares = np.array([share for share, _ in scores.values()])
+    items = np.array([count for _, count in scores.values()])
+    variances = shares * (1 - shares) / items
+    parts: dict[str, list[int]] = {}
+    for number, leaf in enumerate(scores):
+        parts.setdefault(leaf.level, []).append(number)
+    total = int(items.sum())
+
+    def pooled(rows: Sequence[int]) -> tuple[float, float, int]:
+        """The share of some leaves' items that are right, its variance, and how many items there are."""
+        weights = items[rows] / items[rows].sum()
+        return float(weights @ shares[rows]), float(weights**2 @ variances[rows]), int(items[rows].sum())
+
+    levels = [pooled(rows) for rows in parts.values()]
+    overall = [
+        pooled(range(len(items))),
+        (float(np.mean([share for share, *_ in levels])), sum(v for _, v, _ in levels) / len(levels) ** 2, total),
+        (float(shares.mean()), float(variances.sum()) / len(shares) ** 2, total),
+    ]
+    single = list(zip(shares.tolist(), variances.tolist(), items.tolist(), strict=True))
+    found = _shares([*overall, *levels, *single])
+    by_leaf = dict(zip(scores, found[len(overall) + len(levels) :], strict=True))
+    by_level = dict(zip(parts, found[len(overall) :], strict=False))
+    micro, macro, macro_leaf = found[: len(overall)]
+    return ModelProfile(
+        model=model, lang=lang, view=view, metric=metric, micro=micro, macro=macro, macro_leaf=macro_leaf,
+        levels=by_level, leaves=by_leaf,
+    )  # fmt: skip
+
+
+def _shares(figures: Sequence[tuple[float, float, int]]) -> list[PartScore]:
+    """Shares with their intervals, of triples of a share, its variance and the number of items."""
+    means: Floats = np.array([share for share, *_ in figures])
+    sd: Floats = np.sqrt([variance for _, variance, _ in figures])
+    counts = np.array([items for *_, items in figures])
+    low, high = mean_interval(means, sd, counts)
+    columns = zip(means.tolist(), low.tolist(), high.tolist(), counts.tolist(), strict=True)
+    return [PartScore(*column) for column in columns]

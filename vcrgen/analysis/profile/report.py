@@ -1,0 +1,440 @@
+"""The page of profiles: levels, languages, methods, gaps, leaves and their differences, calibration."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from vcrgen.analysis.document import Document, Drawing, Lines, Section
+from vcrgen.analysis.profile.differences import NAMED, LeafDifference, Pair, leaf_differences, pairs_by
+from vcrgen.analysis.profile.records import CHANCE, METHODS, ModelProfile, PartScore, ProfileGap, Profiles, gap
+from vcrgen.report.charts import RADAR_AXES, curve, difference_bar, dumbbell, interval_bar, radar, reach, strip
+from vcrgen.report.table import DASH, MINUS, Interval, Number, Percent, PValue, Table, TableCell, percent
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+    from vcrgen.stats.calibration import ReliabilityCurve
+
+SHOWN = ("rae", "lbs")  # methods of the levels and leaves
+AXIS = ("0", "50", "100 %")
+MOST_SERIES = 8  # of a radar
+MOST_LISTED = 400  # differences of leaves
+FEW_COLUMNS = 4  # up to which the scores of leaves have their intervals beside them
+FEWEST_MODELS = 4  # of which a rank correlation is told
+LBS_NOTE = (
+    "LBS is the mean log-probability of the tokens of an option, and the likeliest option is the answer. The published "
+    "code of BloomBench scores other tokens: the option stands at the end of the user's turn there, so that its first "
+    "tokens are left out and those of the chat template are counted. So published LBS and LBS of vcrgen are two "
+    "things. A mean over tokens may be higher or lower where words have more tokens: languages are not ranked by LBS."
+)
+GAP_NOTE = (
+    "For RAE a model sees the options, for LBS it does not. So their gap mixes how sure a model is with a different "
+    'task, and a question such as "which of these" has no meaning for LBS.'
+)
+NOT_SHOWN = (
+    "That a model thinks as the name of a level says: levels are a way to sort questions, and no order of difficulty.",
+    "How good a model is beyond these questions: an interval is about other questions of the same kind.",
+    "That leaves which are not listed as different are alike: a leaf of 75 items is known to about 8 points.",
+)
+
+
+def profile_document(data: Profiles, *, settings: str, more: Sequence[Section] = (), about: str = "") -> Document:
+    """The page of some profiles.
+
+    Args:
+        data: What was read.
+        settings: A line that says how the page was made.
+        more: Sections that stand at the end.
+        about: What is shown, where it ships with the package.
+    """
+    sections = [_scores(data), _levels(data), _languages(data), _methods(data), _gaps(data), _leaves(data)]
+    for what, title in (("model", "Leaves on which models differ"), ("lang", "Leaves on which languages differ")):
+        sections.append(_differences(title, pairs_by(_shown(data), what), what))
+    sections.append(_calibration(data))
+    items = max(each.micro.items for each in data.profiles)
+    return Document(
+        title="Profiles of a question set",
+        lead=f"{_count(data.models, 'model')}, {_count(data.langs, 'language')}, {items:,} items on "
+        f"{_count(data.leaves, 'leaf', 'leaves')} of {_count(data.levels, 'level')}. {about or f'From {data.source}.'}",
+        sections=[section for section in (*sections, *more) if section is not None],
+        not_shown=NOT_SHOWN,
+        warnings=data.notes,
+        settings=settings,
+        private=data.hidden,
+    )
+
+
+def _count(things: Sequence[object], one: str, many: str = "") -> str:
+    return f"{len(things)} {one if len(things) == 1 else many or one + 's'}"
+
+
+def _shown(data: Profiles) -> list[ModelProfile]:
+    """The profiles with the picture, by the methods of levels and leaves."""
+    return [each for each in data.profiles if each.view == "image" and each.metric in SHOWN]
+
+
+def _metrics(data: Profiles) -> list[str]:
+    return [metric for metric in SHOWN if any(each.metric == metric for each in _shown(data))]
+
+
+def _share(of: PartScore | None, decimals: int = 1) -> Percent:
+    return Percent(None if of is None else of.value, decimals)
+
+
+def _interval(of: PartScore | None) -> Interval | None:
+    return None if of is None else Interval(of.low, of.high, 1)
+
+
+def _row(of: ModelProfile) -> tuple[str, str, str]:
+    return of.model, of.lang, METHODS[of.metric]
+
+
+def _scores(data: Profiles) -> Section:
+    """One row a model, language and view; a method that was not asked is a gap."""
+    metrics = _metrics(data)
+    views = list(dict.fromkeys(each.view for each in data.profiles))
+    rows: list[Sequence[TableCell]] = []
+    keys = dict.fromkeys((each.model, each.lang, each.view) for each in data.profiles)
+    for model, lang, view in keys:
+        found = [data.of(model, lang, metric, view) for metric in metrics]
+        if not any(found):
+            continue
+        cells: list[TableCell] = [model, lang, *([view] if len(views) > 1 else [])]
+        cells.append(max(each.micro.items for each in found if each))
+        for each in found:
+            overall = (None, None, None) if each is None else (each.micro, each.macro, each.macro_leaf)
+            cells += [_share(overall[0]), _interval(overall[0]), _share(overall[1]), _share(overall[2])]
+        rows.append(cells)
+    labels = ["Model", "Language", *(["View"] if len(views) > 1 else [])]
+    heads = [*labels, "Items"]
+    for metric in metrics:
+        name = METHODS[metric]
+        heads += [f"{name}, micro", "95 % interval", f"{name}, macro", f"{name}, macro of leaves"]
+    breaks = [len(labels) + 1 + 4 * number for number in range(1, len(metrics))]
+    text = [
+        "Micro is the share of all items that are right, macro the mean of the levels, macro of leaves the mean of the "
+        f"leaves, all in percent. Guessing gives {100 * CHANCE:g}."
+    ]
+    others = [each for each in data.profiles if each.metric not in SHOWN]
+    tables = [Table(title="Scores, in percent", heads=heads, labels=len(labels), rows=rows, breaks=breaks)]
+    if others:
+        more: list[Sequence[TableCell]] = [
+            (each.model, each.lang, each.view, METHODS[each.metric], _share(each.micro), _interval(each.micro))
+            for each in others
+        ]
+        more_heads = ("Model", "Language", "View", "Method", "Micro", "95 % interval")
+        tables.append(Table(title="By other methods, in percent", heads=more_heads, labels=4, rows=more))
+    return Section(title="Scores", text=[*text, *([LBS_NOTE] if "lbs" in metrics else [])], tables=tables)
+
+
+def _levels(data: Profiles) -> Section:
+    levels, shown = data.levels, _shown(data)
+    panels: list[Drawing | Lines] = []
+    if len(levels) in RADAR_AXES:
+        panels += [_radar(data, model) for model in data.models if any(each.model == model for each in shown)]
+    for metric in _metrics(data):
+        for lang in data.langs:
+            panels.append(_bars(f"{METHODS[metric]}, {lang}", levels, [
+                each for each in shown if (each.metric, each.lang) == (metric, lang)
+            ]))  # fmt: skip
+    rows: list[Sequence[TableCell]] = [
+        (*_row(each), *(_share(each.levels.get(level)) for level in levels)) for each in shown
+    ]
+    heads = ("Model", "Language", "Method", *(level.capitalize() for level in levels))
+    long: list[Sequence[TableCell]] = [
+        (*_row(each), level, of.items, _share(of), _interval(of)) for each in shown for level, of in each.levels.items()
+    ]
+    long_heads = ("Model", "Language", "Method", "Level", "Items", "Score", "95 % interval")
+    return Section(
+        title="Levels",
+        text=[
+            "On a radar the middle is 0, the outer circle 100 % and the broken circle what guessing gives. A bar ends "
+            "at the share; the block around its end is the 95 % interval."
+        ],
+        panels=panels,
+        tables=[
+            Table(
+                title="Levels, in percent", heads=heads, labels=3, rows=rows, middle=CHANCE,
+                shaded=range(3, len(heads)),
+            )
+        ],
+        details=[Table(title="Levels with their intervals, in percent", heads=long_heads, labels=4, rows=long)],
+    )  # fmt: skip
+
+
+def _radar(data: Profiles, model: str) -> Drawing:
+    series, told = [], []
+    for each in [each for each in _shown(data) if each.model == model][:MOST_SERIES]:
+        name = f"{METHODS[each.metric]}, {each.lang}"
+        shares = [each.levels.get(level) for level in data.levels]
+        series.append((name, [of.value if of else None for of in shares]))
+        told.append(f"{name}: " + ", ".join(f"{level} {percent(of.value, 0)} %" for level, of in each.levels.items()))
+    axes = [level.capitalize() for level in data.levels]
+    return Drawing(title=model, svg=radar(axes, series, ring=CHANCE, text=f"{model}. {'; '.join(told)}"))
+
+
+def _bars(title: str, levels: Sequence[str], profiles: Sequence[ModelProfile]) -> Lines:
+    groups = []
+    for level in levels:
+        found = [(each.model, each.levels[level]) for each in profiles if level in each.levels]
+        lines = [(name, interval_bar(of.value, of.low, of.high), percent(of.value, 1)) for name, of in found]
+        groups.append((level.capitalize(), lines))
+    return Lines(title=title, axis=AXIS, groups=groups)
+
+
+def _compared(title: str, pairs: Sequence[Pair], levels: Sequence[str], note: str) -> Lines:
+    """The levels of both profiles of each pair, one above the other on one axis."""
+    groups = []
+    for first, second in pairs:
+        lines = []
+        for level in levels:
+            one, other = first.levels.get(level), second.levels.get(level)
+            if one and other:
+                figure = f"{percent(one.value, 1)} | {percent(other.value, 1)}"
+                lines.append((level.capitalize(), dumbbell(one.value, other.value), figure))
+        groups.append((first.model, lines))
+    return Lines(title=title, axis=AXIS, groups=groups, note=note)
+
+
+def _languages(data: Profiles) -> Section | None:
+    pairs = pairs_by(_shown(data), "lang")
+    if not pairs:
+        return None
+    panels = []
+    for metric, one, other in dict.fromkeys((a.metric, a.lang, b.lang) for a, b in pairs):
+        found = [pair for pair in pairs if (pair[0].metric, pair[0].lang, pair[1].lang) == (metric, one, other)]
+        title = f"{METHODS[metric]}: {one} and {other}"
+        panels.append(_compared(title, found, data.levels, f"A disc stands for {one}, a ring for {other}."))
+    return Section(title="Languages side by side", panels=panels)
+
+
+def _methods(data: Profiles) -> Section | None:
+    pairs = pairs_by(_shown(data), "metric")
+    if not pairs:
+        return None
+    panels = [
+        _compared(
+            f"RAE and LBS, {lang}", [pair for pair in pairs if pair[0].lang == lang], data.levels,
+            "A disc stands for RAE, a ring for LBS.",
+        )
+        for lang in dict.fromkeys(a.lang for a, _ in pairs)
+    ]  # fmt: skip
+    rows: list[Sequence[TableCell]] = []
+    for rae, lbs in pairs:
+        both = [leaf for leaf in rae.leaves if leaf in lbs.leaves]
+        r = correlation([rae.leaves[leaf].value for leaf in both], [lbs.leaves[leaf].value for leaf in both])
+        below = [sum(of.high < CHANCE for of in each.leaves.values()) for each in (rae, lbs)]
+        rows.append((rae.model, rae.lang, len(both), Number(r), *below))
+    heads = ("Model", "Language", "Leaves", "r over leaves", "RAE below chance", "LBS below chance")
+    text = [
+        GAP_NOTE,
+        "A leaf is below chance where its whole interval is: a model that is worse than guessing is asked or read "
+        "wrongly.",
+        *_rank_correlations(pairs),
+    ]
+    table = Table(title="How alike the two methods are", heads=heads, labels=2, rows=rows)
+    return Section(title="RAE against LBS", text=text, panels=panels, tables=[table])
+
+
+def _rank_correlations(pairs: Sequence[Pair]) -> Iterator[str]:
+    """Of each language whether both methods rank the models alike."""
+    for lang in dict.fromkeys(a.lang for a, _ in pairs):
+        found = [(a.micro.value, b.micro.value) for a, b in pairs if a.lang == lang]
+        if len(found) >= FEWEST_MODELS:
+            rho = correlation(*(ranks([pair[place] for pair in found]) for place in (0, 1)))
+            if rho is not None:
+                value = str(Number(rho))
+                yield f"The rank correlation of RAE and LBS over {len(found)} models is {value} ({lang})."
+
+
+def ranks(values: Sequence[float]) -> list[float]:
+    """Ranks from 1; what is equal has the mean of the ranks that it takes."""
+    return [sum(other < each for other in values) + (values.count(each) + 1) / 2 for each in values]
+
+
+def correlation(one: Sequence[float], other: Sequence[float]) -> float | None:
+    """Pearson's correlation; None where there are fewer than three pairs, or one side does not vary."""
+    if len(one) < 3 or min(np.std(one), np.std(other)) < 1e-12:
+        return None
+    return float(np.corrcoef(one, other)[0, 1])
+
+
+def _gaps(data: Profiles) -> Section | None:
+    shown = _shown(data)
+    blind = [each for each in data.profiles if each.metric in SHOWN]
+    kinds: list[tuple[str, list[ProfileGap], Callable[[ProfileGap], str]]] = [
+        ("Languages", [gap(*pair) for pair in pairs_by(shown, "lang")],
+         lambda of: f"{METHODS[of.first.metric]}, {of.first.lang} {MINUS} {of.second.lang}"),
+        ("Image and blind", [gap(*pair) for pair in pairs_by(blind, "view")],
+         lambda of: f"{METHODS[of.first.metric]}, {of.first.lang}"),
+        ("RAE and LBS", [gap(*pair) for pair in pairs_by(shown, "metric")], lambda of: of.first.lang),
+    ]  # fmt: skip
+    panels, rows = [], []
+    for title, gaps, name in kinds:
+        if not gaps:
+            continue
+        widest = reach(end for of in gaps for end in (of.low, of.high))
+        groups = [
+            (model, [
+                (name(of), difference_bar(of.value, of.low, of.high, reach=widest), percent(of.value, 1, sign=True))
+                for of in gaps if of.first.model == model
+            ])
+            for model in dict.fromkeys(of.first.model for of in gaps)
+        ]  # fmt: skip
+        axis = (f"{MINUS}{100 * widest:g}", "0", f"+{100 * widest:g}")
+        panels.append(Lines(title=f"{title}, points", axis=axis, groups=groups))
+        for of in gaps:
+            a, b = of.first, of.second
+            differ = [x if x == y else f"{x} {MINUS} {y}" for x, y in zip(_row(a), _row(b), strict=True)]
+            view = a.view if a.view == b.view else f"{a.view} {MINUS} {b.view}"
+            cells = (Percent(of.value, 1, sign=True), Interval(of.low, of.high, 1, sign=True))
+            rows.append((*differ, view, *cells, "pictures" if of.paired else "none"))
+    if not rows:
+        return None
+    heads = ("Model", "Language", "Method", "View", "Gap", "95 % interval", "Paired by")
+    text = ["Differences of the micro scores, in points."]
+    if any(row[-1] == "none" for row in rows):
+        text.append(
+            "A gap that is not paired is between two shares as if they were of different items; of the same items, its "
+            "interval is wider than it should be."
+        )
+    text += [GAP_NOTE] if any(title == "RAE and LBS" and gaps for title, gaps, _ in kinds) else []
+    table = Table(title="Gaps, in points", heads=heads, labels=4, rows=rows)
+    return Section(title="Gaps", text=text, panels=panels, tables=[table])
+
+
+def _leaves(data: Profiles) -> Section:
+    panels, details = [], []
+    for metric in _metrics(data):
+        profiles = [each for each in _shown(data) if each.metric == metric]
+        for lang in dict.fromkeys(each.lang for each in profiles):
+            of_lang = [each for each in profiles if each.lang == lang]
+            groups = [(level.capitalize(), [_strip(data, each, level) for each in of_lang]) for level in data.levels]
+            panels.append(Lines(title=f"{METHODS[metric]}, {lang}", axis=(), groups=groups))
+        details.append(_leaf_table(data, metric, profiles))
+    text = [
+        "A field is a leaf, in the order of the tables below: the same leaf of all models is in one column. The "
+        "stronger its colour, the further the share is from chance, above it in blue and below it in brown. An empty "
+        "field was not asked."
+    ]
+    return Section(title="Leaves", text=text, panels=panels, details=details)
+
+
+def _strip(data: Profiles, profile: ModelProfile, level: str) -> tuple[str, Markup, str]:
+    """The leaves of a level, with the lowest and the highest share."""
+    leaves = [leaf for leaf in data.leaves if leaf.level == level]
+    found = {leaf: profile.leaves[leaf].value for leaf in leaves if leaf in profile.leaves}
+    fields = [
+        (f"{leaf.name}: {percent(found.get(leaf), 0)}{' %' if leaf in found else ''}", found.get(leaf))
+        for leaf in leaves
+    ]
+    if not found:
+        return profile.model, strip(fields, middle=CHANCE, text="no leaf was asked"), DASH
+    low, high = (pick(found.items(), key=lambda item: item[1]) for pick in (min, max))
+    ends = [f"{percent(share, 0)} % ({leaf.name})" for leaf, share in (low, high)]
+    text = f"{len(found)} leaves, from {ends[0]} to {ends[1]}"
+    return profile.model, strip(fields, middle=CHANCE, text=text), f"{percent(low[1], 0)} to {percent(high[1], 0)}"
+
+
+def _leaf_table(data: Profiles, metric: str, profiles: Sequence[ModelProfile]) -> Table:
+    few = len(profiles) <= FEW_COLUMNS
+    rows: list[Sequence[TableCell]] = []
+    for leaf in data.leaves:
+        found = [each.leaves.get(leaf) for each in profiles]
+        items = max((of.items for of in found if of), default=0)
+        cells = [cell for of in found for cell in ((_share(of, 0), _interval(of)) if few else (_share(of, 0),))]
+        rows.append((leaf.name, leaf.subcategory, leaf.level, items, *cells))
+    heads = ["Leaf", "Subcategory", "Level", "Items"]
+    for each in profiles:
+        heads += [f"{each.model} {each.lang}", *(["95 % interval"] if few else [])]
+    shaded = range(4, len(heads), 2 if few else 1)
+    return Table(
+        title=f"Leaves by {METHODS[metric]}, in percent", heads=heads, labels=3, rows=rows, shaded=shaded, middle=CHANCE
+    )
+
+
+def _differences(title: str, pairs: Sequence[Pair], what: str) -> Section | None:
+    """How many leaves differ in each pair, which are of two models or of two languages, and which leaves these are."""
+    found = leaf_differences(pairs)
+    if not found:
+        return None
+    named = sorted((of for of in found if of.adjusted < NAMED), key=lambda of: (of.adjusted, -abs(of.value)))
+    counts: dict[tuple[str, ...], list[int]] = {}
+    for of in found:
+        counted = counts.setdefault(_names(of, what), [0, 0, 0])
+        counted[0] += 1
+        if of.adjusted < NAMED:
+            counted[1 if of.value > 0 else 2] += 1
+    heads = ("A", "B", "Language" if what == "model" else "Model", "Method")
+    rows: list[Sequence[TableCell]] = [(*names, *counted) for names, counted in counts.items()]
+    table = Table(title="How many leaves differ", heads=(*heads, "Leaves", "A better", "B better"), labels=4, rows=rows)
+    text = [
+        f"Of {len(found):,} differences, {len(named):,} have a p-value below {NAMED} after it is adjusted for their "
+        "number (Benjamini-Hochberg): of these, at most one in twenty is expected to be none. A leaf that is not "
+        "counted as better is not shown to be alike."
+    ]
+    if len(named) > MOST_LISTED:
+        text.append(f"The {MOST_LISTED} with the lowest p-values are listed.")
+    listed_heads = (*heads, "Leaf", "Subcategory", "Level", f"A {MINUS} B", "95 % interval", "p", "p (BH)")
+    listed = [_difference_row(of, what) for of in named[:MOST_LISTED]]
+    long = Table(title=f"{title}, in points", heads=listed_heads, labels=7, rows=listed)
+    return Section(title=title, text=text, tables=[table], details=[long] if listed else [])
+
+
+def _names(of: LeafDifference, what: str) -> tuple[str, ...]:
+    """Both sides of a difference, what they have in common, and the method."""
+    a, b = of.first, of.second
+    names = (a.model, b.model, a.lang) if what == "model" else (a.lang, b.lang, a.model)
+    return *names, METHODS[a.metric]
+
+
+def _difference_row(of: LeafDifference, what: str) -> Sequence[TableCell]:
+    figures = (Percent(of.value, 1, sign=True), Interval(of.low, of.high, 1, sign=True))
+    leaf = (of.leaf.name, of.leaf.subcategory, of.leaf.level)
+    return (*_names(of, what), *leaf, *figures, PValue(of.p), PValue(of.adjusted))
+
+
+def _calibration(data: Profiles) -> Section | None:
+    if not data.calibrations:
+        return None
+    panels, rows, bins = [], [], []
+    for (model, lang), of in data.calibrations.items():
+        panels.append(_reliability_curve(f"{model}, {lang}", of))
+        rows.append(
+            (model, lang, of.items, Percent(of.confidence, 1), Percent(of.right, 1), Percent(of.error, 1),
+             Percent(of.by_chance, 1), Number(of.brier, 3))
+        )  # fmt: skip
+        bins += [
+            (model, lang, f"{100 * each.start:g} to {100 * each.end:g}", each.items, Percent(each.confidence, 1),
+             Percent(each.right, 1), Interval(each.low, each.high, 1))
+            for each in of.bins
+        ]  # fmt: skip
+    heads = ("Model", "Language", "Items", "Sure", "Right", "ECE", "ECE by chance", "Brier score")
+    bin_heads = ("Model", "Language", "Sure, %", "Items", "Sure, mean", "Right", "95 % interval")
+    return Section(
+        title="Calibration of likelihoods",
+        text=[
+            "How sure a model is of the option that it chose by LBS is the softmax of the mean log-probabilities a "
+            "token of the four options. ECE is the mean distance, over ten bins, between how sure it is and how often "
+            "it is right, in points; a model that is as often right as it is sure would have the ECE by chance. The "
+            "Brier score is over all four options: 0 is best, 0.75 is what four equal probabilities give.",
+            "Likelihoods of whole texts were not made to be probabilities of being right, so this compares models "
+            "rather than judges them.",
+        ],
+        panels=panels,
+        tables=[Table(title="Calibration, in percent", heads=heads, labels=2, rows=rows)],
+        details=[Table(title="Bins of the curves, in percent", heads=bin_heads, labels=3, rows=bins)],
+    )
+
+
+def _reliability_curve(title: str, of: ReliabilityCurve) -> Drawing:
+    points = [(each.confidence, each.right) for each in of.bins]
+    ticks = ((0.0, "0"), (0.5, "50 % sure"), (1.0, "100"))
+    drawn = curve(points, ticks, other=((0.0, 0.0), (1.0, 1.0)), marks=(each.confidence for each in of.bins))
+    note = (
+        "Height: how many are right, from 0 to 100 %. The broken line is where as many are right as the model is sure."
+    )
+    return Drawing(title=title, svg=drawn, note=note)

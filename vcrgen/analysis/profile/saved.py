@@ -1,0 +1,94 @@
+"""Profiles of saved scores: files that ``vcrgen score`` wrote of a question set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from vcrgen.analysis.profile.records import METHODS, Leaf, ModelProfile, PartScore
+from vcrgen.errors import AnalysisError
+from vcrgen.scorer.results import CellResult, Estimate, RunResult, require_one_signature, with_own_titles
+from vcrgen.scorer.saved import load_means, load_saved
+from vcrgen.scorer.statistics import MACRO
+from vcrgen.stats.calibration import calibration
+
+if TYPE_CHECKING:
+    from vcrgen.stats.calibration import ReliabilityCurve
+
+
+def load_runs(files: Sequence[Path], *, private: bool) -> tuple[list[RunResult], bool]:
+    """The results in files of saved scores, each with a title of its own, and whether one is of a hidden set.
+
+    Args:
+        files: What ``vcrgen score`` wrote, all in the same way.
+        private: Whether scores of a hidden set may be read; they come without the scores of single items.
+
+    Raises:
+        AnalysisError: Scores of a hidden set are not asked for, or they are not of a question set.
+        ScoreError: A file holds no scores, was changed, or was made in another way than the first.
+    """
+    runs, hidden = [], False
+    for file in files:
+        saved = load_means(file)
+        if saved.hidden and not private:
+            raise AnalysisError(
+                f"{file} is of a hidden set, whose exact scores are not for publication; mark the page with --private."
+            )
+        if not any(group.by == "leaf" for cell in saved.cells for group in cell.groups):
+            raise AnalysisError(f"{file} has no scores of leaves; a profile is of a question set by levels.")
+        hidden |= saved.hidden
+        runs.append(
+            RunResult(
+                name=file.name, model=saved.model, format="", lang=saved.language, signature=saved.signature,
+                task=saved.task, cells=tuple(saved.cells), differences=(), problems={}, notes=(),
+            )
+            if saved.hidden else load_saved(file)
+        )  # fmt: skip
+    require_one_signature(runs)
+    return with_own_titles(runs), hidden
+
+
+def profiles_of_run(run: RunResult) -> Iterator[ModelProfile]:
+    """A profile for each language, view and method of a result."""
+    for cell in run.cells:
+        resampled = run.resamples.get((cell.variant, cell.view))
+        for metric in METHODS:
+            if metric not in cell.metrics:
+                continue
+            macros = _groups(cell, MACRO, metric)
+            yield ModelProfile(
+                model=run.title, lang=cell.variant, view=cell.view.value, metric=metric,
+                micro=_score(cell.metrics[metric], cell.units), macro=macros.get("level"),
+                macro_leaf=macros.get("leaf"), levels=_groups(cell, "level", metric),
+                leaves={_leaf(label): score for label, score in _groups(cell, "leaf", metric).items()},
+                resampled=resampled.means[metric] if resampled else None,
+            )  # fmt: skip
+
+
+def calibrations_of_run(run: RunResult) -> Iterator[tuple[tuple[str, str], ReliabilityCurve]]:
+    """By model and language, how well likelihoods fit how often they choose the right option, with the picture."""
+    import numpy as np
+
+    for (lang, view), of in run.resamples.items():
+        if view in run.task.image_views:
+            pictures = np.repeat(np.arange(len(of.starts) - 1), np.diff(of.starts))
+            found = calibration(of.scores["confidence"], of.scores["lbs"], of.scores["brier"], pictures, seed=of.seed)
+            if found:
+                yield (run.title, lang), found
+
+
+def _groups(cell: CellResult, by: str, metric: str) -> dict[str, PartScore]:
+    """The scores of the parts of a cell by their labels."""
+    found = [group for group in cell.groups if group.by == by and metric in group.metrics]
+    return {group.label: _score(group.metrics[metric], group.units) for group in found}
+
+
+def _score(of: Estimate, items: int) -> PartScore:
+    return PartScore(of.value, of.low, of.high, items)
+
+
+def _leaf(label: str) -> Leaf:
+    level, _, rest = label.partition("/")
+    subcategory, _, name = rest.partition("/")
+    return Leaf(level, subcategory, name or level)

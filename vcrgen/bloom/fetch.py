@@ -1,0 +1,105 @@
+"""Fetching the pictures of a question set: only by https, only from public addresses, within limits.
+
+A file of questions may be anybody's, and so may its addresses. A name is looked up once, every address that it means
+has to be a public one, and the connection goes to the address that was looked at. The same holds for each redirection.
+"""
+
+import http.client
+import ipaddress
+import socket
+import ssl
+import time
+from urllib.parse import urljoin, urlsplit
+
+from vcrgen.errors import ImageProblem
+from vcrgen.records import Reason
+
+MAX_BYTES = 32 << 20
+SECONDS = 30.0  # for one picture, redirections and all
+MOST_REDIRECTIONS = 3
+MAX_ADDRESS = 2_000  # characters
+PORT = 443
+_CHUNK = 64 << 10
+_MOVED = (301, 302, 303, 307, 308)
+
+
+def fetch(address: str) -> bytes:
+    """The bytes at an address.
+
+    Raises:
+        ImageProblem: The address may not be asked, or gives nothing within the limits.
+    """
+    end = time.monotonic() + SECONDS
+    try:
+        for _ in range(MOST_REDIRECTIONS + 1):
+            moved, data = _get(address, end)
+            if moved is None:
+                return data
+            address = urljoin(address, moved)
+    except (OSError, http.client.HTTPException, ValueError) as error:
+        raise _problem(f"cannot be fetched ({str(getattr(error, 'strerror', None) or error)[:100]})") from None
+    raise _problem("leads on too often")
+
+
+def _get(address: str, end: float) -> tuple[str | None, bytes]:
+    """Where an address leads on to, or what is there."""
+    parts = urlsplit(address)
+    host = parts.hostname or ""
+    if parts.scheme != "https" or not host or parts.port not in (None, PORT) or parts.username is not None:
+        raise _problem("is not https, or names a port or a user")
+    if len(address) > MAX_ADDRESS or not address.isascii() or not address.isprintable() or " " in address:
+        raise _problem("is no address")
+    connection = _Pinned(host, public_address(host), end - time.monotonic())
+    try:
+        path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+        connection.request("GET", path, headers={"User-Agent": "vcrgen", "Accept": "image/*"})
+        reply = connection.getresponse()
+        if reply.status in _MOVED and (moved := reply.getheader("Location")):
+            return moved, b""
+        if reply.status != http.HTTPStatus.OK:
+            raise _problem(f"gives status {reply.status}")
+        return None, _read(reply, end)
+    finally:
+        connection.close()
+
+
+def _read(reply: http.client.HTTPResponse, end: float) -> bytes:
+    data = bytearray()
+    while chunk := reply.read1(_CHUNK):
+        data += chunk
+        if len(data) > MAX_BYTES:
+            raise _problem(f"gives more than {MAX_BYTES >> 20} MiB")
+        if time.monotonic() > end:
+            raise _problem(f"takes longer than {SECONDS:g} s")
+    return bytes(data)
+
+
+def public_address(host: str) -> str:
+    """The address of a host, which has only public ones.
+
+    Raises:
+        ImageProblem: It has a private one, or one of this machine.
+        OSError: The name is not known.
+    """
+    found = [str(each[4][0]).partition("%")[0] for each in socket.getaddrinfo(host, PORT, type=socket.SOCK_STREAM)]
+    addresses = [ipaddress.ip_address(each) for each in found]
+    if not addresses or not all(each.is_global and not each.is_multicast for each in addresses):
+        raise _problem("leads into a private network")
+    return found[0]
+
+
+class _Pinned(http.client.HTTPSConnection):
+    """A connection to an address that was looked at, with the certificate of the host's name."""
+
+    def __init__(self, host: str, address: str, seconds: float) -> None:
+        super().__init__(host, PORT, timeout=max(seconds, 0.1))
+        self._address = address
+
+    def connect(self) -> None:
+        """Connect to the address, not to what the name means now."""
+        plain = socket.create_connection((self._address, self.port), self.timeout)
+        self.sock = ssl.create_default_context().wrap_socket(plain, server_hostname=self.host)
+
+
+def _problem(detail: str) -> ImageProblem:
+    return ImageProblem(Reason.NO_IMAGE, f"the picture's address {detail}")

@@ -1,0 +1,415 @@
+"""Forms of questions: from the facts of a picture to a question with one right option, a trap and two others.
+
+Whoever reads a question without its picture must not be able to guess. So each form is even-handed: its four options
+could change places, and every one of them would be right for an equally likely picture. There are three ways to it.
+
+- *the same four options* in every question of a form, and as many questions for each (:attr:`Draft.values`);
+- *a grid*: two values of one part times two of another, so that each option differs from two others in one part;
+- *a mirror*: "wall red, door blue" and "wall blue, door red", and the same with two other colours.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+from vcrgen.bloom.words import COLOURS, FRUITS, NUMBERS, PAINTED, PLACES, SEASONS, SLOTS, ScenePart, Words
+from vcrgen.samples import facts as scenes
+from vcrgen.samples.facts import Facts
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A question before its options have letters."""
+
+    stem: Words
+    options: tuple[Words, ...]  # the right one, the trap, two others
+    value: str = ""  # what the picture has of `values`
+    values: tuple[str, ...] = ()  # each of them is to be as often in a set; none where chance sees to it
+
+
+Template = Callable[[Any, Random], Draft | None]
+"""What makes a question of the facts of one kind of picture, or None where these do not suit."""
+
+
+def _same_four(stem: Words, words: Mapping[str, Words], values: Sequence[str], key: str, *traps: str) -> Draft:
+    """A question that always has the same options; the first trap that is a wrong one of them counts."""
+    trap = next(value for value in (*traps, *values) if value in values and value != key)
+    others = [value for value in values if value not in (key, trap)]
+    return Draft(stem, tuple(words[value] for value in (key, trap, *others)), key, tuple(values))
+
+
+def _two(facts: Facts, rng: Random, *names: str) -> tuple[ScenePart, ScenePart] | None:
+    """Two parts of a picture of which values are known, as they are named or any two."""
+    slots = [slot for slot in SLOTS[type(facts)] if slot.value(facts) and (not names or slot.fact in names)]
+    return tuple(rng.sample(slots, 2)) if len(slots) > 1 else None  # type: ignore[return-value]
+
+
+def _other(slot: ScenePart, facts: Facts, rng: Random) -> str:
+    return rng.choice([value for value in slot.values if value != slot.value(facts)])
+
+
+def _grid(
+    facts: Facts, rng: Random, slots: tuple[ScenePart, ScenePart], stem: Words, told: Callable[[str, str], Words]
+) -> Draft | None:
+    """Two values of each of two parts; the trap is right in the first and wrong in the second."""
+    (a, b), (c, d) = ((slot.value(facts) or "", _other(slot, facts, rng)) for slot in slots)
+    return Draft(stem, (told(a, c), told(a, d), told(b, c), told(b, d)))
+
+
+def _both(slots: Sequence[ScenePart], values: Sequence[str]) -> Words:
+    """Two parts with their values: "Number of cups: 2. Colour of the teapot: red."."""
+    said = [slot.says(value) for slot, value in zip(slots, values, strict=True)]
+    return ". ".join(words[0] for words in said) + ".", ". ".join(words[1] for words in said) + "."
+
+
+def colour(facts: Facts, rng: Random) -> Draft | None:
+    """The colour of one part; the trap is that of another part."""
+    asked, other = rng.sample([slot for slot in SLOTS[type(facts)] if slot.label[0].startswith("colour")], 2)
+    key, trap = asked.value(facts) or "", other.value(facts) or ""
+    rest = rng.sample([value for value in asked.values if value not in (key, trap)], 2)
+    label, (first, second) = asked.label, rest
+    stem = f"What is the {label[0]}?", f"ما {label[1]}؟"
+    return Draft(stem, tuple(COLOURS[value] for value in (key, trap, first, second)))
+
+
+def moon(facts: Any, rng: Random) -> Draft | None:
+    """The shape of the moon, if there is one."""
+    words = {
+        "full": ("a full moon", "البدر"), "half": ("a half moon", "نصف القمر"), "crescent": ("a crescent", "الهلال"),
+        "None": ("no moon", "لا قمر"),
+    }  # fmt: skip
+    trap = {"full": "half", "half": "crescent", "crescent": "half", "None": "crescent"}[str(facts.phase)]
+    stem = "Which shape does the moon have in the sky?", "ما شكل القمر في السماء؟"
+    return _same_four(stem, words, tuple(words), str(facts.phase), trap)
+
+
+def place(facts: Facts, rng: Random) -> Draft | None:
+    """The place; the trap is its neighbour, and the others are two more neighbours."""
+    kinds = [kind for kind, _ in PLACES]
+    at = kinds.index(_KINDS[type(facts)])
+    pair = rng.choice([first for first in range(0, len(PLACES), 2) if first != at - at % 2])
+    chosen = (at, at ^ 1, pair, pair + 1)
+    stem = "Which place does the picture show?", "ما المكان في الصورة؟"
+    return Draft(stem, tuple(PLACES[number][1] for number in chosen))
+
+
+def crate(facts: scenes.Market, rng: Random) -> Draft | None:
+    """What is in the crate at one end; the trap is in the one at the other end."""
+    side = rng.choice((0, -1))
+    key, trap = facts.crates[side], facts.crates[-1 - side]
+    rest = rng.sample([fruit for fruit in FRUITS if fruit not in (key, trap)], 2)
+    where = (("left", "اليسار"), ("right", "اليمين"))[side]
+    stem = f"What is in the crate furthest to the {where[0]}?", f"ماذا في الصندوق في أقصى {where[1]}؟"
+    return Draft(stem, tuple(FRUITS[fruit] for fruit in (key, trap, *rest)))
+
+
+def mirrored(facts: Facts, rng: Random) -> Draft | None:
+    """Which part has which of two colours; the trap has them the other way round."""
+    slots = [slot for slot in SLOTS[type(facts)] if slot.label[0].startswith("colour")]
+    there = {slot.value(facts) for slot in slots}
+    first, second = rng.sample(slots, 2)
+    a, b = first.value(facts) or "", second.value(facts) or ""
+    c, d = rng.sample([value for value in first.values if value not in there], 2)
+    stem = "Which description fits the picture?", "ما الوصف الصحيح للصورة؟"
+    return Draft(stem, tuple(_both((first, second), pair) for pair in ((a, b), (b, a), (c, d), (d, c))))
+
+
+def scenery(facts: Facts, rng: Random) -> Draft | None:
+    """The time of day together with something else of the place."""
+    if not (slots := _two(facts, rng, "daytime", "season" if isinstance(facts, scenes.Castle) else "boats")):
+        return None
+    stem = "Which description fits the place?", "ما الوصف الصحيح للمكان؟"
+    return _grid(facts, rng, slots, stem, lambda *values: _both(slots, values))
+
+
+def _painted(facts: Facts) -> tuple[list[str], list[str], Words]:
+    """The colours of some things, those that they do not have, and what they are called."""
+    fact, colours, name = PAINTED[type(facts)]
+    there = list(dict.fromkeys(getattr(facts, fact)))
+    return there, [value for value in colours if value not in there], name
+
+
+def absent(facts: Facts, rng: Random) -> Draft | None:
+    """A colour that nothing has; the trap is one that something has."""
+    there, missing, name = _painted(facts)
+    if len(there) < 3:
+        return None
+    chosen = rng.choice(missing), *rng.sample(there, 3)
+    stem = f"Which colour is not there among the {name[0]}?", f"ما اللون غير الموجود بين {name[1]}؟"
+    return Draft(stem, tuple(COLOURS[value] for value in chosen))
+
+
+def both_there(facts: Facts, rng: Random) -> Draft | None:
+    """Two colours that are both there; in the trap only one is. All eight colours are in the options."""
+    there, missing, name = _painted(facts)
+    if not 3 <= len(there) <= 5 or len(there) + len(missing) != 8:
+        return None
+    there, missing = rng.sample(there, len(there)), rng.sample(missing, len(missing))
+    pairs = [[there.pop(), there.pop()], *([there.pop() if there else missing.pop(), missing.pop()] for _ in range(3))]
+    options = []
+    for pair in pairs:
+        first, second = (COLOURS[value] for value in rng.sample(pair, 2))
+        options.append((f"{first[0]} and {second[0]}", f"{first[1]} و{second[1]}"))
+    stem = f"Which two colours are both there among the {name[0]}?", f"ما اللونان الموجودان معا بين {name[1]}؟"
+    return Draft(stem, tuple(options))
+
+
+_CREWS: Mapping[type[Facts], tuple[str, Words]] = {
+    scenes.Harbour: ("boats", ("Each boat needs {} people", "على كل قارب {} من الناس")),
+    scenes.Regatta: ("sails", ("Each yacht needs {} people", "على كل يخت {} من الناس")),
+    scenes.Castle: ("towers", ("Each tower needs {} people", "في كل برج {} من الناس")),
+}
+
+
+def product(facts: Facts, rng: Random) -> Draft | None:
+    """A number of things times a given number; the trap counts one thing more, or one less."""
+    fact, said = _CREWS[type(facts)]
+    slot, times = _slot(facts, fact), rng.randint(3, 5)
+    count = int(slot.value(facts) or 0)
+    values = tuple(str(times * int(value)) for value in slot.values)
+    stem = (
+        f"{said[0].format(times)}. How many people is that altogether?",
+        f"{said[1].format(times)}. ما عدد الناس كلهم؟",
+    )
+    key, more, less = (str(times * number) for number in (count, count + 1, count - 1))
+    return _same_four(stem, NUMBERS, values, key, more, less)
+
+
+def steps(facts: Facts, rng: Random) -> Draft | None:
+    """A number of things, and two steps to be done with it; the trap leaves out the second one."""
+    slot = _slot(facts, _CREWS[type(facts)][0])
+    more, less = rng.randint(3, 9), rng.randint(1, 2)
+    shift, count = more - less, int(slot.value(facts) or 0)
+    values = tuple(str(int(value) + shift) for value in slot.values)
+    stem = (
+        f"Take the {slot.label[0]}. Add {more}. Then subtract {less}. What is the result?",
+        f"خذ {slot.label[1]}. أضف {more}. ثم اطرح {less}. ما الناتج؟",
+    )
+    return _same_four(stem, NUMBERS, values, str(count + shift), str(count + more), str(count + shift - less))
+
+
+def _slot(facts: Facts, fact: str) -> ScenePart:
+    return next(slot for slot in SLOTS[type(facts)] if slot.fact == fact)
+
+
+def _season(steps_on: int, stem: Words) -> Template:
+    """A question for the season so many seasons later; the trap is the one in the picture, or the next one."""
+    order = tuple(SEASONS)
+
+    def template(facts: Any, rng: Random) -> Draft | None:
+        at = order.index(facts.season)
+        key, trap = order[(at + steps_on) % 4], order[at if steps_on else (at + 1) % 4]
+        return _same_four(stem, SEASONS, order, key, trap)
+
+    return template
+
+
+opposite = _season(
+    2,
+    (
+        "The picture is from the northern half of the Earth. What season is it in the southern half?",
+        "الصورة من شمال الأرض. ما الفصل في جنوب الأرض؟",
+    ),
+)
+season = _season(0, ("What season is it in the picture?", "ما الفصل في الصورة؟"))
+later = _season(
+    1,
+    (
+        "Imagine the same place a quarter of a year later. What season does it show?",
+        "تخيل المكان بعد ربع سنة. ما الفصل عندئذ؟",
+    ),
+)
+
+
+def bar(facts: scenes.Chart, rng: Random) -> Draft | None:
+    """The place of the tallest or the shortest bar; the trap is the other one of these."""
+    if facts.trend != "mixed":  # in the others it stands at an end, which can be guessed
+        return None
+    ends = [(facts.tallest, ("tallest", "الأطول")), (facts.shortest, ("shortest", "الأقصر"))]
+    (key, word), (trap, _) = rng.sample(ends, 2)
+    rest = rng.sample([number for number in range(1, len(facts.bars) + 1) if number not in (key, trap)], 2)
+    stem = (
+        f"Counted from the left, which number has the {word[0]} bar?",
+        f"ما رقم العمود {word[1]} من اليسار؟",
+    )
+    return Draft(stem, tuple(NUMBERS[str(number)] for number in (key, trap, *rest)))
+
+
+def difference(facts: scenes.Aquarium, rng: Random) -> Draft | None:
+    """How many more there are of one kind; the trap is how many there are."""
+    key, values = str(facts.small_count - facts.big_count), ("3", "4", "5", "6")
+    if key not in values:
+        return None
+    stem = "How many more small fish than big fish are there?", "ما الفرق بين عدد الأسماك الصغيرة وعدد الأسماك الكبيرة؟"
+    near = str(int(key) + 1)
+    return _same_four(stem, NUMBERS, values, key, str(facts.small_count), str(facts.big_count), near)
+
+
+def remaining(facts: scenes.Football, rng: Random) -> Draft | None:
+    """How many are left after two have gone; the trap is how many there were."""
+    players = facts.attacker_count + facts.defender_count
+    key, values = str(players - 2), ("3", "4", "5", "6")
+    if key not in values:
+        return None
+    stem = (
+        "Two of the players of both teams leave. How many players remain on the pitch?",
+        "يخرج اثنان من اللاعبين. ما عدد اللاعبين في الملعب بعد ذلك؟",
+    )
+    return _same_four(stem, NUMBERS, values, key, str(players), str(players - 4), str(players - 1))
+
+
+def _one_wrong(facts: Facts, rng: Random) -> tuple[list[ScenePart], list[str]] | None:
+    """The four parts of a picture with a value each, of which the first is wrong."""
+    slots = list(SLOTS[type(facts)])
+    rng.shuffle(slots)
+    values = [slot.value(facts) or "" for slot in slots]
+    return (slots, [_other(slots[0], facts, rng), *values[1:]]) if all(values) else None
+
+
+def false_statement(facts: Facts, rng: Random) -> Draft | None:
+    """Four statements of which one is false; the trap is a true one."""
+    if not (found := _one_wrong(facts, rng)):
+        return None
+    slots, values = found
+    stem = "Which statement does the picture not bear out?", "ما العبارة غير الصحيحة عن الصورة؟"
+    said = tuple(slot.says(value) for slot, value in zip(slots, values, strict=True))
+    return Draft(stem, said, slots[0].fact, tuple(slot.fact for slot in SLOTS[type(facts)]))
+
+
+def conflict(facts: Facts, rng: Random) -> Draft | None:
+    """A note in four points of which one is wrong; the trap is another point."""
+    if not (found := _one_wrong(facts, rng)):
+        return None
+    slots, values = found
+    told = [slot.says(value) for slot, value in zip(slots, values, strict=True)]
+    rng.shuffle(told)
+    notes = [mark.join(words[lang] for words in told) for lang, mark in enumerate(("; ", "؛ "))]
+    stem = (
+        f"A note on the picture says: {notes[0]}. In which point is the note wrong?",
+        f"ملاحظة عن الصورة: {notes[1]}. ما الخطأ في الملاحظة؟",
+    )
+    labels = tuple(slot.label for slot in slots)
+    return Draft(stem, labels, slots[0].fact, tuple(slot.fact for slot in SLOTS[type(facts)]))
+
+
+def hazards(facts: scenes.Campsite, rng: Random) -> Draft | None:
+    """What children have to be kept from; the trap is wrong about the water."""
+    words = {
+        "TrueTrue": ("fire and water", "النار والماء"), "TrueFalse": ("fire only", "النار فقط"),
+        "FalseTrue": ("water only", "الماء فقط"), "FalseFalse": ("neither fire nor water", "لا نار ولا ماء"),
+    }  # fmt: skip
+    stem = (
+        "A family with small children camps here. Which hazards does the place have?",
+        "أسرة مع أطفال في هذا المخيم. ما الخطر في المكان؟",
+    )
+    return _same_four(stem, words, tuple(words), f"{facts.fire}{facts.lake}", f"{facts.fire}{not facts.lake}")
+
+
+def title(facts: scenes.Castle, rng: Random) -> Draft | None:
+    """A title that is right in both of its parts."""
+    if not _slot(facts, "daytime").value(facts):
+        return None
+    time, when = _slot(facts, "daytime"), _slot(facts, "season")
+    stem = (
+        "Which title suits a story about this picture, in season and in time of day?",
+        "ما عنوان القصة الصحيح للصورة في الفصل والوقت؟",
+    )
+
+    def told(first: str, second: str) -> Words:
+        (a, b), (c, d) = when.words[first], time.words[second]
+        return f"The castle in {a}: a tale of {c}", f"القلعة في {b}: حكاية {d}"
+
+    return _grid(facts, rng, (when, time), stem, told)
+
+
+def caption(facts: Facts, rng: Random) -> Draft | None:
+    """A caption that is true in both of its parts."""
+    if not (slots := _two(facts, rng)):
+        return None
+    first, second = (slot.label for slot in slots)
+    stem = (
+        f"Which caption is true and tells the {first[0]} and the {second[0]}?",
+        f"ما التعليق الصحيح عن {first[1]} و{second[1]}؟",
+    )
+    return _grid(facts, rng, slots, stem, lambda *values: _both(slots, values))
+
+
+def reply(facts: Facts, rng: Random) -> Draft | None:
+    """What is replied to a question for two things."""
+    if not (slots := _two(facts, rng)):
+        return None
+    (first, second), (one, two) = (slot.label for slot in slots), slots
+    stem = (
+        f'A friend asks about the picture: "What is the {first[0]}, and what is the {second[0]}?" What do you reply?',
+        f"سؤال من صديق عن الصورة: «ما {first[1]}، وما {second[1]}؟» ما الجواب الصحيح؟",
+    )
+
+    def told(a: str, b: str) -> Words:
+        return f"{one.words[a][0]}, {two.words[b][0]}", f"{one.words[a][1]}، {two.words[b][1]}"
+
+    return _grid(facts, rng, slots, stem, told)
+
+
+def questions(facts: Facts, rng: Random) -> Draft | None:
+    """Two questions that have given answers; the trap asks for the wrong number."""
+    slots = SLOTS[type(facts)]
+    colours, counts = rng.sample(slots[:2], 2), rng.sample(slots[2:4], 2)
+    value, number = colours[0].value(facts) or "", counts[0].value(facts) or ""
+    if counts[1].value(facts) == number:
+        return None
+    words = COLOURS[value]
+    stem = (
+        f"The answers are: {words[0]}, {number}. Which questions about the picture have these answers?",
+        f"الجواب: {words[1]}، {number}. ما السؤال الصحيح عن الصورة؟",
+    )
+    options = tuple(
+        (f"What is the {a.label[0]}, and the {b.label[0]}?", f"ما {a.label[1]}، وما {b.label[1]}؟")
+        for a in colours
+        for b in counts
+    )
+    return Draft(stem, options)
+
+
+_KINDS = {
+    scenes.Harbour: "harbour", scenes.Beach: "beach", scenes.Castle: "castle", scenes.SnowyVillage: "snowy_village",
+    scenes.MountainLake: "mountain_lake", scenes.WaterTown: "water_town", scenes.WindFarm: "wind_farm",
+    scenes.Sunflowers: "sunflowers", scenes.CityNight: "city_night", scenes.Market: "market",
+    scenes.Desert: "desert", scenes.Campsite: "campsite", scenes.Airport: "airport", scenes.Football: "football",
+}  # fmt: skip
+_WITH_COLOURS = (scenes.Bicycle, scenes.Football, scenes.Aquarium)
+_FOUR_PARTS = (scenes.Bicycle, scenes.Football, scenes.Aquarium, scenes.StillLife, scenes.WindowCat, scenes.Castle)
+_COUNTED = tuple(_CREWS)
+_SEASONAL = (scenes.Castle, scenes.Birds)
+
+TEMPLATES: Mapping[str, tuple[Template, tuple[type[Facts], ...]]] = {
+    "remember/attribute recognition/color": (colour, _WITH_COLOURS),
+    "remember/attribute recognition/shape": (
+        moon,
+        (scenes.CityNight, scenes.Desert, scenes.Campsite, scenes.WaterTown),
+    ),
+    "remember/core object recognition/outdoor scenes": (place, tuple(_KINDS)),
+    "remember/core object recognition/produce & plants": (crate, (scenes.Market,)),
+    "understand/compositional core object recognition/clothing & accessories": (mirrored, (scenes.Football,)),
+    "understand/compositional core object recognition/animals": (mirrored, (scenes.Aquarium,)),
+    "understand/compositional core object recognition/vehicles": (mirrored, (scenes.Bicycle,)),
+    "understand/compositional core object recognition/outdoor scenes": (scenery, (scenes.Castle, scenes.Harbour)),
+    "apply/basic logic operation/negation understanding": (absent, tuple(PAINTED)),
+    "apply/basic logic operation/coordination interpretation": (both_there, tuple(PAINTED)),
+    "apply/knowledge application/applying a mathematical formula": (product, _COUNTED),
+    "apply/knowledge application/procedural step following": (steps, _COUNTED),
+    "apply/knowledge application/applying a scientific concept": (opposite, _SEASONAL),
+    "analyze/structured data analysis/chart analysis": (bar, (scenes.Chart,)),
+    "analyze/contextual inference/comparative reasoning": (difference, (scenes.Aquarium,)),
+    "analyze/logical and scientific reasoning/math reasoning": (remaining, (scenes.Football,)),
+    "analyze/contextual inference/commonsense reasoning": (season, _SEASONAL),
+    "evaluate/logical coherence evaluation/object hallucination evaluation": (false_statement, _FOUR_PARTS),
+    "evaluate/logical coherence evaluation/conflicting scenario evaluation": (conflict, _FOUR_PARTS),
+    "evaluate/harm & safety evaluation/safety evaluation": (hazards, (scenes.Campsite,)),
+    "create/creative generation/creative title generation": (title, (scenes.Castle,)),
+    "create/creative generation/image captioning": (caption, (*_FOUR_PARTS, scenes.Harbour)),
+    "create/structured creation/dialogue generation": (reply, (*_FOUR_PARTS, scenes.Harbour)),
+    "create/structured creation/image-based question generation": (questions, (scenes.Football, scenes.Aquarium)),
+    "create/structured creation/counterfactual creation": (later, _SEASONAL),
+}
+"""Leaf to what makes its questions, and of which pictures."""

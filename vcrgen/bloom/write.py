@@ -1,0 +1,173 @@
+"""Writing a question set: Parquet files, manifest, taxonomy, what was set aside, and a card. All of it at once.
+
+manifest.json       what the set is, with ``"task": "bloom"``
+data/test-00000-of-00001.parquet
+taxonomy.csv        level, subcategory and leaf of every leaf that an item may be filed under
+rejects.jsonl       a line for each item that was set aside
+README.md           the card
+"""
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from vcrgen.bloom.taxonomy import Taxonomy
+from vcrgen.dataset.manifest import DATA_FOLDER, DatasetFile, Manifest, write_manifest
+from vcrgen.dataset.schema import DatasetKind
+from vcrgen.errors import NoPairsError
+from vcrgen.files import canonical_json, sha256_file, write_text
+from vcrgen.reading import without_marks
+from vcrgen.signature import Signature
+from vcrgen.tasks.bloom import TASK, TAXONOMY_FILE, question_kind
+from vcrgen.work.folder import new_folder
+
+SPLIT = "test"
+FORM = "bloom-set-1"  # of the files; a part of the signature
+ROWS_OF_A_FILE = 2_048
+_GROUP_ROWS = 64
+_CARD = """---
+configs:
+- config_name: default
+  data_files:
+  - split: {split}
+    path: data/{split}-*.parquet
+---
+
+# Question set by Bloom's levels ({languages})
+
+{items:,} multiple-choice questions about pictures, filed under {leaves} leaves. From: {source}. {licence}
+
+```python
+from datasets import load_dataset
+
+dataset = load_dataset("PATH", split="{split}")
+```
+
+| column | what |
+|---|---|
+{columns}
+
+Signature: `{signature}`
+"""
+
+
+@dataclass(kw_only=True)
+class Aside:
+    """What was set aside on the way to a set."""
+
+    counts: Counter[str] = field(default_factory=Counter)  # items by reason
+    lines: list[str] = field(default_factory=list)  # of ``rejects.jsonl``
+
+    def add(self, item: str, reason: str, detail: str) -> None:
+        """Count an item; ``detail`` is for people and holds no answer."""
+        self.counts[reason] += 1
+        self.lines.append(canonical_json({"item": item, "reason": reason, "detail": detail}) + "\n")
+
+
+def write_set(
+    out: Path,
+    rows: Iterable[Mapping[str, Any]],
+    *,
+    languages: Sequence[str],
+    taxonomy: Taxonomy,
+    source: str,
+    config: Mapping[str, Any],
+    aside: Aside,
+    licence: str = "",
+) -> Manifest:
+    """Write a question set; the same rows give the same bytes.
+
+    Args:
+        out: A new or empty folder; it appears whole or not at all.
+        rows: In the columns of :func:`vcrgen.tasks.bloom.question_kind`; read once, a few in memory at a time.
+        languages: Codes, in the order of the columns.
+        taxonomy: What the items are filed under.
+        source: One line on where the items are from.
+        config: What decided the rows, without names of local files.
+        aside: What was set aside; complete when the rows are read.
+        licence: A sentence for the card.
+
+    Raises:
+        NoPairsError: There is no row.
+        OutputError: The folder holds something, or cannot be written.
+    """
+    with new_folder(out) as folder:
+        content = hashlib.sha256()
+        files = _write_files(folder, rows, languages, content)
+        if not files:
+            most = ", ".join(f"{reason} {count}" for reason, count in aside.counts.most_common(3))
+            raise NoPairsError(f"{source} has no usable item (set aside: {most or 'none; it is empty'}).")
+        tree = hashlib.sha256(taxonomy.text.encode()).hexdigest()
+        facts = {
+            "vcrgen": version("vcrgen"), "task": TASK, "set": FORM, "langs": "+".join(languages),
+            "leaves": tree[:12], "items": content.hexdigest()[:12],
+        }  # fmt: skip
+        count = sum(file.rows for file in files)
+        fingerprint = canonical_json([facts, content.hexdigest(), tree, dict(config)])
+        manifest = Manifest(
+            fingerprint=hashlib.sha256(fingerprint.encode()).hexdigest(),
+            signature=Signature(facts), source=source, config=dict(config), read=count + aside.counts.total(),
+            drops=dict(sorted(aside.counts.items())), files=tuple(files), task=TASK, languages=tuple(languages),
+        )  # fmt: skip
+        write_text(folder / TAXONOMY_FILE, taxonomy.text)
+        write_text(folder / "rejects.jsonl", "".join(aside.lines))
+        write_text(folder / "README.md", _card(manifest, taxonomy, licence))
+        write_manifest(folder, manifest)
+    return manifest
+
+
+def _write_files(
+    folder: Path, rows: Iterable[Mapping[str, Any]], languages: Sequence[str], content: "hashlib._Hash"
+) -> list[DatasetFile]:
+    """Write the rows and add what decides a score to ``content``; names say how many files there are, so they wait."""
+    kind = question_kind(languages)
+    (folder / DATA_FOLDER).mkdir()
+    stream = iter(rows)
+    counts: list[int] = []
+    while count := _write_file(folder / DATA_FOLDER / str(len(counts)), stream, kind, content):
+        counts.append(count)
+    files = []
+    for number, count in enumerate(counts):
+        name = f"{DATA_FOLDER}/{SPLIT}-{number:05d}-of-{len(counts):05d}.parquet"
+        file = (folder / DATA_FOLDER / str(number)).rename(folder / name)
+        size = file.stat().st_size
+        files.append(DatasetFile(path=name, mode=None, split=SPLIT, rows=count, bytes=size, sha256=sha256_file(file)))
+    return files
+
+
+def _write_file(file: Path, rows: Iterator[Mapping[str, Any]], kind: DatasetKind, content: "hashlib._Hash") -> int:
+    """Write one file of the next rows and say how many there were; none is written where there is no row."""
+    schema, texts, count = kind.schema(), [name for name in kind.features if name != "image"], 0
+    if not (few := list(islice(rows, _GROUP_ROWS))):
+        return 0
+    with pq.ParquetWriter(file, schema, **kind.parquet_options()) as writer:
+        while few:
+            writer.write_table(pa.Table.from_pylist(few, schema))
+            for row in few:
+                picture = hashlib.sha256(row["image"]["bytes"]).hexdigest()
+                content.update(canonical_json([picture, *(row[name] for name in texts)]).encode())
+            count += len(few)
+            few = list(islice(rows, min(_GROUP_ROWS, ROWS_OF_A_FILE - count)))
+    return count
+
+
+def _card(manifest: Manifest, taxonomy: Taxonomy, licence: str) -> str:
+    notes = question_kind(manifest.languages).notes
+    return _CARD.format(
+        split=SPLIT,
+        languages=", ".join(manifest.languages),
+        items=manifest.pairs,
+        leaves=len(taxonomy.paths),
+        source=without_marks(manifest.source),
+        licence=licence,
+        columns="\n".join(f"| `{name}` | {note} |" for name, note in notes.items()),
+        signature=manifest.signature,
+    )

@@ -1,0 +1,62 @@
+"""Finished images made worse, as by a poor camera or a small file; nothing moves, so boxes and masks stay right."""
+
+import io
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image, ImageFilter
+
+Pixels = npt.NDArray[np.uint8]
+
+
+def degrade(pixels: Pixels, steps: Iterable[tuple[str, float]], seed: int) -> Pixels:
+    """Take an RGB image through some degradations.
+
+    Args:
+        pixels: Shape (height, width, 3).
+        steps: Names of :data:`DEGRADATIONS` in the order in which they are done, each with its amount.
+        seed: Decides what is random: a camera's noise and light.
+    """
+    image = Image.fromarray(pixels)
+    for name, amount in steps:
+        image = DEGRADATIONS[name](image, amount, seed)
+    return np.asarray(image)
+
+
+def _jpeg(image: Image.Image, quality: float, _: int) -> Image.Image:
+    """What JPEG of a quality from 1 to 95 leaves of an image."""
+    buffer = io.BytesIO()
+    image.save(buffer, "JPEG", quality=int(quality))
+    return Image.open(buffer).convert("RGB")
+
+
+def _blur(image: Image.Image, radius: float, _: int) -> Image.Image:
+    """A lens that is out of focus: a Gaussian blur of so many pixels."""
+    return image.filter(ImageFilter.GaussianBlur(radius))
+
+
+def _lowres(image: Image.Image, scale: float, _: int) -> Image.Image:
+    """An image of so much of the width and height, made large again."""
+    small = (max(1, round(image.width * scale)), max(1, round(image.height * scale)))
+    return image.resize(small, Image.Resampling.BOX).resize(image.size, Image.Resampling.BICUBIC)
+
+
+def _camera(image: Image.Image, strength: float, seed: int) -> Image.Image:
+    """A photo taken by hand in poor light: darker towards one side, with grain; ``strength`` is from 0 to 1."""
+    rng = np.random.Generator(np.random.PCG64(seed))
+    across, down = rng.random(2) * 2 - 1
+    x, y = np.linspace(-0.5, 0.5, image.width)[:, None], np.linspace(-0.5, 0.5, image.height)[:, None, None]
+    light = 1 - strength * (0.35 + 0.5 * (across * x + down * y))
+    # The sum of four numbers is nearly normal; its deviation is that of the grain, 40 of 255 at full strength.
+    shape = (image.height, image.width)
+    grain = sum((rng.random(shape, dtype=np.float32) for _ in range(4)), np.full(shape, -2, np.float32))
+    noisy = np.asarray(image) * light + (40 * 3**0.5 * strength) * grain[:, :, None]
+    return Image.fromarray(np.clip(noisy + 0.5, 0, 255).astype(np.uint8))
+
+
+DEGRADATIONS: Mapping[str, Callable[[Image.Image, float, int], Image.Image]] = MappingProxyType(
+    {"jpeg": _jpeg, "blur": _blur, "lowres": _lowres, "camera": _camera}
+)
+"""What ``--degrade`` calls each, and what it does to an image; amounts are checked in ``config.py``."""

@@ -1,0 +1,124 @@
+"""The questions of a question set that a model is asked: each in a language, a view and an order of its options.
+
+For example, all questions in English, each in four orders of its options:
+
+    choice = QuestionChoice(lang="en", rotations=4)
+    for picture in open_questions(open_any("data/my-bloom"), choice).stream():
+        ask(picture.question, picture.options, picture.data)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Self
+
+from vcrgen.dataset.pictures import MAX_QUESTION, Choice, Picture, Pictures, numbered_rows, open_pictures
+from vcrgen.dataset.reader import Dataset
+from vcrgen.dataset.tables import image_bytes
+from vcrgen.dataset.views import View
+from vcrgen.errors import ConfigError, DatasetError
+from vcrgen.tasks.bloom import LETTERS, ChoiceItem, ChoiceQuestion, item_of, languages_of
+
+# What commands call the views that they are to show.
+QUESTION_VIEWS = {"image": (View.IMAGE,), "blind": (View.BLIND,), "both": (View.IMAGE, View.BLIND)}
+_VIEWS = QUESTION_VIEWS["both"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuestionChoice(Choice):
+    """Which questions of a question set are asked."""
+
+    views: tuple[View, ...] = (View.IMAGE,)
+    lang: str | None = None  # only this language
+    rotations: int = 1  # orders of the options, each a question of its own: 4 for all, 1 for the dataset's own
+
+    def holds(self, other: Self) -> bool:
+        """Whether all questions of another choice are certain to be among those of this one."""
+        wider = self.lang in (None, other.lang) and self.rotations >= other.rotations
+        return super().holds(other) and (wider or self.canary)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChoicePicture(Picture):
+    """One question with its picture, and its options."""
+
+    options: tuple[str, ...]  # in the dataset's order
+    rotation: int  # the order in which they are shown, as of :func:`vcrgen.tasks.bloom.shown_option`
+
+
+def open_chosen(dataset: Dataset, choice: Choice, *, answers: bool = False) -> Pictures:
+    """The pictures or questions of a choice, as :func:`open_questions` or ``open_pictures`` gives them."""
+    if isinstance(choice, QuestionChoice):
+        return open_questions(dataset, choice)
+    return open_pictures(dataset, choice, answers=answers)
+
+
+def open_questions(dataset: Dataset, choice: QuestionChoice) -> Pictures:
+    """Look at a question set and choose its questions.
+
+    They come in the order of the rows; of each row language by language, view by view, rotation by rotation. A language
+    in which an item is not complete is passed over.
+
+    Raises:
+        ConfigError: The dataset has nothing of that split, language, mode or view.
+        DatasetError: A file is damaged, or holds a question that is none.
+    """
+    if choice.canary:
+        return open_pictures(dataset, choice)
+    languages = languages_of(dataset)
+    if choice.lang not in (None, *languages):
+        raise ConfigError(f"{dataset} has no questions in {choice.lang!r}; it has {', '.join(languages)}.")
+    asked = [lang for lang in languages if choice.lang in (None, lang)]
+    chosen = dataset.select(mode=choice.mode, split=choice.split)
+    texts = ["question_id", "path", *(f"{name}_{lang}" for lang in languages for name in ("question", "options"))]
+    files = {file.path: number for number, file in enumerate(dataset.files)}
+    shows_images = View.IMAGE in choice.views
+
+    def items(*, images: bool) -> Iterator[tuple[int, int, bytes | None, ChoiceItem]]:
+        columns = [*texts, *(["image"] if images else [])]
+        for number, row_number, place, row in numbered_rows(chosen, columns, [], choice.limit):
+            try:
+                item = item_of({name: row[name] for name in texts}, languages)
+                _check_length(item)
+            except ValueError as problem:
+                raise DatasetError(f"{place}: {problem}; build or import the question set again.") from None
+            yield files[chosen.files[number].path], row_number, image_bytes(row.get("image")), item
+
+    def stream() -> Iterator[Picture]:
+        for file, row, data, item in items(images=shows_images):
+            for lang in asked:
+                if lang not in item.questions:
+                    continue
+                for view in choice.views:
+                    for rotation in range(choice.rotations):
+                        order = (languages.index(lang) * len(_VIEWS) + _VIEWS.index(view)) * len(LETTERS) + rotation
+                        yield _picture(item, item.questions[lang], lang, view, rotation, data, (0, file, row, order))
+
+    complete = sum(lang in item.questions for *_, item in items(images=False) for lang in asked)
+    total = complete * len(choice.views) * choice.rotations
+    return Pictures(dataset=dataset, identity=dataset.identity, total=total, stream=stream)
+
+
+def _picture(
+    item: ChoiceItem,
+    question: ChoiceQuestion,
+    lang: str,
+    view: View,
+    rotation: int,
+    data: bytes | None,
+    place: tuple[int, int, int, int],
+) -> ChoicePicture:
+    shown = data if view == View.IMAGE else None
+    return ChoicePicture(
+        question_id=item.question_id, lang=lang, view=view, mode=None, data=shown, question=question.text, place=place,
+        options=question.options, rotation=rotation,
+        problem="the dataset holds no image" if view == View.IMAGE and not shown else "",
+    )  # fmt: skip
+
+
+def _check_length(item: ChoiceItem) -> None:
+    """Raise a ValueError for a question that no model should be sent."""
+    for lang, question in item.questions.items():
+        if len(question.text) + sum(map(len, question.options)) > MAX_QUESTION:
+            raise ValueError(f"its question in {lang!r} has more than {MAX_QUESTION:,} characters")

@@ -1,0 +1,90 @@
+"""Whether a model is as often right as it says: reliability curve, expected calibration error, Brier score.
+
+Example: of the answers that a model calls 80 % sure, 60 % are right. It is too sure there, by 20 points. The curve has
+such a point for each bin of sureness; the expected calibration error (ECE) is the mean distance of these points from
+the diagonal, weighted by their answers.
+
+ECE is never 0, since a bin of few answers is off by chance alone. So what chance alone would give stands beside it.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+from vcrgen.stats.bootstrap import Sums, means_of, resampled_means
+from vcrgen.stats.intervals import spreads
+
+if TYPE_CHECKING:
+    from vcrgen.stats.arrays import Floats, Ints
+
+BINS = 10
+
+
+class Bin(NamedTuple):
+    """Answers whose probability lies between two ends; the lower end belongs to it, and to the last bin both do."""
+
+    start: float
+    end: float
+    items: int  # how many answers
+    confidence: float  # their mean probability
+    right: float  # the share of them that are right
+    low: float  # lower end of the 95 % interval of this share
+    high: float
+
+
+class ReliabilityCurve(NamedTuple):
+    """How well the probabilities of answers fit how often they are right."""
+
+    bins: list[Bin]  # those that hold an answer
+    error: float  # expected calibration error, as a share
+    by_chance: float  # the same that a model would have that is right as often as it says
+    confidence: float  # mean probability of all answers
+    right: float  # share of all answers that are right
+    brier: float  # mean of the Brier scores of the answers; 0 is best
+    items: int  # how many answers
+
+
+def calibration(
+    confidence: Floats, right: Floats, brier: Floats, groups: Ints, *, seed: int
+) -> ReliabilityCurve | None:
+    """The calibration of answers, in ten bins of equal width.
+
+    Args:
+        confidence: Of each answer the probability from 0 to 1 that the model gave it; NaN where there is none.
+        right: 1 where it is right, else 0.
+        brier: Its Brier score.
+        groups: The number of the picture (or whatever is resampled) that it belongs to.
+        seed: Of the resamples of pictures that intervals come from.
+
+    Returns:
+        None where no answer has a probability.
+    """
+    import numpy as np
+
+    known = np.isfinite(confidence) & np.isfinite(right) & np.isfinite(brier)
+    if not known.any():
+        return None
+    sure, right, brier = confidence[known], right[known], brier[known]
+    group = np.unique(groups[known], return_inverse=True)[1]
+    numbers, where = np.unique(np.minimum((sure * BINS).astype(int), BINS - 1), return_inverse=True)
+    shape = (int(group.max()) + 1, len(numbers))
+    counts, sums = (
+        np.bincount(group * len(numbers) + where, weights, math.prod(shape)).reshape(shape).astype(float)
+        for weights in (None, right)
+    )
+    of_bins = Sums(sums, counts, list(range(len(numbers))))
+    shares, pictures = means_of(of_bins)
+    ends = spreads(shares, resampled_means(of_bins, seed=seed, unit="image"), pictures)
+    found, total = [], len(sure)
+    error = by_chance = 0.0
+    for column, number in enumerate(numbers.tolist()):
+        inside = where == column
+        count, mean, share = int(inside.sum()), float(sure[inside].mean()), float(shares[column])
+        found.append(Bin(number / BINS, (number + 1) / BINS, count, mean, share, ends[column].low, ends[column].high))
+        error += count * abs(share - mean) / total
+        # The mean distance of a normal variable from its mean is sqrt(2 / pi) of its standard deviation.
+        by_chance += math.sqrt(2 / math.pi * float((sure[inside] * (1 - sure[inside])).sum())) / total
+    return ReliabilityCurve(
+        found, error, by_chance, float(sure.mean()), float(right.mean()), float(brier.mean()), total
+    )

@@ -1,0 +1,163 @@
+"""Question sets by Bloom's levels: the columns of their datasets, and one item of them.
+
+An item is a picture, a question about it in one or more languages, and four options of which one is right. It is filed
+under a leaf of a taxonomy, as ``apply/basic logic operation/negation understanding``.
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeVar
+
+from vcrgen.dataset.reader import Dataset
+from vcrgen.dataset.schema import IMAGE, STRING, DatasetKind
+from vcrgen.dataset.tables import image_bytes
+from vcrgen.errors import DatasetError
+
+T = TypeVar("T")
+TASK = "bloom"  # what manifests call it
+LETTERS = "ABCD"  # the labels of the four options
+TAXONOMY_FILE = "taxonomy.csv"  # beside the data
+# Languages that are written from right to left; pages set their texts so.
+_RIGHT_TO_LEFT = frozenset({"ar", "arc", "ckb", "dv", "fa", "he", "ps", "sd", "ug", "ur", "yi"})
+
+
+class ChoiceQuestion(NamedTuple):
+    """A question in one language."""
+
+    text: str  # the stem
+    options: tuple[str, ...]  # four texts, in the dataset's order, which is the same in all languages
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChoiceItem:
+    """One item, without its picture."""
+
+    question_id: str  # its name in the set
+    path: str  # ``level/subcategory/leaf`` in small letters
+    picture: str  # SHA-256 of the picture's bytes, in hex: equal for the items that share one; "" where none was read
+    questions: Mapping[str, ChoiceQuestion]  # by language code; only languages in which the item is complete
+    answer: int | None  # number of the right option, from 0; None in the public part of a hidden set
+    trap: int | None  # number of the wrong option that a shallow reader takes; None where no option is marked so
+
+    @property
+    def level(self) -> str:
+        """The first part of the path, such as ``apply``."""
+        return self.path.partition("/")[0]
+
+
+def shown_option(label: int, rotation: int) -> int:
+    """The number of the option that stands beside a label: in rotation 1, option 1 stands beside label 0.
+
+    Args:
+        label: From 0.
+        rotation: 0 for the dataset's order of options, up to 3.
+    """
+    return (label + rotation) % len(LETTERS)
+
+
+def in_dataset_order(shown: Sequence[T], rotation: int) -> list[T]:
+    """What belongs to the labels, first to last, in the order of the options that stood beside them."""
+    return [shown[(option - rotation) % len(LETTERS)] for option in range(len(LETTERS))]
+
+
+def direction(lang: str) -> str:
+    """Where lines of a language begin, as HTML says it: ``"rtl"`` or ``"ltr"``."""
+    return "rtl" if lang in _RIGHT_TO_LEFT else "ltr"
+
+
+def question_kind(languages: Sequence[str]) -> DatasetKind:
+    """The columns of a question set in some languages.
+
+    Args:
+        languages: Codes such as ``"en"``, in the order of the columns.
+    """
+    columns: dict[str, tuple[Any, str]] = {
+        "question_id": (STRING, "name of the item; the same in every language"),
+        "image": (IMAGE, "the picture that is asked about; several items may share one"),
+        "path": (STRING, "level/subcategory/leaf of the taxonomy, in small letters"),
+        "source": (STRING, "where the item is from"),
+    }
+    for lang in languages:
+        columns[f"question_{lang}"] = (STRING, f"the question in `{lang}`; empty where the item is not complete in it")
+        columns[f"options_{lang}"] = ([STRING], f"the four options in `{lang}`, in the same order in all languages")
+    columns["answer"] = (STRING, "the right option: `A`, `B`, `C` or `D`")
+    columns["trap"] = (STRING, "the wrong option that a shallow reader takes, or empty where none is marked")
+    return DatasetKind(
+        features={name: feature for name, (feature, _) in columns.items()},
+        notes={name: note for name, (_, note) in columns.items()},
+        identifier="question_id",
+        answers="answer",
+        task=TASK,
+        repeated=("path", "source", "answer", "trap"),
+        searched=("question_id",),
+    )
+
+
+def languages_of(dataset: Dataset) -> tuple[str, ...]:
+    """The languages of a question set, in the order of its columns."""
+    codes = (name.removeprefix("options_") for name in dataset.kind.features if name.startswith("options_"))
+    return tuple(codes)
+
+
+def read_items(dataset: Dataset, *, pictures: bool = True) -> Iterator[ChoiceItem]:
+    """The items of a question set in the order of its rows, one in memory at a time.
+
+    Args:
+        dataset: A question set, or some splits of it.
+        pictures: Whether pictures are read, to know which items share one.
+
+    Raises:
+        DatasetError: A file is damaged, or a row has values that no writer of question sets gives.
+    """
+    languages = languages_of(dataset)
+    columns = ["question_id", "path", *(f"{name}_{lang}" for lang in languages for name in ("question", "options"))]
+    if pictures:
+        columns.append("image")
+    if not dataset.is_hidden:
+        columns += ["answer", "trap"]
+    for place, row in dataset.rows(columns):
+        try:
+            yield item_of(row, languages)
+        except (TypeError, ValueError) as problem:
+            raise DatasetError(f"{place}: {problem}; build or import the question set again.") from None
+
+
+def item_of(row: Mapping[str, Any], languages: Sequence[str]) -> ChoiceItem:
+    """The item in a row of a question set.
+
+    Raises:
+        ValueError: A value is not of its form; the text says which, and shows no answer.
+    """
+    questions = {}
+    for lang in languages:
+        text, options = row.get(f"question_{lang}"), row.get(f"options_{lang}")
+        if not text and not options:
+            continue
+        if not isinstance(text, str) or not isinstance(options, list) or len(options) != len(LETTERS):
+            raise ValueError(f"no question with {len(LETTERS)} options in {lang!r}")
+        if text and all(isinstance(option, str) and option for option in options):
+            questions[lang] = ChoiceQuestion(text, tuple(options))
+    data = image_bytes(row.get("image"))
+    return ChoiceItem(
+        question_id=_text(row, "question_id"), path=_text(row, "path"), questions=questions,
+        picture=hashlib.sha256(data).hexdigest() if data else "",
+        answer=_letter(row, "answer"), trap=_letter(row, "trap"),
+    )  # fmt: skip
+
+
+def _text(row: Mapping[str, Any], column: str) -> str:
+    value = row.get(column)
+    if not isinstance(value, str) or not value.isprintable() or not 0 < len(value) <= 256:
+        raise ValueError(f"its `{column}` is no text of 1 to 256 printable characters")
+    return value
+
+
+def _letter(row: Mapping[str, Any], column: str) -> int | None:
+    """The number of the option that a column names, from 0."""
+    value = row.get(column)
+    if value in (None, ""):
+        return None
+    if not isinstance(value, str) or len(value) != 1 or value not in LETTERS:
+        raise ValueError(f"its `{column}` is none of {', '.join(LETTERS)}")
+    return LETTERS.index(value)

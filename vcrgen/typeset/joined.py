@@ -1,0 +1,216 @@
+"""Joined letters, ligatures, reordered vowel signs and lines of two directions: shaped and drawn by HarfBuzz.
+
+HarfBuzz is a part of the package ``uharfbuzz``. So what is drawn depends on its version, and on nothing that is
+installed on a system. Glyphs are drawn from their outlines, without hints, at quarters of a pixel: whole pixels would
+tear joined letters apart.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from functools import cache, lru_cache
+from importlib.metadata import version
+from itertools import groupby
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import uharfbuzz as hb
+
+from vcrgen.errors import FontError
+from vcrgen.text.graphemes import clusters
+from vcrgen.typeset.bidi import levels, visual_order
+from vcrgen.typeset.fonts import Face, FontChain
+from vcrgen.typeset.records import Glyph, PlacedGlyph
+from vcrgen.typeset.shaping import Shaper
+
+MAX_WORDS = 20_000  # words whose glyphs are remembered
+UNIT = 64  # HarfBuzz counts in these parts of a pixel
+STEP = 16  # glyphs are drawn at multiples of so many of them
+# Arabic and Devanagari reach further above and below the baseline than Latin letters. As shares of the font size:
+LINE, BASELINE = 1.5, 1.0
+
+# Scripts whose letters are drawn wrongly without a font's own rules: a letter, and OpenType's names of the script.
+RULES = {"Arab": ("ب", {"arab"}), "Deva": ("क", {"deva", "dev2", "dev3"})}
+_PIECE = re.compile(r"\s|\S+")
+# Characters that draw nothing and change what is drawn: joiners, and selectors of variants.
+_UNDRAWN = re.compile("[\u200c\u200d\ufe00-\ufe0f]")
+
+
+class Shaped(NamedTuple):
+    """A glyph of a word; lengths in parts of a pixel (:data:`UNIT`)."""
+
+    start: int  # first character of the word that it stands for
+    end: int  # the character after the last one
+    face: int  # index of the face in the chain
+    index: int  # index of the glyph in the face
+    advance: int  # to the next pen position
+    x: int  # from the pen position to the glyph's origin
+    y: int  # from the baseline up to the glyph's origin
+
+
+class Run(NamedTuple):
+    """Glyphs of a part of a word that has one face, one script and one direction."""
+
+    level: int  # of the bidirectional algorithm
+    glyphs: tuple[Shaped, ...]  # from left to right
+
+
+class JoinedShaper(Shaper):
+    """Sets each word with HarfBuzz, and orders what is in a line by the bidirectional algorithm.
+
+    Args:
+        chain: The fonts, at their size.
+        direction: Where a line begins.
+
+    Raises:
+        FontError: The first font has the letters of a script and no rules that join them.
+    """
+
+    def __init__(self, chain: FontChain, direction: str) -> None:
+        super().__init__(chain, direction)
+        self.engine = f"uharfbuzz-{version('uharfbuzz')}+bidi-{version('python-bidi')}"
+        self.line_height = round(LINE * chain.size)
+        self.baseline = round(BASELINE * chain.size)
+        self._faces = [HarfBuzzFace(face, chain.size) for face in chain.faces]
+        self._faces[0].check_rules()
+        self._word = lru_cache(MAX_WORDS)(self._shape_word)
+        self._glyph = cache(self._draw)
+
+    def shape(self, text: str, start: int, end: int) -> tuple[PlacedGlyph, ...]:
+        """As :meth:`Shaper.shape`, with pen positions rounded to whole pixels and ink at quarters of a pixel."""
+        placed = []
+        pen = 0
+        for offset, run in self.runs(text, start, end):
+            for shaped in run.glyphs:
+                pixel, next_pixel = (pen + UNIT // 2) // UNIT, (pen + shaped.advance + UNIT // 2) // UNIT
+                x = (pen + shaped.x + STEP // 2) // STEP - pixel * UNIT // STEP
+                y = (shaped.y + STEP // 2) // STEP
+                glyph = self._glyph(shaped.face, shaped.index, x, y, next_pixel - pixel)
+                placed.append(PlacedGlyph(offset + shaped.start, offset + shaped.end, pixel, glyph))
+                pen += shaped.advance
+        return tuple(placed)
+
+    def runs(self, text: str, start: int, end: int) -> list[tuple[int, Run]]:
+        """The runs of a line from left to right, and where in the text the word of each begins."""
+        level = levels(text, self.direction)
+        runs = [
+            (start + piece.start(), run)
+            for piece in _PIECE.finditer(text[start:end])
+            for run in self._word(piece[0], level[start + piece.start() : start + piece.end()])
+        ]
+        return [runs[position] for position in visual_order([run.level for _, run in runs])]
+
+    def _shape_word(self, word: str, level: tuple[int, ...]) -> tuple[Run, ...]:
+        """The runs of a word in reading order; what no face can draw is in none."""
+        return tuple(
+            Run(at_level, self._faces[face].shape(word, start, end, script, at_level, face))
+            for start, end, at_level, face, script in self._stretches(word, level)
+            if face is not None
+        )
+
+    def _stretches(self, word: str, level: tuple[int, ...]) -> Iterator[tuple[int, int, int, int | None, str]]:
+        """Start and end of the stretches of one level, face and script, and these."""
+        parts = clusters(word)
+        scripts = [next(filter(None, map(script_of, word[start:end])), "") for start, end in parts]
+        script = next(filter(None, scripts), "")
+        kinds = []
+        for (start, end), own in zip(parts, scripts, strict=True):
+            script = own or script  # digits and punctuation go with what is before them
+            kinds.append((level[start], self._face_of(word[start:end], script), script))
+        for kind, group in groupby(range(len(parts)), key=kinds.__getitem__):
+            positions = list(group)
+            yield parts[positions[0]][0], parts[positions[-1]][1], *kind
+
+    def _face_of(self, cluster: str, script: str) -> int | None:
+        """The first face that draws the whole of a cluster."""
+        drawn = _UNDRAWN.sub("", cluster)
+        return next((index for index, face in enumerate(self._faces) if face.draws(drawn, script)), None)
+
+    def _draw(self, face: int, index: int, x: int, y: int, advance: int) -> Glyph:
+        ink, left, top = self._faces[face].draw(index, x * STEP, y * STEP)
+        return Glyph(face, advance, max(advance, left + ink.shape[1]), ink, left, top)
+
+
+class HarfBuzzFace:
+    """A face as HarfBuzz sees it.
+
+    Args:
+        face: The face.
+        size: Font size in pixels.
+    """
+
+    def __init__(self, face: Face, size: int) -> None:
+        self._face = face
+        opened = hb.Face(hb.Blob.from_file_path(str(face.path)), face.index)
+        self._font = hb.Font(opened)
+        self._font.scale = (size * UNIT, size * UNIT)
+        self._rules = frozenset(hb.ot_layout_table_get_script_tags(opened, "GSUB"))
+        self._pen = hb.RasterDraw()
+        self._pen.scale_factor = (UNIT, UNIT)
+
+    def check_rules(self) -> None:
+        """Whether letters that the face has are drawn rightly.
+
+        Raises:
+            FontError: It has letters of a script whose rules it lacks.
+        """
+        for script, (letter, _) in RULES.items():
+            if ord(letter) in self._face.characters and not self._has_rules(script):
+                raise FontError(
+                    f"The font {self._face.path} has letters such as {letter} and no rules (a GSUB table) that say how "
+                    "they are joined; choose another font."
+                )
+
+    def draws(self, letters: str, script: str) -> bool:
+        """Whether the face has the characters, whole or taken apart into letters and marks, and the script's rules."""
+        characters = self._face.characters
+        whole = all(ord(letter) in characters for letter in letters)
+        parts = whole or all(ord(letter) in characters for letter in unicodedata.normalize("NFD", letters))
+        return parts and self._has_rules(script)
+
+    def _has_rules(self, script: str) -> bool:
+        return script not in RULES or not self._rules.isdisjoint(RULES[script][1])
+
+    def shape(self, word: str, start: int, end: int, script: str, level: int, face: int) -> tuple[Shaped, ...]:
+        """The glyphs of some characters of a word, whose other characters say how the outer letters are joined."""
+        buffer = hb.Buffer()
+        buffer.add_codepoints([ord(character) for character in word], start, end - start)
+        buffer.direction = "rtl" if level % 2 else "ltr"
+        buffer.script = script or "Zyyy"
+        buffer.language = "und"  # otherwise that of the machine
+        hb.shape(self._font, buffer)
+        infos, positions = buffer.glyph_infos, buffer.glyph_positions
+        begins = sorted({info.cluster for info in infos})
+        end_of = dict(zip(begins, [*begins[1:], end], strict=True))
+        return tuple(
+            Shaped(info.cluster, end_of[info.cluster], face, info.codepoint, at.x_advance, at.x_offset, at.y_offset)
+            for info, at in zip(infos, positions, strict=True)
+        )
+
+    def draw(self, index: int, x: int, y: int) -> tuple[npt.NDArray[np.uint8], int, int]:
+        """The ink of a glyph, its left end from the pixel of the pen, and its top from the baseline, in pixels.
+
+        Args:
+            index: Of the glyph.
+            x: From the pixel of the pen to its origin.
+            y: From the baseline up to its origin.
+        """
+        self._pen.transform = (1, 0, 0, 1, x, y)
+        self._pen.draw_glyph(self._font, index)
+        image = self._pen.render()
+        extents = image.extents
+        if not (extents.width and extents.height):
+            return np.zeros((0, 0), dtype=np.uint8), 0, 0
+        rows = np.frombuffer(image.buffer, dtype=np.uint8).reshape(extents.height, extents.stride)
+        ink = np.ascontiguousarray(rows[::-1, : extents.width])
+        return ink, extents.x_origin, -(extents.y_origin + extents.height)
+
+
+@cache
+def script_of(character: str) -> str:
+    """The script of a character, such as ``"Arab"``; none of one that many scripts have, such as a digit or a mark."""
+    buffer = hb.Buffer()
+    buffer.add_codepoints([ord(character)])
+    buffer.guess_segment_properties()
+    return str(buffer.script or "")
