@@ -102,18 +102,19 @@ def fitted_curve(
     """A line through places and shares from 0 to 1, over the points that it was fitted to.
 
     Points and ticks are as in :func:`scatter`. ``mark`` is where the line crosses one half, between the ends of its
-    interval.
+    interval. The colours are those of every page, so that no page needs a style for it.
     """
     drawn = [f'<line class="grid" x1="0" x2="100%" y1="{_height(y)}" y2="{_height(y)}"/>' for y in (0, 0.5, 1)]
     drawn.append(_ticks(ticks))
     if mark is not None:
         low, at, high = (_at(place) for place in mark)
         drawn.append(
-            f'<rect class="interval" x="{low:.2f}%" y="95" width="{max(high - low, 0):.2f}%" height="10" rx="2"/>'
-            f'<line class="zero" x1="{at:.2f}%" x2="{at:.2f}%" y1="{_height(0.5)}" y2="{_height(0)}"/>'
+            f'<rect fill="var(--other)" fill-opacity="0.45" x="{low:.2f}%" y="95" width="{max(high - low, 0):.2f}%"'
+            f' height="10" rx="2"/><line stroke="var(--other)" stroke-dasharray="4 3" x1="{at:.2f}%" x2="{at:.2f}%"'
+            f' y1="{_height(0.5)}" y2="{_height(0)}"/>'
         )
     drawn += [
-        f'<line class="curve" x1="{_at(a):.2f}%" y1="{_height(b)}" x2="{_at(c):.2f}%" y2="{_height(d)}"/>'
+        f'<line stroke="var(--accent)" stroke-width="2" x1="{_at(a):.2f}%" y1="{_height(b)}" x2="{_at(c):.2f}%" y2="{_height(d)}"/>'
         for (a, b), (c, d) in pairwise(line)
     ]
     drawn += [_point(*point) for point in points]

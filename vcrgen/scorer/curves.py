@@ -15,6 +15,7 @@ from vcrgen.dataset.views import View
 from vcrgen.errors import ScoreError
 from vcrgen.records import Mode, is_mode
 from vcrgen.report.table import MINUS, percent
+from vcrgen.scorer.comparison import ALPHA
 from vcrgen.stats.paired import holm
 from vcrgen.stats.psychometric import Curve, Shift, count, fit_curve, shift
 
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from vcrgen.stats.arrays import Floats
 
 LEAST_LEVELS = 3
-ALPHA = 0.05
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,8 +6,8 @@ Example: 100 images at ten levels are 1,000 questions. A staircase asks 200 of t
    the first again. No image is asked about twice at one level.
 2. The first round asks as often at every level. There are :data:`ROUNDS` rounds of about as many questions.
 3. Before each further round a curve is fitted to all answers so far. The round asks most at the two levels around its
-   threshold, half as often at the next one on either side, and a tenth as often at all others, which tell of guesses
-   and lapses. Where the threshold is outside of the levels, the two at that end count as those around it.
+   threshold, and a tenth as often at each other one, which tells of guesses and lapses. Where the threshold is outside
+   of the levels, the two at that end count as those around it.
 
 The estimate is that of :func:`vcrgen.stats.psychometric.fit_curve`, over the images that were asked about. How near it
 comes to the curve of all questions is measured by ``scripts/measure_curve.py``; its table is in ``docs/curve.md``.
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from vcrgen.stats.arrays import Floats
 
 ROUNDS = 15
-_AROUND, _BESIDE, _ELSEWHERE = 1.0, 0.5, 0.1  # how often a level is asked, by where the threshold is
+_ELSEWHERE = 0.1  # how often a level is asked that is not one of the two around the threshold; those count 1
 
 
 class Staircase:
@@ -86,13 +86,9 @@ class Staircase:
         """How often each level is to be asked, of the rounds to come."""
         if not self._x:
             return [1.0] * len(self._places)
-        threshold, last = self._threshold(), len(self._places) - 1
-        above = min(max(sum(place < threshold for place in self._places), 1), last)
-        weights = [_ELSEWHERE] * len(self._places)
-        for level, weight in ((above - 2, _BESIDE), (above + 1, _BESIDE), (above - 1, _AROUND), (above, _AROUND)):
-            if 0 <= level <= last:
-                weights[level] = weight
-        return weights
+        threshold = self._threshold()
+        above = min(max(sum(place < threshold for place in self._places), 1), len(self._places) - 1)
+        return [1.0 if level in (above - 1, above) else _ELSEWHERE for level in range(len(self._places))]
 
     def _threshold(self) -> float:
         import numpy as np
