@@ -4,9 +4,9 @@
 
 The tables that it prints stand in docs/curve.md. An observer sees each image at every level of a ladder, and restores
 each of its 1 to 3 texts with a chance that is logistic in the visible ink. Images are easier or harder, by a normal
-distribution of the ink that they need, with the deviation in the table. The true threshold is where the mean chance over
-such images is one half. A staircase asks the same observers a fifth of the questions; it is near if its estimate is
-within the interval of the curve of all questions.
+distribution of the ink that they need, with the deviation in the table. The true threshold is where the mean chance
+over such images is one half. A staircase asks the same observers a fifth of the questions; it is near if its estimate
+is within the interval of the curve of all questions.
 """
 
 from __future__ import annotations
