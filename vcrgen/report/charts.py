@@ -114,7 +114,8 @@ def fitted_curve(
             f' y1="{_height(0.5)}" y2="{_height(0)}"/>'
         )
     drawn += [
-        f'<line stroke="var(--accent)" stroke-width="2" x1="{_at(a):.2f}%" y1="{_height(b)}" x2="{_at(c):.2f}%" y2="{_height(d)}"/>'
+        f'<line stroke="var(--accent)" stroke-width="2" x1="{_at(a):.2f}%" y1="{_height(b)}" x2="{_at(c):.2f}%"'
+        f' y2="{_height(d)}"/>'
         for (a, b), (c, d) in pairwise(line)
     ]
     drawn += [_point(*point) for point in points]
