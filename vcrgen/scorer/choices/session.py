@@ -20,6 +20,7 @@ from vcrgen.scorer.choices.key import ItemKey, KeyItem
 from vcrgen.scorer.choices.likelihood import checked_letters, checked_logprobs, likeliest
 from vcrgen.scorer.evidence import EvidenceWriter
 from vcrgen.scorer.join import NOT_ASKED, Join, Joined
+from vcrgen.scorer.normalise import NONE
 from vcrgen.scorer.records import Prediction
 from vcrgen.scorer.results import CellResult, RunResult
 from vcrgen.scorer.run import AnySession, Outputs, Run, opened, run_name
