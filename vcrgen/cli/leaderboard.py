@@ -130,8 +130,8 @@ def _print_scores(board: Board, submission: Submission) -> None:
         cells, told = views.cells_of(submission.id), views.told(submission)
     if told is not None:
         shown = "not better than the team's best" if told.exact is None else f"{100 * told.exact:g} %"
-        metric, steps = told.task.leading.in_text, f"in steps of {100 * told.step:g} points"
-        basis = f"{metric} on {told.view.label} of the feedback part, {steps}"
+        where = f"{told.task.leading.in_text} on {told.view.label}"
+        basis = f"{where} of the feedback part, in steps of {100 * told.step:g} points"
         console.say(f"{escape(submission.set)}: {shown} ({basis}).", highlight=False)
         console.out.print(f"Submission {submission.id} is taken.", highlight=False)
         return
