@@ -217,6 +217,11 @@ def test_200_mb_of_json_are_refused_before_they_are_read(folder: Path) -> None:
         read(folder, "big.json")
 
 
+def test_a_folder_of_pictures_that_is_not_there(folder: Path) -> None:
+    with pytest.raises(ConfigError, match="is no folder"):
+        read(folder, write_json(folder, [published(0)]), images=folder / "none")
+
+
 def test_a_file_without_a_usable_item_says_why(folder: Path) -> None:
     name = write_json(folder, [published(0, answer="E"), published(1, answer="F"), published(2, choice_A_en="bird")])
     with pytest.raises(NoPairsError, match=r"set aside: bad_key 2, equal_options 1"):

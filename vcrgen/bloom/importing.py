@@ -66,6 +66,8 @@ def import_questions(file: Path, options: BloomImportOptions, out: Path, *, watc
     """
     if odd := sorted(set(options.keep) - MAY_BE_KEPT):
         raise ConfigError(f"--keep {odd[0][:40]!r} is none of {', '.join(sorted(MAY_BE_KEPT))}.")
+    if options.images is not None and not options.images.is_dir():
+        raise ConfigError(f"--images {options.images} is no folder.")
     taxonomy = load_taxonomy(options.taxonomy)
     names, count, rows = _open(file)
     languages = _languages(names, options)
