@@ -95,6 +95,7 @@ def test_the_published_form(folder: Path) -> None:
         ({"question_en": "What \u2066is there?"}, "control_character"),
         ({"hierarchy": {"lvl1": "Create", "leaf": "nothing"}}, "unknown_leaf"),
         ({"hierarchy": None}, "unknown_leaf"),
+        ({"hierarchy": {"lvl1": "Evaluate -> Quality", "leaf": "Poem"}}, "unknown_leaf"),  # it is one of another level
         ({"source_image_file": "missing.png"}, "no_picture"),
         ({"source_image_file": "../../../etc/passwd"}, "no_picture"),
         ({"source_image_file": "/etc/passwd"}, "no_picture"),

@@ -209,16 +209,18 @@ class _Reader:
 
     def _path(self, row: Row) -> str | None:
         """The leaf that a row is filed under."""
-        hierarchy = row.get("hierarchy")
+        hierarchy, category = row.get("hierarchy"), _text(row.get("path")) or _text(row.get("category"))
         if isinstance(hierarchy, Mapping):
             names = [*_text(hierarchy.get("lvl1")).split("->"), _text(hierarchy.get("leaf"))]
         elif _text(row.get("leaf")):
             names = [_text(row.get(column)) for column in ("level", "subcategory", "leaf")]
         else:
-            category = _text(row.get("path")) or _text(row.get("category"))
-            names = [_text(row.get("l2-category")), *re.split(r"->|>|/", category)]
+            names = re.split(r"->|>|/", category)
         names = [name for name in names if name.strip()]
-        choices = (names, names[-3:], names[:2] + names[-1:], names[:1] + names[-1:], names[-1:])
+        # Some trees have further steps, of which the last or the first ones are those of the taxonomy.
+        choices = [names, names[-3:], names[:2] + names[-1:], names[:1] + names[-1:]]
+        if len(names) == 1:
+            choices.insert(0, [_text(row.get("l2-category")), *names])
         return next((path for some in choices if some and (path := self._taxonomy.find(*some))), None)
 
     def _picture(self, row: Row) -> bytes | None:
