@@ -7,12 +7,13 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
 from tests.bloom.conftest import png
 from vcrgen.bloom import fetch as fetching
-from vcrgen.bloom.fetch import fetch, public_address
+from vcrgen.bloom.fetch import Fetched, fetch, public_address
 from vcrgen.errors import ImageProblem
 
 
@@ -55,7 +56,10 @@ def test_a_name_with_one_private_address_is_not_asked(monkeypatch: pytest.Monkey
 class _Pictures(http.server.BaseHTTPRequestHandler):
     """Gives a picture, an endless one, and ways that lead elsewhere."""
 
+    asked: ClassVar[list[str]] = []
+
     def do_GET(self) -> None:
+        self.asked.append(self.path)
         moved = {"/moved": "/picture", "/inside": "https://10.0.0.1/a", "/round": "/round", "/plain": "http://x.org/"}
         if self.path in moved:
             self.send_response(302)
@@ -108,6 +112,17 @@ def reachable(server: tuple[int, Path], monkeypatch: pytest.MonkeyPatch) -> None
 @pytest.mark.usefixtures("reachable")
 def test_a_picture_is_fetched_also_where_it_has_moved() -> None:
     assert fetch("https://pictures.test/picture") == fetch("https://pictures.test/moved") == png()
+
+
+@pytest.mark.usefixtures("reachable")
+def test_an_address_is_asked_once(tmp_path: Path) -> None:
+    fetched = Fetched(tmp_path)
+    asked = len(_Pictures.asked)
+    assert fetched.get("https://pictures.test/picture") == fetched.get("https://pictures.test/picture") == png()
+    for _ in range(2):
+        with pytest.raises(ImageProblem, match="status 404"):
+            fetched.get("https://pictures.test/gone")
+    assert _Pictures.asked[asked:] == ["/picture", "/gone"]
 
 
 @pytest.mark.usefixtures("reachable")
