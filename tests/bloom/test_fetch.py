@@ -1,6 +1,7 @@
 """Fetching pictures: what is asked, and what is not."""
 
 import http.server
+import json
 import ssl
 import subprocess
 import threading
@@ -12,8 +13,11 @@ from typing import ClassVar
 import pytest
 
 from tests.bloom.conftest import png
+from tests.bloom.test_importing import published
 from vcrgen.bloom import fetch as fetching
 from vcrgen.bloom.fetch import Fetched, fetch, public_address
+from vcrgen.bloom.importing import import_questions
+from vcrgen.config import BloomImportOptions
 from vcrgen.errors import ImageProblem
 
 
@@ -123,6 +127,15 @@ def test_an_address_is_asked_once(tmp_path: Path) -> None:
         with pytest.raises(ImageProblem, match="status 404"):
             fetched.get("https://pictures.test/gone")
     assert _Pictures.asked[asked:] == ["/picture", "/gone"]
+
+
+@pytest.mark.usefixtures("reachable")
+def test_an_import_fetches_where_it_is_told_to(tmp_path: Path) -> None:
+    addresses = ["https://pictures.test/picture", "https://pictures.test/gone", "https://10.0.0.1/picture"]
+    items = [published(number, source_image_file=address) for number, address in enumerate(addresses)]
+    (tmp_path / "b.json").write_text(json.dumps(items))
+    manifest = import_questions(tmp_path / "b.json", BloomImportOptions(fetch=True), tmp_path / "set")
+    assert manifest.pairs == 1 and dict(manifest.drops) == {"no_picture": 2}
 
 
 @pytest.mark.usefixtures("reachable")
