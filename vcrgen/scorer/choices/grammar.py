@@ -7,7 +7,8 @@
 
 The grammar looks for three things, one after the other, and the first that is there decides.
 
-1. A declared answer: a word such as "answer", and then a label or the text of an option. The last one wins.
+1. A declared answer: a word such as "answer", and then a label or the text of an option; or an option that is said to be
+   correct. The last one wins.
 2. A line that is nothing but a label, the text of an option, or both.
 3. Any label, and any text of an option. What follows a "not" does not count, and digits only if there is nothing else.
 
@@ -105,7 +106,8 @@ def _read_words() -> dict[str, frozenset[str]]:
 
 _WORDS = _read_words()
 _ANSWER, _BEST, _NAMED, _FILLER = (_WORDS[name] for name in ("answer", "best", "named", "filler"))
-_NOT, _OR, _ARTICLES, _BEHIND_A = (_WORDS[name] for name in ("not", "or", "article", "behind-a"))
+_IS, _RIGHT, _NOT, _OR = (_WORDS[name] for name in ("is", "right", "not", "or"))
+_ARTICLES, _BEHIND_A = (_WORDS[name] for name in ("article", "behind-a"))
 _OPENING, _CLOSING, _BETWEEN = frozenset("([\"'“‘«"), frozenset(")]\"'”’»"), frozenset(",،/&;")
 _FAR = 24  # so many fillers and marks may stand between the word that declares an answer and the answer
 
@@ -228,6 +230,9 @@ def _is_label(tokens: Sequence[_Token], place: int) -> bool:
 
 def _declared(tokens: Sequence[_Token], place: int) -> set[int]:
     """The options that an answer names which is declared at a place; none where nothing is."""
+    option = tokens[place].option
+    if option is not None:
+        return {option} if _is_right(tokens, place) and not _denied(tokens, place) else set()
     if not _declares(tokens, place):
         return set()
     for here in range(place + 1, min(place + _FAR, len(tokens))):
@@ -239,10 +244,22 @@ def _declared(tokens: Sequence[_Token], place: int) -> set[int]:
     return set()
 
 
+def _is_right(tokens: Sequence[_Token], place: int) -> bool:
+    """Whether it is said of an option that it is correct, or the answer."""
+    if _at(tokens, place + 1).word not in _IS:
+        return False
+    for here in range(place + 2, min(place + _FAR, len(tokens))):
+        if tokens[here].word in _RIGHT | _ANSWER:
+            return True
+        if tokens[here].word not in _FILLER:
+            break
+    return False
+
+
 def _declares(tokens: Sequence[_Token], place: int) -> bool:
-    word = tokens[place].word
-    if word in _BEST:
-        return _at(tokens, place + 1).word in _NAMED
+    word, after = tokens[place].word, _at(tokens, place + 1).word
+    if (word in _BEST and after in _NAMED | _IS) or (word in _NAMED and after in _RIGHT):
+        return True
     return word in _ANSWER or (word[:1] in ("و", "ف") and word[1:] in _ANSWER)
 
 
