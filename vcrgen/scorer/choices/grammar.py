@@ -7,8 +7,8 @@
 
 The grammar looks for three things, one after the other, and the first that is there decides.
 
-1. A declared answer: a word such as "answer", and then a label or the text of an option; or an option that is said to be
-   correct. The last one wins.
+1. A declared answer: a word such as "answer", and then a label or the text of an option; or an option of which it is
+   said that it is correct. The last one wins.
 2. A line that is nothing but a label, the text of an option, or both.
 3. Any label, and any text of an option. What follows a "not" does not count, and digits only if there is nothing else.
 
