@@ -1,6 +1,9 @@
 """Speed of question sets, as ratios to yardsticks measured in the same run.
 
-    python scripts/bench_bloom.py [--items 7747] [--languages en,ar]
+    python scripts/bench_bloom.py [--items 7747] [--languages en,ar] [--made 1000]
+
+Making: the items of a built-in set (facts, questions in two languages, the second opinion on every option), divided by
+drawing and encoding the pictures that they are about. It may take a tenth of that.
 
 Scoring: a set as large as BloomBench (7,747 items on 2,060 pictures, filed under 106 leaves) in two languages, with an
 output and log-probabilities of all options for every item. From the two files to all metrics, groups and intervals it
@@ -16,8 +19,11 @@ import tempfile
 import time
 from pathlib import Path
 
+from vcrgen.bloom.maker import make_items
 from vcrgen.bloom.taxonomy import default_taxonomy
 from vcrgen.bloom.write import Aside, write_set
+from vcrgen.config import BloomOptions
+from vcrgen.samples.pairs import picture
 from vcrgen.scorer.run import Options, open_session
 
 PICTURES = 2_060
@@ -35,9 +41,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--items", type=int, default=7_747)
     parser.add_argument("--languages", default="en,ar")
+    parser.add_argument("--made", type=int, default=1000, help="items of the built-in set that are made")
     args = parser.parse_args()
+    making(args.made)
     with tempfile.TemporaryDirectory() as folder:
         scoring(Path(folder), args.items, args.languages.split(","))
+
+
+def making(items: int) -> None:
+    """Make built-in items, and draw and encode their pictures."""
+    made = list(make_items(BloomOptions(items=items), Aside()))
+    seconds = min(timed(lambda: list(make_items(BloomOptions(items=items), Aside()))) for _ in range(3))
+    drawing = min(timed(lambda: [picture(index) for index, _ in made]) for _ in range(3))
+    print(f"making {items:,} items about {len(made):,} pictures: {seconds / drawing:.3f} of drawing and encoding them")
 
 
 def scoring(folder: Path, items: int, languages: list[str]) -> None:

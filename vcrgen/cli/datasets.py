@@ -14,7 +14,7 @@ from vcrgen.cli import console
 from vcrgen.cli.bloom import inspect_questions
 from vcrgen.cli.options import examples
 from vcrgen.cli.root import app
-from vcrgen.errors import DatasetError, OutputError
+from vcrgen.errors import ConfigError, DatasetError, OutputError
 
 _Dataset = Annotated[
     Path, typer.Argument(help="A dataset: vcrgen's, VCR-WIKI's Parquet, what save_to_disk wrote; a folder or a URL.")
@@ -106,6 +106,8 @@ def preview(
     page = _beside(datasets[0], out, "-preview.html")
     opened = [open_any(dataset) for dataset in datasets]
     if all(data.kind.task == TASK for data in opened):
+        if mode is not None:
+            raise ConfigError(f"{opened[0]} is a question set, which has no modes; leave --mode out.")
         shown, what = write_question_preview(opened, page, limit=limit), "items"
     else:
         shown, what = write_preview(datasets, page, limit=limit, mode=mode), "pairs"

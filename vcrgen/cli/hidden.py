@@ -15,6 +15,7 @@ from vcrgen.cli import console
 from vcrgen.cli.options import examples, options_of
 from vcrgen.cli.root import app
 from vcrgen.config import BuildConfig, HiddenOptions, checked, given, load_build_config
+from vcrgen.errors import ConfigError
 
 # What of a build's configuration counts for a hidden set, too; the rest is drawn from the secret.
 CONFIG_OPTIONS = (
@@ -75,6 +76,8 @@ def make(
     own = {name: value for name, value in options.items() if name in HiddenOptions.model_fields}
     chosen = checked(HiddenOptions, given(own) | {"config": config})
     is_new, questions = not secret_file.exists(), is_question_set(source)
+    if questions and (odd := next((name for name in CONFIG_OPTIONS if options[name] is not None), None)):
+        raise ConfigError(f"--{odd.replace('_', '-')} is for hidden sets of pairs; {source} is a question set.")
     place: dict[str, Any] = {"out": out, "secret_file": secret_file}
     try:
         with ConsoleWatcher(console.err, unit="items" if questions else "pairs") as watcher:

@@ -168,14 +168,14 @@ def _hide(
             raise DatasetError(f"{place}: {problem}; build or import the question set again.") from None
         if item.answer is None:
             raise DatasetError(f"{place} has no key; build or import the question set again.")
-        line = _line(item, secret)
+        line = hidden_line(item, secret)
         (public / image_name("image", line["question_id"])).write_bytes(picture)
         yield line | {"picture": hashlib.sha256(picture).hexdigest()}
         watcher.advance(1, 1, Counter())
 
 
-def _line(item: ChoiceItem, secret: Secret) -> dict[str, Any]:
-    """An item with its options in a secret order, which does not hang on which of them is right."""
+def hidden_line(item: ChoiceItem, secret: Secret) -> dict[str, Any]:
+    """The line of the key for an item: its options in a secret order, which does not hang on which of them is right."""
     order = secret.random("options", item.question_id).sample(range(len(LETTERS)), len(LETTERS))
     assert item.answer is not None
     line: dict[str, Any] = {

@@ -16,7 +16,7 @@ from vcrgen.dataset.views import View
 from vcrgen.leaderboard.facts import ModelFacts
 from vcrgen.leaderboard.settings import Settings
 from vcrgen.published.quoted import Quoted
-from vcrgen.tasks.task import DEFAULT, Metric, ScoredTask
+from vcrgen.tasks.task import DEFAULT, ScoredTask
 
 
 class Feedback(StrEnum):
@@ -315,7 +315,7 @@ class ModelPage:
 class Told:
     """What a team is told of a file on a set with a ladder."""
 
-    metric: Metric = DEFAULT.leading  # that ranks
+    task: ScoredTask = field(default=DEFAULT, compare=False)
     view: View  # whose score it is
     step: float  # what it is rounded to, as a share
     exact: float | None  # None if the file did not beat the team's best by a step

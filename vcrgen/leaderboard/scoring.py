@@ -52,7 +52,9 @@ def score_file(
             )
         outputs = fingerprint(session, opened) if session.key.hidden and not problems else None
         task = session.task
-        if outputs is not None and any(near_copy(session, outputs, other) for other in earlier):
+        if outputs is not None and any(
+            near_copy(outputs, other, kinds=len(session.kinds), most=task.near_copy) for other in earlier
+        ):
             problems = (
                 f"More than {task.near_copy:.0%} of the outputs of a view are those of a file that your team handed in "
                 "before. A hidden set does not score near copies, as the differences would tell the answers.",
@@ -110,16 +112,16 @@ def _words(text: str) -> list[str]:
     return "".join(char if char.isalnum() else " " for char in plain).split()
 
 
-def near_copy(session: AnySession, a: bytes, b: bytes) -> bool:
-    """Whether more of one kind of outputs in two fingerprints are the same than the session's task lets pass."""
+def near_copy(a: bytes, b: bytes, *, kinds: int, most: float) -> bool:
+    """Whether in one of so many kinds more than a share of the outputs in two fingerprints are the same."""
     import numpy as np
 
     if len(a) != len(b):  # the set has other questions now
         return False
-    ours, theirs = (np.frombuffer(marks, "<u8").reshape(len(session.kinds), -1) for marks in (a, b))
+    ours, theirs = (np.frombuffer(marks, "<u8").reshape(kinds, -1) for marks in (a, b))
     there = (ours != 0) | (theirs != 0)
     same = ((ours == theirs) & there).sum(axis=1)
-    return bool((same > session.task.near_copy * there.sum(axis=1)).any())
+    return bool((same > most * there.sum(axis=1)).any())
 
 
 def _flaws(session: AnySession, check: Validation, view: str | None) -> Iterator[str]:
@@ -131,7 +133,9 @@ def _flaws(session: AnySession, check: Validation, view: str | None) -> Iterator
             more = ", …" if count > len(places) else ""
             yield f"{head[0].upper()}{head[1:]}: {count} ({', '.join(places)}{more})."
     if len(session.key.modes) > 1 and any(mode == UNSTATED for mode, _ in check.cells):
-        yield 'The set has both modes, and some outputs do not say theirs: add "mode": "easy" or "mode": "hard".'
+        stated = " or ".join(f'"mode": "{mode}"' for mode in session.key.modes)
+        several = "both" if len(session.key.modes) == 2 else "several"
+        yield f"The set has {several} modes, and some outputs do not say theirs: add {stated}."
     for seen in dict.fromkeys(seen for _, seen in check.cells if seen not in session.task.board_views):
         why = "for which no image was shown, are not ranked: leave them out of the file."
         yield f"Outputs of the view {seen.value!r}, {why}"

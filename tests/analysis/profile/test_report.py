@@ -83,6 +83,16 @@ def test_other_methods_stand_in_a_table_of_their_own() -> None:
     assert row[:5] == ["a", "en", "image", "LBS, PMI", "80.0"]
 
 
+def test_a_method_without_levels_is_a_table_and_nothing_else() -> None:
+    """A closed model gives the probabilities of labels only."""
+    document = made([a_profile(metric="letter"), a_profile(metric="letter", view="blind")])
+    assert titles(document) == ["Scores"]
+    assert [row[:4] for row in document.sections[0].tables[-1].texts()] == [
+        ["a", "en", "image", "Letter"], ["a", "en", "blind", "Letter"],
+    ]  # fmt: skip
+    assert render(document, "html")
+
+
 def test_two_levels_have_no_radar_and_a_single_one_neither() -> None:
     leaves = {Leaf("l", "s", "x"): (0.8, 50), Leaf("m", "s", "x"): (0.8, 50)}
     document = made([profile_of("a", "en", "rae", leaves)])

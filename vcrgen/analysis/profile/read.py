@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from vcrgen.analysis.cells import check_size, read_cells
-from vcrgen.analysis.profile.records import METHODS, Leaf, ModelProfile, Profiles, profile_of
+from vcrgen.analysis.profile.records import METHODS, SHOWN, Leaf, ModelProfile, Profiles, profile_of
 from vcrgen.analysis.profile.saved import calibrations_of_run, load_runs, profiles_of_run
 from vcrgen.analysis.tables import name_of, number_of
 from vcrgen.errors import AnalysisError
@@ -26,7 +26,7 @@ INDEPENDENT = (
     "picture, they are narrower than they should be."
 )
 _MODEL = re.compile(r"(.+)_([A-Za-z]{2,3})")
-_METHOD = re.compile(rf"(?:.*[^a-z0-9])?({'|'.join(METHODS)})", re.DOTALL)
+_METHOD = re.compile(rf"(?:.*[^a-z0-9])?({'|'.join(SHOWN)})", re.DOTALL)
 
 
 def read_profiles(files: Sequence[Path], *, private: bool = False) -> Profiles:
@@ -135,7 +135,7 @@ def _method(file: Path) -> str:
     if found is None:
         raise AnalysisError(
             f"{file}: the name of a table of leaf scores ends in the method, as in scores_rae.csv; known are "
-            f"{', '.join(METHODS)}."
+            f"{' and '.join(SHOWN)}."
         )
     return found[1]
 

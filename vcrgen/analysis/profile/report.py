@@ -24,10 +24,11 @@ MOST_LISTED = 200  # differences of leaves
 FEW_COLUMNS = 4  # up to which the scores of leaves have their intervals beside them
 FEWEST_MODELS = 4  # of which a rank correlation is told
 LBS_NOTE = (
-    "LBS is the mean log-probability of the tokens of an option, and the likeliest option is the answer. The published "
-    "code of BloomBench scores other tokens: the option stands at the end of the user's turn there, so that its first "
-    "tokens are left out and those of the chat template are counted. So published LBS and LBS of vcrgen are two "
-    "things. A mean over tokens may be higher or lower where words have more tokens: languages are not ranked by LBS."
+    "LBS is the mean log-probability of the tokens of an option, and the likeliest option is the answer. The "
+    "published code of BloomBench puts the option at the end of the user's turn. Where a chat template closes that "
+    "turn, the first tokens of the option are not scored there, and tokens of the template are. Whether the printed "
+    "LBS came from that code is not known, so it may be another figure than the LBS that vcrgen computes. A mean over "
+    "tokens may be higher or lower where words have more tokens: languages are not ranked by LBS."
 )
 GAP_NOTE = (
     "For RAE a model sees the options, for LBS it does not. So their gap mixes how sure a model is with a different "
@@ -117,20 +118,22 @@ def _scores(data: Profiles) -> Section:
         "Micro is the share of all items that are right, macro the mean of the levels, and leaves the mean of the "
         f"leaves, all in percent. Guessing gives {100 * CHANCE:g}."
     ]
-    others = [each for each in data.profiles if each.metric not in SHOWN]
-    tables = [Table(title="Scores, in percent", heads=heads, labels=len(labels), rows=rows, breaks=breaks)]
-    if others:
-        more: list[Sequence[TableCell]] = [
-            (each.model, each.lang, each.view, METHODS[each.metric], _share(each.micro), _interval(each.micro))
-            for each in others
-        ]
-        more_heads = ("Model", "Language", "View", "Method", "Micro", "95 % interval")
-        tables.append(Table(title="By other methods, in percent", heads=more_heads, labels=4, rows=more))
-    return Section(title="Scores", text=[*text, *([LBS_NOTE] if "lbs" in metrics else [])], tables=tables)
+    table = Table(title="Scores, in percent", heads=heads, labels=len(labels), rows=rows, breaks=breaks)
+    more: list[Sequence[TableCell]] = [
+        (each.model, each.lang, each.view, METHODS[each.metric], _share(each.micro), _interval(each.micro))
+        for each in data.profiles
+        if each.metric not in SHOWN
+    ]
+    heads = ["Model", "Language", "View", "Method", "Micro", "95 % interval"]
+    others = Table(title="By other methods, in percent", heads=heads, labels=4, rows=more)
+    notes = [LBS_NOTE] if "lbs" in metrics else []
+    return Section(title="Scores", text=[*text, *notes], tables=[each for each in (table, others) if each.rows])
 
 
-def _levels(data: Profiles) -> Section:
+def _levels(data: Profiles) -> Section | None:
     levels, shown = data.levels, _shown(data)
+    if not shown:
+        return None
     models = dict.fromkeys(each.model for each in shown)
     rows: list[Sequence[TableCell]] = [
         (*_row(each), *(_share(each.levels.get(level)) for level in levels)) for each in shown
@@ -144,7 +147,7 @@ def _levels(data: Profiles) -> Section:
     return Section(title="Levels", text=[about] if radars else [], panels=radars, tables=[table])
 
 
-def _bars(data: Profiles) -> Section:
+def _bars(data: Profiles) -> Section | None:
     """The levels as bars with their intervals, a panel for each method and language."""
     shown, panels = _shown(data), []
     for metric, lang in [(metric, lang) for metric in _metrics(data) for lang in data.langs]:
@@ -161,7 +164,7 @@ def _bars(data: Profiles) -> Section:
     heads = ("Model", "Language", "Method", "Level", "Items", "Score", "95 % interval")
     table = Table(title="Levels with their intervals, in percent", heads=heads, labels=4, rows=rows)
     about = "A bar ends at the share; the block around its end is the 95 % interval."
-    return Section(title="Levels with their intervals", text=[about], panels=panels, details=[table])
+    return Section(title="Levels with their intervals", text=[about], panels=panels, details=[table]) if rows else None
 
 
 def _radar(data: Profiles, model: str) -> Drawing:
@@ -296,7 +299,7 @@ def _gaps(data: Profiles) -> Section | None:
     return Section(title="Gaps", text=text, panels=panels, tables=[table])
 
 
-def _leaves(data: Profiles) -> Section:
+def _leaves(data: Profiles) -> Section | None:
     panels, details = [], []
     for metric in _metrics(data):
         profiles = [each for each in _shown(data) if each.metric == metric]
@@ -310,7 +313,7 @@ def _leaves(data: Profiles) -> Section:
         "stronger its colour, the further the share is from chance, above it in blue and below it in brown. An empty "
         "field was not asked."
     ]
-    return Section(title="Leaves", text=text, panels=panels, details=details)
+    return Section(title="Leaves", text=text, panels=panels, details=details) if details else None
 
 
 def _strip(data: Profiles, profile: ModelProfile, level: str) -> tuple[str, Markup, str]:

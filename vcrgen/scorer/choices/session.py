@@ -20,29 +20,26 @@ from vcrgen.scorer.choices.key import ItemKey, KeyItem
 from vcrgen.scorer.choices.likelihood import checked_letters, checked_logprobs, likeliest
 from vcrgen.scorer.evidence import EvidenceWriter
 from vcrgen.scorer.join import NOT_ASKED, Join, Joined
-from vcrgen.scorer.predictions.output import MODES
+from vcrgen.scorer.normalise import NONE
 from vcrgen.scorer.records import Prediction
 from vcrgen.scorer.results import CellResult, RunResult
 from vcrgen.scorer.run import AnySession, Outputs, Run, opened, run_name
 from vcrgen.scorer.tally import Cell, Properties
 from vcrgen.tasks.bloom import LETTERS, TASK
-from vcrgen.tasks.opening import open_any
+from vcrgen.tasks.opening import is_question_set
 from vcrgen.tasks.task import QUESTIONS
 
 if TYPE_CHECKING:
     from vcrgen.stats.arrays import Ints
 
 
-def is_question_set(data: Path) -> bool:
-    """Whether a folder is a question set, on a disk or in an object store, or the key of a hidden one."""
-    if data.is_file():
-        return False
+def has_items(data: Path) -> bool:
+    """Whether a place holds a question set, or the key of a hidden one."""
+    folder = hidden_folder(data)
     try:
-        if folder := hidden_folder(data):
-            return read_key(folder).task == TASK
-        return open_any(data).kind.task == TASK
+        return read_key(folder).task == TASK if folder else not data.is_file() and is_question_set(data.as_posix())
     except VcrgenError:
-        return False  # whoever reads it says what is wrong
+        return False  # whoever reads the key says what is wrong
 
 
 class ItemOutcome(NamedTuple):
@@ -153,9 +150,13 @@ class ItemSession(AnySession):
     def __init__(self, data: Path, options: ScoreOptions) -> None:
         self.options = options
         if options.mode is not None:
-            known = " or ".join(MODES)
-            raise ScoreError(f"--mode ({known}) is of covered texts; of a question set choose --lang and --view.")
-        self._check_options("protocol", self.protocol, self.task.protocols)
+            raise ScoreError("--mode is of covered texts; of a question set choose --lang and --view.")
+        for name, asked in (("--curve", options.curve), ("--normalise", options.normalise != NONE)):
+            if asked:
+                raise ScoreError(f"{name} is of covered texts; score a question set without it.")
+        if self.protocol not in self.task.protocols:
+            raise ScoreError(f"Unknown protocol {self.protocol!r}; known: {', '.join(self.task.protocols)}.")
+        self._check_view()
         self.key = load_items(data, split=options.split, subset=options.subset, lang=options.lang)
         self.properties = divisions_of(self.key)
 
