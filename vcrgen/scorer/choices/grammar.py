@@ -20,8 +20,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
+from functools import lru_cache
 from importlib.resources import files
 from typing import NamedTuple
 
@@ -148,10 +149,7 @@ _END = _Token("\n")
 
 def _tokens(output: str, options: Sequence[str], rotation: int) -> list[_Token]:
     """Words, marks and line ends, with the texts of options as single tokens."""
-    shown = [_plain(option).strip(" .") for option in options]
-    counted = any(word in _DIGITS for option in shown for word in _TOKEN.findall(option))
-    labels = _LETTERS if counted else _LABELS
-    texts = {number: _without_article(_small(text)) for number, text in enumerate(shown) if text and text not in labels}
+    labels, texts = _known(tuple(options))
     tokens = []
     for found in _TOKEN.finditer(_with_texts(_plain(output), texts)):
         word = found[0]
@@ -163,6 +161,16 @@ def _tokens(output: str, options: Sequence[str], rotation: int) -> list[_Token]:
             tokens.append(_Token(word.lower()))
     before_texts = {place for place, after in enumerate(tokens[1:]) if after.text is not None}
     return [token for place, token in enumerate(tokens) if place not in before_texts or token.word not in _ARTICLES]
+
+
+@lru_cache(maxsize=256)  # an item is asked in several orders and views
+def _known(options: tuple[str, ...]) -> tuple[Mapping[str, int], Mapping[int, str]]:
+    """The labels of four options, and the texts by which each is known."""
+    shown = [_plain(option).strip(" .") for option in options]
+    counted = any(word in _DIGITS for option in shown for word in _TOKEN.findall(option))
+    labels = _LETTERS if counted else _LABELS
+    texts = {number: _without_article(_small(text)) for number, text in enumerate(shown) if text and text not in labels}
+    return labels, texts
 
 
 def _plain(text: str) -> str:
@@ -180,7 +188,7 @@ def _without_article(text: str) -> str:
     return rest if article in _ARTICLES and rest else text
 
 
-def _with_texts(output: str, texts: dict[int, str]) -> str:
+def _with_texts(output: str, texts: Mapping[int, str]) -> str:
     """An output in which each text of an option is one private character, the longest ones first."""
     small = _small(output)
     for number, text in sorted(texts.items(), key=lambda known: -len(known[1])):
