@@ -65,6 +65,7 @@ class Validation:
     outputs: int
     models: tuple[str, ...]  # models it names
     cells: Mapping[tuple[str, View], int]  # questions with an output for each mode and view
+    asked: Mapping[tuple[str, View], int]  # questions that each of them asks: items may lack a language
     questions: int  # questions of the dataset that are asked for
     subset: str | None  # what the signature calls them, or None for all
     problems: Mapping[str, tuple[int, tuple[str, ...]]]  # by kind: how many, and the first places
@@ -162,6 +163,7 @@ class AnySession(ABC):
             outputs=join.total,
             models=tuple(sorted(join.models)),
             cells={name: len(seen) - seen.count(0) - seen.count(NOT_ASKED) for name, seen in join.seen.items()},
+            asked={name: len(seen) - seen.count(NOT_ASKED) for name, seen in join.seen.items()},
             questions=len(self.key),
             subset=self.key.facts.get("subset"),
             problems=_problems(join),
