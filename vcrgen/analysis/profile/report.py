@@ -112,11 +112,11 @@ def _scores(data: Profiles) -> Section:
     heads = [*labels, "Items"]
     for metric in metrics:
         name = METHODS[metric]
-        heads += [f"{name}, micro", "95 % interval", f"{name}, macro", f"{name}, leaves"]
+        heads += [f"{name}, micro", f"{name}, interval", f"{name}, macro", f"{name}, leaves"]
     breaks = [len(labels) + 1 + 4 * number for number in range(1, len(metrics))]
     text = [
-        "Micro is the share of all items that are right, macro the mean of the levels, and leaves the mean of the "
-        f"leaves, all in percent. Guessing gives {100 * CHANCE:g}."
+        "Micro is the share of all items that are right, with its 95 % interval, macro the mean of the levels, and "
+        f"leaves the mean of the leaves. Guessing gives {100 * CHANCE:g} %."
     ]
     table = Table(title="Scores, in percent", heads=heads, labels=len(labels), rows=rows, breaks=breaks)
     more: list[Sequence[TableCell]] = [
@@ -342,7 +342,7 @@ def _leaf_table(data: Profiles, metric: str, profiles: Sequence[ModelProfile]) -
         rows.append((leaf.name, leaf.subcategory, leaf.level, items, *cells))
     heads = ["Leaf", "Subcategory", "Level", "Items"]
     for each in profiles:
-        heads += [f"{each.model} {each.lang}", *(["95 % interval"] if few else [])]
+        heads += [f"{each.model} {each.lang}", *([f"{each.model} {each.lang}, interval"] if few else [])]
     shaded = range(4, len(heads), 2 if few else 1)
     return Table(
         title=f"Leaves by {METHODS[metric]}, in percent", heads=heads, labels=3, rows=rows, shaded=shaded, middle=CHANCE
