@@ -76,6 +76,12 @@ def read_profiles(files: Sequence[Path], *, private: bool = False) -> Profiles:
         source=", ".join(file.name for file in files), profiles=tuple(found.values()), notes=notes, hidden=hidden,
         calibrations=dict(pair for run in runs for pair in calibrations_of_run(run)),
     )  # fmt: skip
+    _check_fits_page(data)
+    return data
+
+
+def _check_fits_page(data: Profiles) -> None:
+    """Refuse more than can be compared in seconds."""
     cells = sum(len(profile.leaves) for profile in data.profiles)
     for count, most, name in (
         (len(data.models), MAX_MODELS, "models"), (len(data.langs), MAX_LANGS, "languages"),
@@ -83,7 +89,6 @@ def read_profiles(files: Sequence[Path], *, private: bool = False) -> Profiles:
     ):  # fmt: skip
         if count > most:
             raise AnalysisError(f"{count:,} {name} are too many for a page; name files with at most {most:,}.")
-    return data
 
 
 def _leaf_table(file: Path) -> list[tuple[ModelProfile, int]]:
