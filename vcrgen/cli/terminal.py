@@ -14,6 +14,8 @@ from vcrgen.report.escape import escape_terminal
 from vcrgen.report.table import Between, Interval, Table, TableCell, percent, show
 from vcrgen.scorer.choices.session import FoundItem
 from vcrgen.scorer.comparison import Comparison
+from vcrgen.scorer.curve_tables import curve_sentences
+from vcrgen.scorer.curves import compare_thresholds
 from vcrgen.scorer.join import PROBLEMS
 from vcrgen.scorer.records import SpanMatch
 from vcrgen.scorer.results import RunResult, require_one_signature
@@ -84,7 +86,9 @@ def show_scores(
         )
     for sentence in remarks(results):
         yield plain(f"Note: {sentence}", "yellow")
-    for comparison in comparisons:
+    for sentence in curve_sentences(results):
+        yield plain(sentence, "bold")
+    for comparison in (*comparisons, *(compare_thresholds(results) if comparisons else ())):
         yield plain(comparison.conclusion, "bold")
     yield show_signature(results[0].signature.short, str(results[0].signature))
 
@@ -95,8 +99,9 @@ def show_validation(validation: Validation) -> Iterator[RenderableType]:
     yield plain(f"{validation.name}: {validation.outputs} outputs, format {validation.format}{models}.")
     if validation.subset:
         yield plain(f"  Only the subset {validation.subset} is looked at: {validation.questions} questions.")
-    for (mode, view), count in validation.cells.items():
-        yield plain(f"  {view.label}, {mode}: outputs for {count} of {validation.questions} questions.")
+    for (variant, view), count in validation.cells.items():
+        asked = validation.asked[variant, view]
+        yield plain(f"  {view.label}, {variant}: outputs for {count} of {asked} questions.")
     for kind, (count, places) in validation.problems.items():
         first = f" First: {', '.join(places)}." if places else ""
         yield plain(f"  {count} {PROBLEMS[kind]}.{first}", "yellow")

@@ -166,7 +166,7 @@ def _interval(figures: Figures, metric: str, *, sign: bool = False) -> Interval 
 
 
 def _where(track: Track) -> str:
-    return f"{track.language}, {track.mode}, {track.view.label}"
+    return ", ".join(dict.fromkeys((track.language, track.mode, track.view.label)))
 
 
 def _basis(track: Track) -> str:

@@ -6,7 +6,7 @@ The same tables are drawn on a terminal and put into pages; :func:`render` write
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, TypeAlias
 
@@ -16,6 +16,8 @@ from vcrgen.report.escape import escape_markdown, one_line
 from vcrgen.report.forms import as_csv, as_markdown, as_narrow_latex
 from vcrgen.report.table import MINUS, Interval, Number, Percent, PValue, Table, TableCell
 from vcrgen.scorer.comparison import Comparison
+from vcrgen.scorer.curve_tables import curve_lines, curve_sentences, curve_table, threshold_table
+from vcrgen.scorer.curves import compare_thresholds
 from vcrgen.scorer.join import PROBLEMS
 from vcrgen.scorer.results import CellResult, Difference, Estimate, RunResult, as_named, require_one_signature
 from vcrgen.scorer.statistics import MACRO
@@ -55,18 +57,22 @@ def render(results: Sequence[RunResult], form: str, comparisons: Sequence[Compar
 def report_tables(results: Sequence[RunResult], comparisons: Sequence[Comparison] = ()) -> list[Table]:
     """All tables of a report, the scores first and the comparisons last; empty ones are left out."""
     task = results[0].task
-    tables = [_scores(task, results), _side(task, results), _outputs(task, results), *_groups(task, results)]
+    tables = [
+        _scores(task, results), curve_table(results), _side(task, results), _outputs(task, results),
+        *_groups(task, results), threshold_table(compare_thresholds(results) if comparisons else []),
+    ]  # fmt: skip
     return [table for table in (*tables, comparison_table(task, comparisons)) if table.rows]
 
 
 def comparison_table(task: ScoredTask, comparisons: Sequence[Comparison]) -> Table:
     """Differences between runs with their tests."""
     rows: list[Row] = []
+    shown = _shown(task, (item.metrics for item in comparisons))
     for item in comparisons:
         names = (item.a, item.b, item.variant, item.view.label)
         p_values = map(PValue, (item.p_mcnemar, item.p_clusters, item.p_holm))
-        rows.append((*names, *_main(task, item.metrics, sign=True), item.only_a, item.only_b, *p_values))
-    heads = ("A", "B", *_heads(task), *_main_heads(task), "Only A", "Only B", "McNemar p", "Boot p", "Holm p")
+        rows.append((*names, *_main(shown, item.metrics, sign=True), item.only_a, item.only_b, *p_values))
+    heads = ("A", "B", *_heads(task), *_main_heads(task, shown), "Only A", "Only B", "McNemar p", "Boot p", "Holm p")
     return Table(title=f"Comparison: A {MINUS} B, in percent", heads=heads, labels=4, rows=rows, breaks=(6, 8))
 
 
@@ -83,18 +89,18 @@ def remarks(results: Sequence[RunResult]) -> Iterator[str]:
 
 def _scores(task: ScoredTask, results: Sequence[RunResult]) -> Table:
     rows: list[Row] = []
+    shown = _shown(task, (cell.metrics for _, cell in _cells(results)))
+    by_chance = task.leading.chance is not None
     for result in results:
         for cell in result.cells:
-            chance = (Percent(cell_chance),) if (cell_chance := _chance(task)) is not None else ()
-            rows.append((*_head(result, cell), cell.units, *_main(task, cell.metrics, deviations=True), *chance))
+            chance = [Percent(task.leading.chance)] if by_chance else []
+            rows.append((*_head(result, cell), cell.units, *_main(shown, cell.metrics, deviations=True), *chance))
         for each in result.differences:
-            where, of = difference_labels(task, each)
-            nothing = (None,) if _chance(task) is not None else ()
-            rows.append((result.title, where, of, "", *_main(task, each.metrics, sign=True, deviations=True), *nothing))
-    deviations = (f"sd {task.units}", f"sd {task.clusters}")
-    chance_head = ("Chance",) if _chance(task) is not None else ()
-    heads = ("Model", *_heads(task), task.units.capitalize(), *_main_heads(task, *deviations), *chance_head)
-    return Table(title=SCORES, heads=heads, labels=3, rows=rows, breaks=(8,))
+            figures = _main(shown, each.metrics, sign=True, deviations=True)
+            rows.append((result.title, *difference_labels(task, each), "", *figures, *([None] if by_chance else [])))
+    figures_heads = _main_heads(task, shown, f"sd {task.units}", f"sd {task.clusters}")
+    heads = ("Model", *_heads(task), task.units.capitalize(), *figures_heads, *(["Chance"] if by_chance else []))
+    return Table(title=SCORES, heads=heads, labels=3, rows=rows, breaks=(8,) if len(shown) > 1 else ())
 
 
 def difference_labels(task: ScoredTask, difference: Difference) -> tuple[str, str]:
@@ -104,11 +110,6 @@ def difference_labels(task: ScoredTask, difference: Difference) -> tuple[str, st
     if not difference.variant:
         return label, difference.view.label if difference.view is not None else ""
     return difference.variant, label
-
-
-def _chance(task: ScoredTask) -> float | None:
-    """What the metric that ranks is for who knows nothing."""
-    return task.metrics[task.shown[0]].chance
 
 
 def _side(task: ScoredTask, results: Sequence[RunResult]) -> Table:
@@ -134,9 +135,10 @@ def _outputs(task: ScoredTask, results: Sequence[RunResult]) -> Table:
 
 def _groups(task: ScoredTask, results: Sequence[RunResult]) -> Iterator[Table]:
     """One table a way to divide the units."""
+    shown = _shown(task, (cell.metrics for _, cell in _cells(results)))
     for by in dict.fromkeys(group.by for _, cell in _cells(results) for group in cell.groups):
         rows: list[Row] = [
-            (*_head(result, cell), group.label, group.units, *_main(task, group.metrics))
+            (*_head(result, cell), group.label, group.units, *_main(shown, group.metrics))
             for result, cell in _cells(results)
             for group in cell.groups
             if group.by == by
@@ -144,15 +146,21 @@ def _groups(task: ScoredTask, results: Sequence[RunResult]) -> Iterator[Table]:
         title, label, count = f"By {by}, in percent", by.capitalize(), task.units.capitalize()
         if by == MACRO:
             title, label, count = "Means of the scores of groups, in percent", "Mean over", "Groups"
-        heads = ("Model", *_heads(task), label, count, *_main_heads(task))
-        yield Table(title=title, heads=heads, labels=4, rows=rows, breaks=(7,))
+        heads = ("Model", *_heads(task), label, count, *_main_heads(task, shown))
+        yield Table(title=title, heads=heads, labels=4, rows=rows, breaks=(7,) if len(shown) > 1 else ())
+
+
+def _shown(task: ScoredTask, found: Iterable[Mapping[str, Estimate]]) -> list[str]:
+    """Those of the two shown metrics that some results have."""
+    present = {name for metrics in found for name in metrics}
+    return [name for name in task.shown if name in present]
 
 
 def _main(
-    task: ScoredTask, metrics: Mapping[str, Estimate], *, sign: bool = False, deviations: bool = False
+    shown: Sequence[str], metrics: Mapping[str, Estimate], *, sign: bool = False, deviations: bool = False
 ) -> Iterator[TableCell]:
     """The cells of the shown metrics: of each its mean, its standard deviations if wanted, its interval."""
-    for estimate in map(metrics.get, task.shown):
+    for estimate in map(metrics.get, shown):
         yield _value(estimate, sign=sign)
         if deviations:
             yield Percent(estimate.sd_units if estimate else None)
@@ -164,8 +172,8 @@ def _value(estimate: Estimate | None, *, sign: bool = False) -> Percent:
     return Percent(estimate.value if estimate else None, sign=sign)
 
 
-def _main_heads(task: ScoredTask, *deviations: str) -> Iterator[str]:
-    for name in task.shown:
+def _main_heads(task: ScoredTask, shown: Sequence[str], *deviations: str) -> Iterator[str]:
+    for name in shown:
         yield from (task.metrics[name].label, *deviations, "95 % interval")
 
 
@@ -200,6 +208,8 @@ def _json(results: Sequence[RunResult], comparisons: Sequence[Comparison]) -> st
     if comparisons:
         names = results[0].task.field_names
         runs["comparisons"] = [as_named(asdict(comparison), names) for comparison in comparisons]
+        if thresholds := compare_thresholds(results):
+            runs["thresholds"] = [comparison.as_json() for comparison in thresholds]
     return json.dumps(runs, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
 
 
@@ -210,7 +220,11 @@ def _csv(results: Sequence[RunResult], comparisons: Sequence[Comparison]) -> str
 
 
 def _sentences(results: Sequence[RunResult], comparisons: Sequence[Comparison]) -> list[str]:
-    return [*remarks(results), *(comparison.conclusion for comparison in comparisons)]
+    thresholds = compare_thresholds(results) if comparisons else []
+    return [
+        *remarks(results), *curve_sentences(results),
+        *(each.conclusion for each in comparisons), *(each.conclusion for each in thresholds),
+    ]  # fmt: skip
 
 
 def _rows_of_runs(results: Sequence[RunResult]) -> Iterator[Row]:
@@ -228,6 +242,8 @@ def _rows_of_runs(results: Sequence[RunResult]) -> Iterator[Row]:
             head = (*run, *_where(difference))
             for name, estimate in difference.metrics.items():
                 yield (*head, "", "", name, *_numbers(estimate), *_size(results), *end)
+        for view, name, (value, low, high), side in curve_lines(result):
+            yield (*run, "", view, "curve", side, name, value, None, None, low, high, *_size(results), *end)
 
 
 def _rows_of_comparisons(results: Sequence[RunResult], comparisons: Sequence[Comparison]) -> Iterator[Row]:

@@ -338,4 +338,4 @@ def test_metrics_of_the_record_are_those_of_an_item() -> None:
     from vcrgen.scorer.records import Outcome, Scores
 
     assert tuple(QUESTIONS.metrics) == ItemScores._fields
-    assert tuple(TASKS["vcr"].metrics) == Scores._fields and TASKS["vcr"].outcomes == tuple(Outcome)
+    assert tuple(TASKS["vcr"].metrics) == Scores._fields and tuple(TASKS["vcr"].outcomes) == tuple(Outcome)
