@@ -173,7 +173,7 @@ def _bars(data: Profiles) -> Section | None:
     ]
     heads = ("Model", "Language", "Method", "Level", "Items", "Score", "95 % interval")
     table = Table(title="Levels with their intervals, in percent", heads=heads, labels=4, rows=rows)
-    about = "A bar ends at the share; the block around its end is the 95 % interval."
+    about = "A bar ends at the share; the block around its end is the 95 % interval. The table has the same figures."
     return Section(title="Levels with their intervals", text=[about], panels=panels, details=[table]) if rows else None
 
 
@@ -211,7 +211,8 @@ def _languages(data: Profiles) -> Section | None:
         found = [pair for pair in pairs if (pair[0].metric, pair[0].lang, pair[1].lang) == (metric, one, other)]
         title = f"{METHODS[metric]}: {one} and {other}"
         panels.append(_compared(title, found, data.levels, f"A disc stands for {one}, a ring for {other}."))
-    return Section(title="Languages side by side", panels=panels)
+    about = "Each level in both languages, on one axis; the figures are those of the table of levels above."
+    return Section(title="Languages side by side", text=[about], panels=panels)
 
 
 def _methods(data: Profiles) -> Section | None:
