@@ -59,6 +59,14 @@ def test_micro_is_right_items_over_items(leaves: list[tuple[int, int]]) -> None:
     assert sum(of.items for of in found.levels.values()) == found.micro.items
 
 
+def test_the_order_of_files_changes_nothing_but_their_names(tmp_path: Path) -> None:
+    """LBS named first was taken for RAE where both are compared."""
+    rae = written(tmp_path, HEAD + "L,s,x,10,0.9\n")
+    lbs = written(tmp_path, HEAD + "L,s,x,10,0.4\n", "scores_lbs.csv")
+    one, other = (read_profiles(files) for files in ([rae, lbs], [lbs, rae]))
+    assert [each.metric for each in other.profiles] == ["rae", "lbs"] and one.profiles == other.profiles
+
+
 def test_an_empty_cell_is_a_gap_and_an_empty_column_no_profile(tmp_path: Path) -> None:
     head = "level,subcategory,leaf,count,a_en,b_en\n"
     data = read_profiles([written(tmp_path, head + "L,s,x,10,0.5,\nL,s,y,10,,\n")])

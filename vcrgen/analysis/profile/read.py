@@ -72,8 +72,10 @@ def read_profiles(files: Sequence[Path], *, private: bool = False) -> Profiles:
                 notes.append(f"{model}, {lang}, {METHODS[profile.metric]}: {missing} leaves have no score.")
     if not found:
         raise AnalysisError(f"{files[0]} holds no score of any leaf.")
+    methods = list(METHODS)  # whichever file was named first, RAE comes before LBS
+    profiles = sorted(found.values(), key=lambda profile: methods.index(profile.metric))
     data = Profiles(
-        source=", ".join(file.name for file in files), profiles=tuple(found.values()), notes=notes, hidden=hidden,
+        source=", ".join(file.name for file in files), profiles=profiles, notes=notes, hidden=hidden,
         calibrations=dict(pair for run in runs for pair in calibrations_of_run(run)),
     )  # fmt: skip
     _check_fits_page(data)
