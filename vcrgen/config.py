@@ -182,7 +182,7 @@ class BuildConfig(Options):
 class HiddenOptions(Options):
     """What a hidden set is made of.
 
-    Of ``config`` the source, the language, the text and the mask count; widths, fonts and modes are drawn from the
+    Of ``config`` the source, the language, the text, the mask and the kind of cover count; widths, fonts and modes are drawn from the
     secret.
     """
 

@@ -42,9 +42,7 @@ class Ground(NamedTuple):
 class Drawn(NamedTuple):
     """An occlusion that is still of any size."""
 
-    orders: (
-        Floats  # order of each pixel, shape (height, width), 0 first; what is 1 or more is never hidden before the rest
-    )
+    orders: Floats  # the order of each pixel, shape (height, width): 0 is the first; beyond 1 all are the last
     shade: Floats | int  # brightness of each pixel where it is hidden; of all of them where that is one number
     # A soft edge: the orders over which the brightness goes to ``edge`` before the cover ends; 0 for a sharp one.
     softness: float = 0.0
@@ -221,7 +219,7 @@ def occlusion_at(kind: str, seed: int, cell: Box) -> tuple[Box, Orders, Drawn]:
     return box, orders, drawing
 
 
-_cached = lru_cache(maxsize=64)(occlusion_at)  # all modes of a pair show the same occlusion
+_cached = lru_cache(maxsize=24)(occlusion_at)  # all modes of a pair show the same occlusion
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
