@@ -133,8 +133,10 @@ def _scribble(ground: Ground) -> Drawn:
         low = np.arange(count) % 2
         y = cell.y0 - top + line * (0.12 + 0.6 * low + 0.22 * jitter[:, 1])
         pen.line(np.stack([x, y], axis=1).ravel().tolist(), fill=turn, width=thick)
-    along = np.clip((ground.x - cell.x0) / max(1, cell.x1 - cell.x0), 0, 0.999)
-    return Drawn((np.asarray(image, dtype=np.float32) + along) / (PASSES + 1), 45)
+    passes = np.asarray(image, dtype=np.float32)
+    along = (ground.x - cell.x0) / max(1, cell.x1 - cell.x0)
+    beside = np.abs(ground.y - cell.y0 - 0.55 * line) / line  # what no pass has met is filled from the middle
+    return Drawn((passes + np.clip(np.where(passes < PASSES, along, beside), 0, 0.999)) / (PASSES + 1), 45)
 
 
 def _fold(ground: Ground) -> Drawn:
