@@ -213,8 +213,8 @@ def _read_levels(text: str) -> tuple[Mode, ...]:
 class HiddenOptions(Options):
     """What a hidden set is made of.
 
-    Of ``config`` the source, the language, the text and the mask count; widths, fonts and modes are drawn from the
-    secret.
+    Of ``config`` the source, the language, the text, the mask and the kind of cover count; widths, fonts and modes are
+    drawn from the secret.
     """
 
     config: BuildConfig
