@@ -21,9 +21,10 @@ from vcrgen.builder.records import Distractors, Pair, PairImages, PairKeys, Part
 from vcrgen.builder.rows import pair_row
 from vcrgen.config import BuildConfig, parse_degradations
 from vcrgen.errors import ImageProblem, PipelineError
-from vcrgen.records import Item, Mode, Reason, Reject, Span
+from vcrgen.records import NAMED_MODES, Item, Mode, Reason, Reject, Span
 from vcrgen.rng import rng_for
 from vcrgen.signature import Signature
+from vcrgen.text.graphemes import clusters
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.text.normalise import NORMALISATION, normalise_caption
 from vcrgen.text.pipelines import load_pipeline
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+MAX_CLUSTER = 32  # characters that are drawn as one: a letter with more marks than any writing has cannot be read
 BATCH = 32  # items whose captions go through the text pipeline together
 
 
@@ -53,8 +55,9 @@ class Pipeline:
         first = resolve_font(config.font) if config.font else None
         chain = default_chain(self.language.fonts, size=config.font_size, first=first)
         self.style = make_style(
-            self.language, chain, width=config.width, max_height=config.max_height, cover=config.cover
-        )
+            self.language, chain, width=config.width, max_height=config.max_height, cover=config.cover,
+            modes=dict.fromkeys((*NAMED_MODES, *config.modes)),
+        )  # fmt: skip
         self.censor = CensorList.load(self.language, config.censor_list)
         self.text = load_pipeline(config.lang, config.spacy_model)
         if config.mask == "nouns" and not self.text.finds_nouns:
@@ -138,6 +141,8 @@ class Pipeline:
             return reject(Reason.SENSITIVE, "the caption has a word of the censor list")
         unit = self.language.break_unit
         layout = layout_caption(caption, style.shaper, width=style.width, max_lines=config.max_lines, break_unit=unit)
+        if any(end - start > MAX_CLUSTER for start, end in clusters(layout.text)):
+            return reject(Reason.STACKED_MARKS, f"a letter has more than {MAX_CLUSTER} marks")
         if missing := style.shaper.missing(layout.text):
             shown = ", ".join(f"U+{ord(character):04X}" for character in missing[:5])
             return reject(Reason.NO_GLYPH, f"no font of the chain has {shown}")

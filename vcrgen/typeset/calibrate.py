@@ -16,10 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from vcrgen.errors import FontError
-from vcrgen.records import Mode
+from vcrgen.records import NAMED_MODES, Mode
 from vcrgen.text.languages import CoverTarget, LanguageRow
 from vcrgen.typeset.cover import ROWS, CoverRule, WhiteRows
-from vcrgen.typeset.fonts import FontChain
 from vcrgen.typeset.layout import line_units
 from vcrgen.typeset.occlusions import STEPS, Occlusion, last_step, occlusion_at
 from vcrgen.typeset.records import WHITE, Box, Glyph, Layout, Line, PlacedGlyph
@@ -75,28 +74,60 @@ class Calibrator(Protocol):
 
 
 def calibrate(
-    shaper: Shaper, language: LanguageRow, sample: Iterable[str], cover: str = ROWS
+    shaper: Shaper,
+    language: LanguageRow,
+    sample: Iterable[str],
+    cover: str = ROWS,
+    modes: Iterable[Mode] = NAMED_MODES,
 ) -> Mapping[Mode, Calibration]:
-    """Choose the cover of every mode.
+    """Choose the cover of each mode.
 
     Args:
         shaper: Sets text in the fonts, at their size.
         language: Says what to aim at.
         sample: Texts of the language.
         cover: The kind of cover.
+        modes: The modes.
 
     Raises:
-        FontError: The first font lacks letters of the language, or covers of this kind cannot leave so much of it.
+        FontError: The first font lacks letters of the language; or covers of this kind cannot leave the ink of a level,
+            or those of two levels are the same.
     """
     calibrator = make_calibrator(shaper, language, sample, cover)
-    return {mode: calibrator.nearest(target) for mode, target in language.covers.items()}
+    covers = {mode: calibrator.nearest(language.cover(mode)) for mode in modes}
+    _check_levels(covers, shaper)
+    return covers
+
+
+def _check_levels(covers: Mapping[Mode, Calibration], shaper: Shaper) -> None:
+    """A level says what it leaves, so unlike easy and hard it is not taken for the nearest that can be had."""
+    levels, of_rule = [mode for mode in covers if mode.ink is not None], dict[str, Mode]()
+    where = f"In {shaper.chain.faces[0].family} at {shaper.chain.size} px"
+    for mode in levels:
+        cover = covers[mode]
+        if abs(cover.visible - cover.target) > _tolerance(shaper.line_height):
+            raise FontError(
+                f"{where} no whole rows leave about {cover.target:g} of the ink ({cover.visible:.2f} comes nearest); "
+                "leave that level out, or take another --font-size."
+            )
+        same = of_rule.setdefault(cover.rule.name, mode)
+        if same != mode:
+            raise FontError(
+                f"{where} the levels {same.ink:g} and {mode.ink:g} hide the same rows ({cover.rule.name}); leave one "
+                "of them out, or take a larger --font-size."
+            )
+
+
+def _tolerance(line_height: int) -> float:
+    return TOLERANCE_SMALL if line_height < SMALL_LINE else TOLERANCE
 
 
 def make_calibrator(shaper: Shaper, language: LanguageRow, sample: Iterable[str], cover: str = ROWS) -> Calibrator:
     """What finds covers of a kind, ``"rows"`` or one of :data:`vcrgen.typeset.occlusions.OCCLUSIONS`.
 
     Raises:
-        FontError: The first font lacks letters of the language.
+        FontError: The first font lacks letters of the language; or no whole rows leave the ink of a level, or those of
+            two levels are the same.
     """
     rows = RowCalibrator(shaper, language, sample)
     return rows if cover == ROWS else OcclusionCalibrator(cover, shaper, rows)
@@ -143,7 +174,7 @@ class OcclusionCalibrator:
         self._kind, self._rows = kind, rows.rows
         self._type = f"{shaper.chain.faces[0].family} at {shaper.chain.size} px"
         windows = rows.windows[:: max(1, len(rows.windows) // DRAWN_WINDOWS)]
-        drawn = (_visible_by_size(kind, seed, window, shaper.chain, self._rows) for seed, window in enumerate(windows))
+        drawn = (_visible_by_size(kind, seed, window, shaper, self._rows) for seed, window in enumerate(windows))
         self._visible = np.array([shares for shares in drawn if shares is not None])  # windows x SIZES
 
     def nearest(self, target: CoverTarget) -> Calibration:
@@ -159,21 +190,21 @@ class OcclusionCalibrator:
                 f"No {self._kind} cover leaves {target.visible:g} of the ink of {self._type}: the nearest leaves "
                 f"{medians[best]:.2f}; choose a larger --font-size, or another --cover."
             )
-        low, median, high = np.percentile(self._visible[:, best], [5, 50, 95]).tolist()
+        low, median, high = _spread(self._visible[:, best])
         rule = Occlusion(kind=self._kind, hidden=float(SIZES[best]), rows=self._rows)
         return Calibration(rule=rule, target=target.visible, visible=median, low=low, high=high, above=None)
 
 
-def _visible_by_size(kind: str, seed: int, window: Glyphs, chain: FontChain, rows: tuple[float, ...]) -> Floats | None:
+def _visible_by_size(kind: str, seed: int, window: Glyphs, shaper: Shaper, rows: tuple[float, ...]) -> Floats | None:
     """The share of a window's ink that an occlusion of each of :data:`SIZES` leaves; None where there is no ink."""
     line = Line(start=0, end=1, x=0, glyphs=window)
     layout = Layout(
-        text=" ", lines=(line,), width=line_length(window), line_height=chain.line_height, baseline=chain.baseline
+        text=" ", lines=(line,), width=line_length(window), line_height=shaper.line_height, baseline=shaper.baseline
     )
-    ink = WHITE - render_strip(layout)[: chain.line_height]
+    ink = WHITE - render_strip(layout)[: shaper.line_height]
     if not ink.any():
         return None
-    cell = Box(0, 0, layout.width, chain.line_height)
+    cell = Box(0, 0, layout.width, shaper.line_height)
     box, orders, _ = occlusion_at(kind, seed, cell)
     last = last_step(box, orders, cell, rows, SIZES)
     inside = orders[-box.y0 : cell.y1 - box.y0, -box.x0 : cell.x1 - box.x0]
@@ -236,7 +267,7 @@ def _row_ink(shaper: Shaper, glyph: Glyph) -> Floats:
 def _nearest_rows(above: Floats, target: CoverTarget) -> Calibration:
     """The rows with the best balance among those that leave the right ink; where there are none, the nearest ones."""
     height = above.shape[1] - 1
-    tolerance = TOLERANCE_SMALL if height < SMALL_LINE else TOLERANCE
+    tolerance = _tolerance(height)
     mean = above.mean(axis=0)
     best, least = range(1, height), (float("inf"), float("inf"))
     for first in range(1, height):
@@ -247,10 +278,16 @@ def _nearest_rows(above: Floats, target: CoverTarget) -> Calibration:
                 error = max(0.0, ink - tolerance), ink + abs(balance - target.above)
                 if error < least:
                     best, least = range(first, stop), error
-    low, median, high = np.percentile(above[:, best.start] + 1 - above[:, best.stop], [5, 50, 95]).tolist()
+    low, median, high = _spread(above[:, best.start] + 1 - above[:, best.stop])
     return Calibration(
         rule=WhiteRows(best), target=target.visible, visible=median, low=low, high=high, above=_medians(above, best)[1]
     )
+
+
+def _spread(shares: Floats) -> tuple[float, float, float]:
+    """The 5th percentile of some shares, their median, and the 95th percentile."""
+    low, median, high = np.percentile(shares, [5, 50, 95]).tolist()
+    return low, median, high
 
 
 def _medians(above: Floats, rows: range) -> tuple[float, float]:

@@ -15,7 +15,7 @@ from vcrgen.dataset.views import IMAGE_VIEWS
 from vcrgen.errors import ConfigError, DatasetError
 from vcrgen.media import media_type
 from vcrgen.reading import without_marks
-from vcrgen.records import Mode
+from vcrgen.records import is_mode
 from vcrgen.tasks.vcr import VCR, described
 from vcrgen.text.languages import LANGUAGES, LanguageRow
 
@@ -147,7 +147,7 @@ def plan_job(dataset: Dataset, *, mode: str | None, split: str | None) -> Export
         config = dataset.manifest.config
         lang = config.get("lang") if isinstance(config, Mapping) else None
     # These names become names of files, and the dataset may come from anywhere.
-    known = all(file.mode in set(Mode) and SPLIT_NAME.fullmatch(str(file.split)) for file in dataset.files)
+    known = all(is_mode(file.mode) and SPLIT_NAME.fullmatch(str(file.split)) for file in dataset.files)
     if not known or not isinstance(lang, str) or lang not in LANGUAGES:
         what = "The manifest of" if dataset.manifest else "What is known of"
         raise DatasetError(f"{what} {dataset} names a mode, split or language that vcrgen does not build.")
@@ -185,13 +185,17 @@ def template(name: str, **values: object) -> str:
 
 def readme(job: ExportJob, *texts: str) -> str:
     """Markdown for the README: what this is and how to use it, followed by where it comes from."""
-    manifest = job.dataset.manifest
+    return "\n".join([*texts, origin(job.dataset)])
+
+
+def origin(dataset: Dataset) -> str:
+    """Where a dataset comes from, as the end of a README."""
+    manifest = dataset.manifest
     if manifest is None:
-        return "\n".join([*texts, "Exported by vcrgen from a dataset that vcrgen did not build: no signature.\n"])
+        return "Exported by vcrgen from a dataset that vcrgen did not build: no signature.\n"
     licence = without_marks(str(manifest.config.get("source_license") or "not stated"))
     signature = " ".join(str(manifest.signature).replace("`", "").split())
-    origin = (
+    return (
         f"Exported by vcrgen from a dataset built of: {without_marks(str(manifest.source))}. "
         f"Licence of the source: {licence}.\n\nSignature: `{signature}`\n"
     )
-    return "\n".join([*texts, origin])

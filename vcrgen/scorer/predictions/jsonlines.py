@@ -8,7 +8,8 @@ from typing import Any
 
 from vcrgen.errors import PredictionError
 from vcrgen.reading import as_id, as_texts, describe, encodable, iter_json_lines, parse_json
-from vcrgen.scorer.predictions.output import MODES, read_mode, read_output, read_view
+from vcrgen.records import is_mode
+from vcrgen.scorer.predictions.output import read_mode, read_output, read_view
 from vcrgen.scorer.records import Prediction
 
 
@@ -19,12 +20,16 @@ def read_canonical(file: Path) -> Iterator[Prediction]:
         question_id = as_id(row.get("question_id"))
         if question_id is None:
             raise PredictionError(f"{place}: no `question_id` (a text or a whole number).")
-        if "output" not in row:
+        likelihoods = "logprobs" in row or "letters" in row  # of a question set may be all that was asked for
+        if "output" not in row and not likelihoods:
             raise PredictionError(f"{place}: no `output`; its keys are {', '.join(sorted(row))[:200]}.")
-        output, flaws = read_output(row["output"], place)
-        model = row.get("model")
-        if model is not None and not isinstance(model, str):
-            raise PredictionError(f"{place}: `model` is {describe(model)}; it has to be text.")
+        output, flaws = read_output(row["output"], place) if "output" in row else (None, ())
+        model, lang, rotation = row.get("model"), row.get("lang"), row.get("rotation", 0)
+        for name, value in (("model", model), ("lang", lang)):
+            if value is not None and not isinstance(value, str):
+                raise PredictionError(f"{place}: `{name}` is {describe(value)}; it has to be text.")
+        if type(rotation) is not int or not 0 <= rotation < 4:
+            raise PredictionError(f"{place}: `rotation` is {describe(rotation)}; it has to be 0, 1, 2 or 3.")
         yield Prediction(
             place=f"line {number}",
             question_id=question_id,
@@ -33,6 +38,10 @@ def read_canonical(file: Path) -> Iterator[Prediction]:
             model=encodable(model) if model else None,
             output=output,
             flaws=flaws,
+            lang=lang,
+            rotation=rotation,
+            logprobs=row.get("logprobs"),
+            letters=row.get("letters"),
         )
 
 
@@ -57,7 +66,7 @@ def lmms_prediction(row: Mapping[str, Any], place: str, short: str) -> Predictio
         question_id=as_id(doc.get("question_id")),
         row=int(doc_id),
         view=read_view(row.get("view"), place),
-        mode=read_mode(row.get("mode"), place) or (doc["mode"] if doc.get("mode") in MODES else None),
+        mode=read_mode(row.get("mode"), place) or (doc["mode"] if is_mode(doc.get("mode")) else None),
         output=output,
         answers=read_target(row.get("target"), place),
         flaws=tuple(flaw for flaw in flaws if flaw != "listed"),  # lists are this format's form, not an oddity
