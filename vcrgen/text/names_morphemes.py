@@ -32,7 +32,6 @@ DOTS = frozenset("・·＝=")
 QUOTES = {"「": "」", "『": "』", "《": "》", "〈": "〉", "“": "”", "‘": "’", '"': '"', "'": "'"}
 LONGEST_QUOTED_NAME = 8  # tokens; what is longer in quotation marks is speech
 LONGEST_LISTED = 4  # tokens of an entry of the lists
-LONGEST_GIVEN_NAME = 3  # tokens of one character
 LONGEST_REST = 4  # words that may stand between a name and the word that says of what it is one
 LEAST_COMPOUND = 3  # common nouns that are a name together, if the last one is a kind of institution
 
@@ -94,10 +93,8 @@ def mark_counters(marks: LabelledWords) -> None:
 def mark_given_names(marks: LabelledWords) -> None:
     """Label single characters that go on after a surname: 田中 太 一 朗."""
     for index in range(1, len(marks.words)):
-        word = marks.words[index]
-        first = max(0, index - LONGEST_GIVEN_NAME)
-        after = any(marks.labels[at] == "PERSON" for at in range(first, index)) and marks.labels[index - 1] == "PERSON"
-        if after and marks.tied[index] and len(word) == 1 and "\u3400" <= word <= "\u9fff":
+        word, after = marks.words[index], marks.labels[index - 1] == "PERSON" and marks.tied[index]
+        if after and len(word) == 1 and "\u3400" <= word <= "\u9fff":
             marks.mark(index, index + 1, "PERSON")
 
 
