@@ -166,7 +166,7 @@ def test_captions_are_in_the_script_of_their_language(lang: str) -> None:
         flight = FLIGHT.sub("", text)
         assert all(unicodedata.name(char).startswith(LANGUAGES[lang].script) for char in flight if char.isalpha()), text
         assert not FULL_WIDTH.search(text)
-        assert text[0].isupper() or text[0].isdigit(), text
+        assert text[0] == text[0].upper(), text
         assert "  " not in text and " ," not in text and ".." not in text
 
 

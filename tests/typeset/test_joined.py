@@ -31,9 +31,7 @@ from vcrgen.typeset.style import make_shaper
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 Image = npt.NDArray[np.float64]
-SHAPERS = {
-    lang: make_shaper(LANGUAGES[lang], default_chain(LANGUAGES[lang].fonts, size=40)) for lang in ("ar", "hi")
-}
+SHAPERS = {lang: make_shaper(LANGUAGES[lang], default_chain(LANGUAGES[lang].fonts, size=40)) for lang in ("ar", "hi")}
 FONTS = {lang: find_font(LANGUAGES[lang].fonts[0]).checked_path() for lang in SHAPERS}
 # Text of every kind that a caption may show: joined and stacked letters, marks, numbers, Latin words, brackets.
 TEXTS = {
@@ -270,7 +268,14 @@ def test_widths_and_order_are_those_of_chromium(lang: str, tmp_path: Path) -> No
     font = base64.b64encode(FONTS[lang].read_bytes()).decode()
     pairs = json.dumps([[text, direction] for text in texts]).replace("<", "\\u003c")
     (tmp_path / "page.html").write_text(PAGE.replace("FONT", font).replace("TEXTS", pairs), "utf-8")
-    command = [str(CHROMIUM), "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=20000", "--dump-dom"]
+    command = [
+        str(CHROMIUM),
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--virtual-time-budget=20000",
+        "--dump-dom",
+    ]
     page = subprocess.run(
         [*command, str(tmp_path / "page.html")], capture_output=True, text=True, timeout=180, check=True
     ).stdout
