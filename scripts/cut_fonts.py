@@ -3,8 +3,8 @@
     pip download --no-deps -d DIR fontpkg-noto-sans-arabic==2.12 fontpkg-noto-sans-devanagari==2.7
     python scripts/cut_fonts.py DIR OUT
 
-Of each family the regular and the bold weight are written to OUT. The hashes in fonts/fonts.toml are those of files that
-fontTools 4.68 wrote; another version may write other bytes of the same outlines.
+Of each family the regular and the bold weight are written to OUT. The hashes in fonts/fonts.toml are those of files
+that fontTools 4.68 wrote; another version may write other bytes of the same outlines.
 """
 
 from __future__ import annotations

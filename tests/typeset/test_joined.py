@@ -236,7 +236,8 @@ def test_cells_hold_the_ink_of_a_span_and_no_other_letter(lang: str) -> None:
 
 
 PAGE = """<meta charset="utf-8"><style>@font-face { font-family: f; src: url(data:font/ttf;base64,FONT) }
-p { font: 40px f; white-space: nowrap; position: absolute; left: 0; top: 0; margin: 0; text-rendering: geometricPrecision }
+p { font: 40px f; white-space: nowrap; position: absolute; left: 0; top: 0; margin: 0;
+  text-rendering: geometricPrecision }
 </style><body></body><script>
 const texts = TEXTS, out = [];
 document.fonts.load("40px f", texts[0][0]).then(() => {

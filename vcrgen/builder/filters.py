@@ -47,7 +47,7 @@ class CensorList:
     def matches(self, text: str) -> bool:
         """Whether any term is in the text, whatever its case."""
         folded = text.casefold()
-        # A vowel sign is no word character to a pattern, but goes on with the word: a mark after a term is another word.
+        # A vowel sign is no word character to a pattern, but goes on with the word.
         return any(
             not unicodedata.category(folded[match.end() : match.end() + 1] or " ").startswith("M")
             for match in self.pattern.finditer(folded)

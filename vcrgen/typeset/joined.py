@@ -111,7 +111,7 @@ class JoinedShaper(Shaper):
         return width
 
     def _measure(self, word: str) -> tuple[int, int]:
-        """The advance of a word, in parts of a pixel, and how far its ink goes beyond it where a line ends, in pixels."""
+        """The advance of a word, in parts of a pixel, and how far its ink goes on where a line ends, in pixels."""
         glyphs = self.shape(word, 0, len(word))
         advance = sum(shaped.advance for _, run in self.runs(word, 0, len(word)) for shaped in run.glyphs)
         if self.direction == "rtl":
