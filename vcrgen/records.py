@@ -20,6 +20,7 @@ class Reason(StrEnum):
     NO_IMAGE = "no_image"
     NO_CAPTION = "no_caption"
     SHORT_CAPTION = "short_caption"
+    OTHER_SCRIPT = "other_script"
     SENSITIVE = "sensitive"
     NO_GLYPH = "no_glyph"
     STACKED_MARKS = "stacked_marks"

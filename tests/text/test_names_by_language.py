@@ -17,6 +17,8 @@ ANNOTATED = {
     "de": "german.jsonl",
     "es": "spanish.jsonl",
     "hi": "hindi.jsonl",
+    "ja": "japanese.jsonl",
+    "ko": "korean.jsonl",
     "pt": "portuguese.jsonl",
     "ru": "russian.jsonl",
 }

@@ -15,6 +15,8 @@ FROZEN = {
     "es": "c69102a640844dcb",
     "fr": "bed3fb177f67f5e4",
     "hi": "b0526e6d5fc6629f",
+    "ja": "e7e3df796f570e48",
+    "ko": "76a17526e25d98b7",
     "pt": "cfe4739182a873c8",
     "ru": "cb1aa82cc02cf2a9",
     "zh": "7f3c615e1f80ba90",

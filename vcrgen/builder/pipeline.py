@@ -133,7 +133,9 @@ class Pipeline:
             return reject(Reason.NO_CAPTION, "no text in the row")
         least = config.n if config.mask == "ngram" and item.answers is None else 1
         if self.language.count_units(caption) < least:
-            return reject(Reason.SHORT_CAPTION, f"fewer than {least} {self.language.break_unit}s")
+            return reject(Reason.SHORT_CAPTION, f"fewer than {least} {self.language.counted}")
+        if item.answers is None and not self.language.may_write(caption):
+            return reject(Reason.OTHER_SCRIPT, f"no letter of the caption is one of {self.language.name}")
         if self.censor.matches(caption):
             return reject(Reason.SENSITIVE, "the caption has a word of the censor list")
         unit = self.language.break_unit

@@ -26,7 +26,7 @@ from vcrgen.typeset.render import render_strip
 from vcrgen.typeset.shaping import Shaper, line_length
 
 # Units of a line that are about as long as a span of five tokens: the sample is cut into such windows.
-WINDOW = {"word": 5, "character": 8}
+WINDOW = {"word": 5, "character": 8, "uax14": 8}
 MAX_WINDOWS = 512
 # How far the median may be from the target: whole rows allow no better in small type.
 SMALL_LINE = 30  # px
@@ -158,7 +158,7 @@ class OcclusionCalibrator:
                 f"No {self._kind} cover leaves {target.visible:g} of the ink of {self._type}: the nearest leaves "
                 f"{medians[best]:.2f}; choose a larger --font-size, or another --cover."
             )
-        low, median, high = np.percentile(self._visible[:, best], [5, 50, 95]).tolist()
+        low, median, high = _spread(self._visible[:, best])
         rule = Occlusion(kind=self._kind, hidden=float(SIZES[best]), rows=self._rows)
         return Calibration(rule=rule, target=target.visible, visible=median, low=low, high=high, above=None)
 
@@ -246,10 +246,16 @@ def _nearest_rows(above: Floats, target: CoverTarget) -> Calibration:
                 error = max(0.0, ink - tolerance), ink + abs(balance - target.above)
                 if error < least:
                     best, least = range(first, stop), error
-    low, median, high = np.percentile(above[:, best.start] + 1 - above[:, best.stop], [5, 50, 95]).tolist()
+    low, median, high = _spread(above[:, best.start] + 1 - above[:, best.stop])
     return Calibration(
         rule=WhiteRows(best), target=target.visible, visible=median, low=low, high=high, above=_medians(above, best)[1]
     )
+
+
+def _spread(shares: Floats) -> tuple[float, float, float]:
+    """The 5th percentile of some shares, their median, and the 95th percentile."""
+    low, median, high = np.percentile(shares, [5, 50, 95]).tolist()
+    return low, median, high
 
 
 def _medians(above: Floats, rows: range) -> tuple[float, float]:
