@@ -49,7 +49,7 @@ class Shaped(NamedTuple):
     y: int  # from the baseline up to the glyph's origin
 
 
-class Run(NamedTuple):
+class GlyphRun(NamedTuple):
     """Glyphs of a part of a word that has one face, one script and one direction."""
 
     level: int  # of the bidirectional algorithm
@@ -118,7 +118,7 @@ class JoinedShaper(Shaper):
             return advance, -min([0, *(pen + glyph.x for _, _, pen, glyph in glyphs)])
         return advance, max([0, *(pen + glyph.right - line_length(glyphs) for _, _, pen, glyph in glyphs)])
 
-    def runs(self, text: str, start: int, end: int) -> list[tuple[int, Run]]:
+    def runs(self, text: str, start: int, end: int) -> list[tuple[int, GlyphRun]]:
         """The runs of a line from left to right, and where in the text the word of each begins."""
         level = levels(text, self.direction)
         runs = [
@@ -128,10 +128,10 @@ class JoinedShaper(Shaper):
         ]
         return [runs[position] for position in visual_order([run.level for _, run in runs])]
 
-    def _shape_word(self, word: str, level: tuple[int, ...]) -> tuple[Run, ...]:
+    def _shape_word(self, word: str, level: tuple[int, ...]) -> tuple[GlyphRun, ...]:
         """The runs of a word in reading order; what no face can draw is in none."""
         return tuple(
-            Run(at_level, self._faces[face].shape(word, start, end, script, at_level, face))
+            GlyphRun(at_level, self._faces[face].shape(word, start, end, script, at_level, face))
             for start, end, at_level, face, script in self._stretches(word, level)
             if face is not None
         )
