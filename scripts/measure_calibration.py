@@ -13,7 +13,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from vcrgen.records import Mode
+from vcrgen.records import NAMED_MODES
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.typeset.calibrate import Calibration
 from vcrgen.typeset.fonts import default_chain, font_register, resolve_font, text_faces
@@ -37,7 +37,7 @@ def table(lang: str, sizes: list[int], sheets: Path | None) -> int:
     language = LANGUAGES[lang]
     targets = ", ".join(f"{mode} {target.visible:.2f}" for mode, target in language.covers.items())
     print(f"\n{language.name}, targets: {targets}\n")
-    heads = [f"{mode}, {size} px" for size in sizes for mode in Mode]
+    heads = [f"{mode}, {size} px" for size in sizes for mode in NAMED_MODES]
     print(f"| face | {' | '.join(heads)} |\n|---|{'---|' * len(heads)}")
     off = 0
     for name in text_faces(lang):
@@ -45,7 +45,7 @@ def table(lang: str, sizes: list[int], sheets: Path | None) -> int:
         for size in sizes:
             chain = default_chain(language.fonts, size=size, first=resolve_font(name))
             covers = make_style(language, chain, width=300, max_height=900).covers
-            cells += [cell(covers[mode], size) for mode in Mode]
+            cells += [cell(covers[mode], size) for mode in NAMED_MODES]
             if sheets:
                 sheets.mkdir(parents=True, exist_ok=True)
                 draw_specimen(lang, name, size, sheets / f"{lang}-{name}-{size}.png")

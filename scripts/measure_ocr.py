@@ -24,7 +24,7 @@ from typing import Any
 from vcrgen.cli.baseline import ocr
 from vcrgen.dataset.manifest import read_manifest
 from vcrgen.dataset.reader import open_dataset
-from vcrgen.records import Mode
+from vcrgen.records import NAMED_MODES
 from vcrgen.scorer import Options, Session
 from vcrgen.tasks.vcr import VCR
 from vcrgen.text.languages import LANGUAGES
@@ -97,7 +97,7 @@ def row(dataset: Path, outputs: Path) -> str:
     modes = measure(dataset, outputs)
     cells = [dataset.name, facts.get("lang", ""), facts.get("font", "").partition("@")[0], facts.get("size", "")]
     cells.append(f"{max((counts.questions for counts in modes.values()), default=0):,}")
-    for mode in Mode:
+    for mode in NAMED_MODES:
         counts = modes.get(mode.value, Measured())
         cells += [counts.recall, counts.exact]
     return f"| {' | '.join(cells)} |"

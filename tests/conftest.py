@@ -71,6 +71,16 @@ def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
+@pytest.fixture(scope="session")
+def ladder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Twelve English pairs at four levels of ink, in one split."""
+    from vcrgen.builder.run import build
+
+    out = tmp_path_factory.mktemp("ladder") / "ladder"
+    build("samples", out=out, limit=12, splits="test=...", mode="ink=0.1,0.2,0.3,0.7")
+    return out
+
+
 @pytest.fixture
 def tampered(dataset: Path, tmp_path: Path) -> Callable[[Change], Path]:
     """Makes a copy of the dataset with other rows, under a manifest that agrees with them."""

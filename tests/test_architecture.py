@@ -34,7 +34,7 @@ STANDS_ON: dict[str, set[str]] = {
     "scorer": {"text", "config", "work", "dataset", "tasks", "stats", "report"},
     "train": {"text", "config", "work", "dataset", "tasks", "models", "builder", "stream"},
     "contamination": {"config", "work", "dataset", "tasks", "stats", "report", "scorer"},
-    "predict": {"text", "config", "work", "dataset", "tasks", "models"},
+    "predict": {"text", "config", "work", "dataset", "tasks", "stats", "models"},
     "leaderboard": {"text", "config", "work", "dataset", "stats", "report", "web", "published", "scorer", "tasks"},
     "analysis": {"text", "config", "dataset", "tasks", "stats", "report", "published", "scorer"},
     "study": {"text", "config", "work", "dataset", "tasks", "stats", "report", "web", "scorer"},

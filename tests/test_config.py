@@ -25,7 +25,7 @@ BOTH_KINDS = "--forms takes other pairs for every form, --same-pairs the same on
     ("options", "message"),
     [
         ({"lang": "xx"}, "unknown language 'xx'; known: en, zh"),
-        ({"mode": "middling"}, "mode: Input should be 'easy', 'hard' or 'both'"),
+        ({"mode": "middling"}, "mode: 'middling' is not easy, hard, both, or shares of ink"),
         ({"n": 11}, "n: Input should be less than or equal to 10"),
         ({"max_share": 0}, "max-share: Input should be greater than 0"),
         ({"where": ("lang",)}, "'lang' is not of the form PATH=VALUE"),

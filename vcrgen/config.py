@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from vcrgen.errors import ConfigError
 from vcrgen.files import canonical_json
-from vcrgen.records import Mode
+from vcrgen.records import LEAST_INK, MOST_INK, NAMED_MODES, Mode
 from vcrgen.resources import resource_dir
 from vcrgen.text.languages import LANGUAGES
 
@@ -96,7 +96,11 @@ class BuildConfig(Options):
     source_license: str | None = option(None, "Licence of the source, for the card.", max_length=200, panel=SOURCE)
 
     lang: str = option("en", "Language of the captions.", short="-l")
-    mode: Literal["easy", "hard", "both"] = option("both", "How much the covers hide.", short="-m")
+    mode: str = option(
+        "both",
+        "How much the covers hide: easy, hard, both, or shares of ink they leave, as ink=0.1,0.2,0.5.",
+        short="-m",
+    )
     mask: Literal["ngram", "nouns", "sentence", "percentage"] = option("ngram", "What is masked.", panel=TEXT)
     n: int = option(5, "Tokens of an n-gram.", ge=1, le=10, short="-n", panel=TEXT)
     max_share: float = option(0.5, "Masked tokens, at most, as a share of the caption's.", gt=0, le=1, panel=TEXT)
@@ -135,6 +139,16 @@ class BuildConfig(Options):
             raise ValueError(f"unknown language {value!r}; known: {', '.join(LANGUAGES)}")
         return value
 
+    @field_validator("mode")
+    @classmethod
+    def _known_mode(cls, value: str) -> str:
+        kind, _, shares = value.partition("=")
+        if kind == "ink":
+            return f"ink={','.join(f'{level.ink:.2f}' for level in _read_levels(shares))}"
+        if value not in (*NAMED_MODES, "both"):
+            raise ValueError(f"{value[:80]!r} is not easy, hard, both, or shares of ink by commas, as ink=0.1,0.2,0.5")
+        return value
+
     @field_validator("where")
     @classmethod
     def _where_has_a_value(cls, value: tuple[str, ...]) -> tuple[str, ...]:
@@ -155,8 +169,10 @@ class BuildConfig(Options):
 
     @property
     def modes(self) -> tuple[Mode, ...]:
-        """The modes to build, easy first."""
-        return (Mode.EASY, Mode.HARD) if self.mode == "both" else (Mode(self.mode),)
+        """The modes to build: easy first, levels as they rise."""
+        if self.mode.startswith("ink="):
+            return _read_levels(self.mode.removeprefix("ink="))
+        return NAMED_MODES if self.mode == "both" else (Mode(self.mode),)
 
     def published(self) -> dict[str, Any]:
         """The fields as JSON values, without names of local files.
@@ -177,6 +193,21 @@ class BuildConfig(Options):
         values = self.published()
         del values["splits"]
         return hashlib.sha256(canonical_json(values).encode()).hexdigest()
+
+
+def _read_levels(text: str) -> tuple[Mode, ...]:
+    """The levels that ``--mode ink=...`` names, as they rise; a ValueError if it names none, or one twice."""
+    levels = []
+    for share in map(str.strip, text.split(",")):
+        if not re.fullmatch(r"0?\.\d\d?", share) or not LEAST_INK <= float(share) <= MOST_INK:
+            raise ValueError(
+                f"{share[:20]!r} is no share of ink to leave; give shares from {LEAST_INK} to {MOST_INK} with at most "
+                "two digits, as ink=0.1,0.25,0.5"
+            )
+        levels.append(Mode.of_ink(float(share)))
+    if len(set(levels)) < len(levels):
+        raise ValueError(f"ink={text[:80]} names a share twice")
+    return tuple(sorted(levels))
 
 
 class HiddenOptions(Options):
@@ -241,7 +272,7 @@ class ScoreOptions(Options):
         "paper, vlmevalkit or lmms-eval (as those programs score); of question sets bloom-v1 or bloom-code.",
         shown="paper, or bloom-v1",
     )
-    mode: str | None = option(None, "easy or hard: only outputs of this mode.")
+    mode: str | None = option(None, "Only outputs of this mode: easy, hard, ink-0.20, …")
     view: str | None = option(
         None, "stacked, tei, strip or text (image or blind): what the model saw; only outputs of this view."
     )
@@ -262,8 +293,12 @@ class ScoreOptions(Options):
     refusals: str | None = option(
         None, "WORD,WORD: the words of refusal.", shown="I can't, I cannot, sorry, 无法, 抱歉"
     )
+    normalise: str = option(
+        "none", "Of answers and outputs: none, nfkc (full-width letters, ligatures) or arabic (alefs, tatweel, too)."
+    )
     seed: int = option(0, "Seed of the bootstrap.")
     workers: int = option(1, "Processes that score at once; the scores are the same.", ge=1, le=256)
+    curve: bool = option(False, "Fit accuracy against visible ink, for outputs at several levels.", names="--curve")
     strict: bool = option(False, "Missing, unknown, double, null or failed outputs are an error.", names="--strict")
 
 
@@ -325,6 +360,10 @@ class PredictOptions(Options):
     letters: bool = option(
         False, "Of a question set: ask for log-probabilities of the labels A to D, too.", names="--letters"
     )
+    staircase: bool = option(
+        False, "Ask a fifth of the questions of a dataset with levels, where half is restored.", names="--staircase"
+    )
+    seed: int = option(0, "Of --staircase: seed of the order of the questions.", ge=0, lt=1 << 63)
 
     @model_validator(mode="after")
     def _options_fit(self) -> Self:
@@ -342,6 +381,11 @@ class PredictOptions(Options):
         if self.canary and (self.view or self.mode or self.split or self.limit or self.answers):
             raise ValueError(
                 "--canary asks about no picture, so leave out --view, --mode, --split, --limit and --answers"
+            )
+        if self.staircase and (self.canary or self.mode or self.limit or self.answers or self.view == "both"):
+            raise ValueError(
+                "--staircase chooses what is asked, of one view, so leave out --canary, --mode, --limit, --answers and "
+                "--view both"
             )
         if self.rotations not in (1, 4):
             raise ValueError("--rotations is 1 or 4: a question that is asked in some of the orders says little")

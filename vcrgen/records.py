@@ -3,15 +3,58 @@
 Offsets are character offsets into the shown caption.
 """
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import ClassVar
+
+LEAST_INK, MOST_INK = 0.05, 0.95  # what whole rows of a line can leave in every size of type
+_LEVEL = re.compile(r"ink-(0\.\d\d)")
 
 
-class Mode(StrEnum):
-    """How much of a span its cover hides."""
+class Mode(str):
+    """How much of a span its cover hides: ``easy``, ``hard``, or a level.
 
-    EASY = "easy"
-    HARD = "hard"
+    A level says the share of the ink that stays visible: ``ink-0.20``. In alphabetical order easy comes before hard,
+    and both before the levels, which rise.
+
+    Raises:
+        ValueError: It is none of these.
+    """
+
+    __slots__ = ()
+
+    EASY: ClassVar["Mode"]
+    HARD: ClassVar["Mode"]
+
+    def __new__(cls, name: str) -> "Mode":  # noqa: D102
+        if not is_mode(name):
+            raise ValueError(f"{name!r} is no mode")
+        return super().__new__(cls, name)
+
+    @classmethod
+    def of_ink(cls, share: float) -> "Mode":
+        """The level that leaves a share of the ink; of it two digits count."""
+        return cls(f"ink-{share:.2f}")
+
+    @property
+    def ink(self) -> float | None:
+        """The share of ink that a level leaves; None for easy and hard, which leave another one in each language."""
+        level = _LEVEL.fullmatch(self)
+        return float(level[1]) if level else None
+
+
+def is_mode(name: object) -> bool:
+    """Whether something is the name of a mode; data files say anything."""
+    if not isinstance(name, str):
+        return False
+    level = _LEVEL.fullmatch(name)
+    return name in ("easy", "hard") or (level is not None and LEAST_INK <= float(level[1]) <= MOST_INK)
+
+
+Mode.EASY, Mode.HARD = Mode("easy"), Mode("hard")
+NAMED_MODES = (Mode.EASY, Mode.HARD)
+"""The modes of VCR-WIKI, which leave what its covers leave."""
 
 
 class Reason(StrEnum):

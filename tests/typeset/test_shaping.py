@@ -14,7 +14,7 @@ import pytest
 from vcrgen.builder.pipeline import Pipeline
 from vcrgen.builder.records import Pair
 from vcrgen.config import load_build_config
-from vcrgen.records import Item, Mode, Span
+from vcrgen.records import NAMED_MODES, Item, Span
 from vcrgen.samples import sample_pair
 from vcrgen.text.graphemes import clusters
 from vcrgen.text.languages import LANGUAGES, LanguageRow
@@ -337,6 +337,6 @@ def test_a_language_can_name_another_shaper(monkeypatch: pytest.MonkeyPatch) -> 
     caption = "The five old men find a small fish and eat it before the long day ends beside a river"
     built = next(iter(pipeline.pairs([Item(source_id="a", image=pair.image, caption=caption)])))
     assert isinstance(built, Pair)
-    for mode in Mode:
+    for mode in NAMED_MODES:
         for span in pipeline.row(built, mode)["spans"]:
             assert span["boxes"] and 0 <= span["visible_ink"] < 1

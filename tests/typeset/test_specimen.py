@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from vcrgen.errors import ConfigError, FontError, OutputError
-from vcrgen.records import Mode
+from vcrgen.records import NAMED_MODES
 from vcrgen.typeset.specimen import draw_specimen
 
 
@@ -18,7 +18,7 @@ def test_three_strips_each_with_less_ink(lang: str, font: str | None, tmp_path: 
     height = (picture.shape[0] - 2 * (31 // 3)) // 3
     plain, easy, hard = (picture[at : at + height].sum() for at in range(0, picture.shape[0], height + 31 // 3))
     assert plain > easy > hard > 0
-    assert set(covers) == set(Mode)
+    assert set(covers) == set(NAMED_MODES)
 
 
 def test_every_kind_of_cover_has_a_picture(tmp_path: Path) -> None:

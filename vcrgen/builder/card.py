@@ -10,6 +10,7 @@ import yaml
 from vcrgen.config import LATER, BuildConfig
 from vcrgen.dataset.manifest import Manifest
 from vcrgen.reading import without_marks
+from vcrgen.records import NAMED_MODES
 from vcrgen.tasks.vcr import VCR, SplitStatistics
 from vcrgen.text.languages import BAND, LANGUAGES, LanguageRow
 
@@ -18,6 +19,7 @@ CLASSES = ("n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M", "10M<n<100
 SIZES = [(10**power, name) for power, name in enumerate(CLASSES, start=3)]
 HUB_LICENCE = re.compile(r"[a-z0-9][a-z0-9.-]{1,40}")
 
+LEVELS_NOTE = "the share of a span's ink that covers leave at this level, as in `ink-0.20`"
 Statistics = Mapping[tuple[str, str], SplitStatistics]  # by mode and split
 
 
@@ -27,7 +29,7 @@ def dataset_card(manifest: Manifest, statistics: Statistics) -> str:
     row = LANGUAGES[manifest.config["lang"]]
     text = template.format(
         language=row.name,
-        modes=" and ".join(manifest.modes),
+        modes=" and ".join(filter(None, (", ".join(manifest.modes[:-1]), manifest.modes[-1]))),
         source=without_marks(manifest.source),
         licence=without_marks(manifest.config["source_license"] or "not stated"),
         mode=manifest.modes[-1],
@@ -55,7 +57,8 @@ def borrowed_targets(row: LanguageRow) -> str:
 def column_notes(config: Mapping[str, Any]) -> dict[str, str]:
     """The columns of a dataset of some configuration, each with what it holds."""
     there = BuildConfig(**{name: config[name] for name in LATER if name in config}).more_columns
-    return dict(VCR.notes) | {name: note for name, (_, note) in VCR.more.items() if name in there}
+    levels = {} if config["mode"] in (*NAMED_MODES, "both") else {"mode": LEVELS_NOTE}
+    return dict(VCR.notes) | levels | {name: note for name, (_, note) in VCR.more.items() if name in there}
 
 
 def covered_how(config: Mapping[str, Any]) -> str:

@@ -21,7 +21,7 @@ from vcrgen.builder.records import Distractors, Pair, PairImages, PairKeys, Part
 from vcrgen.builder.rows import pair_row
 from vcrgen.config import BuildConfig, parse_degradations
 from vcrgen.errors import ImageProblem, PipelineError
-from vcrgen.records import Item, Mode, Reason, Reject, Span
+from vcrgen.records import NAMED_MODES, Item, Mode, Reason, Reject, Span
 from vcrgen.rng import rng_for
 from vcrgen.signature import Signature
 from vcrgen.text.graphemes import clusters
@@ -55,8 +55,9 @@ class Pipeline:
         first = resolve_font(config.font) if config.font else None
         chain = default_chain(self.language.fonts, size=config.font_size, first=first)
         self.style = make_style(
-            self.language, chain, width=config.width, max_height=config.max_height, cover=config.cover
-        )
+            self.language, chain, width=config.width, max_height=config.max_height, cover=config.cover,
+            modes=dict.fromkeys((*NAMED_MODES, *config.modes)),
+        )  # fmt: skip
         self.censor = CensorList.load(self.language, config.censor_list)
         self.text = load_pipeline(config.lang, config.spacy_model)
         if config.mask == "nouns" and not self.text.finds_nouns:

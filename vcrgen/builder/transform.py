@@ -31,7 +31,7 @@ class VCRTransform:
 
     Args:
         lang: Language of the captions.
-        mode: ``"easy"`` or ``"hard"``.
+        mode: ``"easy"``, ``"hard"``, or one share of ink to leave, as ``"ink=0.2"``.
         **options: Other fields of :class:`vcrgen.config.BuildConfig`, such as ``seed``, ``n``, ``width``, ``font``.
 
     Raises:
@@ -39,9 +39,11 @@ class VCRTransform:
     """
 
     def __init__(self, lang: str = "en", mode: str = "easy", **options: Any) -> None:
-        if mode == "both":
-            raise ConfigError("VCRTransform makes one mode; give mode='easy' or mode='hard'.")
         self.config: BuildConfig = load_build_config(None, options | {"lang": lang, "mode": mode})
+        if len(self.config.modes) > 1:
+            raise ConfigError(
+                "VCRTransform makes one mode; give mode='easy', mode='hard' or one share, mode='ink=0.2'."
+            )
         self._pipeline: Pipeline | None = None
 
     def __getstate__(self) -> dict[str, Any]:

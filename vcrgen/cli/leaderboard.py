@@ -130,9 +130,8 @@ def _print_scores(board: Board, submission: Submission) -> None:
         cells, told = views.cells_of(submission.id), views.told(submission)
     if told is not None:
         shown = "not better than the team's best" if told.exact is None else f"{100 * told.exact:g} %"
-        basis = (
-            f"{told.task.leading.in_text} on {told.view.label} of the feedback part, in steps of {100 * told.step:g} points"
-        )
+        where = f"{told.task.leading.in_text} on {told.view.label}"
+        basis = f"{where} of the feedback part, in steps of {100 * told.step:g} points"
         console.say(f"{escape(submission.set)}: {shown} ({basis}).", highlight=False)
         console.out.print(f"Submission {submission.id} is taken.", highlight=False)
         return

@@ -6,7 +6,7 @@ import math
 import re
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from vcrgen.predict.job import JobResult
     from vcrgen.predict.prompts import Prompt
     from vcrgen.predict.report import ReplyTally
+    from vcrgen.scorer.answer_key import AnswerKey
+    from vcrgen.scorer.scorer import Scorer
 
 UNFINISHED = 3  # exit code: some pictures have no reply
 
@@ -39,6 +41,7 @@ UNFINISHED = 3  # exit code: some pictures have no reply
         "--rpm 500 --max-cost 20 --price 2.5,10",
         "vcrgen predict data/my-vcr --transformers models/qwen3-vl-2b --adapter lora --batch 16 --answers",
         "vcrgen predict data/my-vcr --endpoint http://127.0.0.1:8000/v1 --model qwen --view text --out preds.jsonl",
+        "vcrgen predict data/ladder --endpoint http://127.0.0.1:8000/v1 --model qwen --staircase",
         "vcrgen predict data/my-bloom --endpoint http://127.0.0.1:8000/v1 --model qwen --rotations 4 --letters",
         "vcrgen predict data/my-bloom --transformers models/qwen3-vl-2b --view both --answers --lang ar",
     )
@@ -73,8 +76,12 @@ def predict(
     choice, prompt = _asked(data, chosen)
     # Before the model, whose loading may take long: what is wrong with the pictures is said at once.
     pictures = open_chosen(data, choice, answers=chosen.answers)
+    levels = _levels(dataset, chosen, plan=plan) if chosen.staircase else None
     model = model_of(chosen, prompt)
     target = out or default_out(dataset, f"{file_name(model)}{'-canary' if chosen.canary else ''}")
+    if levels is not None:
+        _climb(data, levels, chosen, target, model, prompt)
+        return
     with ConsoleWatcher(console.err, doing="asking", unit="pictures", kept="answered") as watcher:
         result = job.predict(
             data, choice, out=target, model=model, prompt=prompt, price=chosen.prices, max_cost=chosen.max_cost,
@@ -94,6 +101,78 @@ def predict(
     if chosen.canary:
         following = shlex.join(["vcrgen", "contamination", "--canary", f"{result.path}={dataset}"])
     typer.echo(f"{result.path}: {result.tally.replies:,} outputs of {result.model}; next: {following}")
+
+
+class _Levels(NamedTuple):
+    """What a staircase needs of a dataset."""
+
+    key: AnswerKey
+    scorer: Scorer
+    signature: str
+    ink: dict[str, float]  # of each level the mean visible ink of its texts
+
+    def judge(self, row: int, mode: str, output: str) -> tuple[list[float], list[bool]]:
+        """Of each text of a question its visible ink, and whether an output restores it."""
+        question = self.key.question(row)
+        matches = self.scorer(question.answers, output).matches
+        return [span.ink.get(mode, self.ink[mode]) for span in question.spans], [match.exact for match in matches]
+
+
+def _levels(dataset: Path, chosen: PredictOptions, *, plan: bool) -> _Levels:
+    """The answers of a dataset with levels, which have to be known to find out where to ask."""
+    from vcrgen.config import ScoreOptions
+    from vcrgen.records import Mode, is_mode
+    from vcrgen.scorer.curves import LEAST_LEVELS
+    from vcrgen.scorer.run import Session
+
+    if plan:
+        raise ConfigError("--staircase asks by the answers, so there is no --plan of it; leave one of them out.")
+    session = Session(dataset, ScoreOptions(split=chosen.split))
+    modes = sorted(mode for mode in session.key.modes if is_mode(mode) and Mode(mode).ink is not None)
+    if len(modes) < LEAST_LEVELS:
+        raise ConfigError(
+            f"{dataset} has no {LEAST_LEVELS} levels of ink, so there is nothing to climb; build one with vcrgen build "
+            "--mode ink=0.1,0.2,0.3,0.5, or leave out --staircase."
+        )
+    ink = {mode: float(Mode(mode).ink or 0) for mode in modes}
+    measured = {mode: [span.ink[mode] for q in session.key.questions for span in q.spans if mode in span.ink]
+                for mode in modes}  # fmt: skip
+    ink |= {mode: sum(values) / len(values) for mode, values in measured.items() if values}
+    return _Levels(session.key, session.scorer, str(session.signature), ink)
+
+
+def _climb(data: Dataset, levels: _Levels, chosen: PredictOptions, target: Path, model: Model, prompt: Prompt) -> None:
+    """Run a staircase and say what it found."""
+    from vcrgen.cli.progress import ConsoleWatcher
+    from vcrgen.dataset.pictures import Choice
+    from vcrgen.dataset.views import VIEWS
+    from vcrgen.predict.staircase import find_threshold
+    from vcrgen.scorer.curve_tables import bound_shown, interval_shown
+
+    assert levels.key.images is not None
+    splits = levels.key.images.splits
+    choice = Choice(views=VIEWS[chosen.view or "stacked"], split=splits[0] if len(splits) == 1 else None)
+    with ConsoleWatcher(console.err, doing="asking", unit="pictures", kept="answered") as watcher:
+        result = find_threshold(
+            data, choice, levels=levels.ink, questions=len(levels.key), judge=levels.judge,
+            signature=levels.signature, out=target, model=model, prompt=prompt, seed=chosen.seed,
+            price=chosen.prices, max_cost=chosen.max_cost, watcher=watcher,
+        )  # fmt: skip
+    if result.curve is None:
+        why = f"; the first: {result.example}" if result.example else ""
+        typer.echo(f"{result.missing.total():,} pictures have no reply{why}", err=True)
+        typer.echo("What was answered is kept: the same command goes on with it.", err=True)
+        raise typer.Exit(UNFINISHED)
+    asked, of = sum(result.asked.values()), len(levels.key) * len(levels.ink)
+    at = ", ".join(f"{count:,} at {mode}" for mode, count in result.asked.items())
+    typer.echo(f"Asked {asked:,} of {of:,} questions: {at}.")
+    inside = result.curve.threshold.side == 0
+    where = "Half of the texts are restored where" if inside else "The threshold is outside of the measured levels:"
+    typer.echo(
+        f"{where} {bound_shown(result.curve.threshold)} % of their ink is visible (95 % interval "
+        f"{interval_shown(result.curve)})."
+    )
+    typer.echo(f"{result.path}: what was found; {_tokens(result.spent)}.")
 
 
 def _asked(data: Dataset, chosen: PredictOptions) -> tuple[Choice, Prompt]:

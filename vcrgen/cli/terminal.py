@@ -14,6 +14,8 @@ from vcrgen.report.escape import escape_terminal
 from vcrgen.report.table import Between, Interval, Table, TableCell, percent, show
 from vcrgen.scorer.choices.session import FoundItem
 from vcrgen.scorer.comparison import Comparison
+from vcrgen.scorer.curve_tables import curve_sentences
+from vcrgen.scorer.curves import compare_thresholds
 from vcrgen.scorer.join import PROBLEMS
 from vcrgen.scorer.records import SpanMatch
 from vcrgen.scorer.results import RunResult, require_one_signature
@@ -84,7 +86,9 @@ def show_scores(
         )
     for sentence in remarks(results):
         yield plain(f"Note: {sentence}", "yellow")
-    for comparison in comparisons:
+    for sentence in curve_sentences(results):
+        yield plain(sentence, "bold")
+    for comparison in (*comparisons, *(compare_thresholds(results) if comparisons else ())):
         yield plain(comparison.conclusion, "bold")
     yield show_signature(results[0].signature.short, str(results[0].signature))
 

@@ -23,7 +23,7 @@ class DatasetFile:
     """One Parquet file."""
 
     path: str  # relative to the dataset's folder, with ``/``; inside of it
-    mode: str | None  # ``"easy"`` or ``"hard"``, or None for a task without modes
+    mode: str | None  # such as ``"easy"``, or None for a task without modes
     split: str  # name of the split
     rows: int  # pairs in it
     bytes: int  # its size

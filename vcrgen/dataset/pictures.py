@@ -10,7 +10,7 @@ What is in a picture is not looked at here: it may be no image at all.
 """
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, Self
@@ -22,7 +22,7 @@ from vcrgen.dataset.tables import image_bytes
 from vcrgen.dataset.views import IMAGE_VIEWS, View
 from vcrgen.errors import DatasetError
 from vcrgen.reading import as_texts
-from vcrgen.records import Mode
+from vcrgen.records import is_mode
 from vcrgen.text.languages import LANGUAGES, guess_language
 
 _GUESSED_FROM = 100  # rows
@@ -57,7 +57,7 @@ class Picture:
     question_id: str  # of the question it belongs to
     lang: str  # language code of the question
     view: View  # what it shows
-    mode: str | None  # ``"easy"`` or ``"hard"``, or None where the dataset does not say
+    mode: str | None  # such as ``"easy"``, or None where the dataset does not say
     data: bytes | None  # the encoded image, or None where there is none, or none is shown
     # What is asked about it: the dataset's own words or, where it has none, those of its language. In the view
     # :attr:`View.TEXT` the words that stand for the image come before them.
@@ -76,6 +76,8 @@ class Pictures:
     identity: str  # stands for what is in the dataset: equal for equal pictures
     total: int  # number of pictures
     stream: Callable[[], Iterator[Picture]]  # starts to read from the beginning
+    # those of some rows of a mode, which are counted from 0 in the order of its files; they come in that order
+    at: Callable[[str, Collection[int]], Iterator[Picture]] = lambda mode, numbers: iter(())
 
 
 def open_pictures(dataset: Dataset, choice: Choice, *, answers: bool = False) -> Pictures:
@@ -99,7 +101,7 @@ def open_pictures(dataset: Dataset, choice: Choice, *, answers: bool = False) ->
     if answers and dataset.is_hidden:
         raise DatasetError(f"{dataset} is the public part of a hidden test set, which has no answers.")
     chosen = dataset.select(mode=choice.mode, split=choice.split)
-    if not set(dataset.modes) <= set(Mode):
+    if not all(map(is_mode, dataset.modes)):
         raise DatasetError(f"The manifest of {dataset} names a mode that vcrgen does not build; build it again.")
     parts = [chosen.select(mode=mode) for mode in chosen.modes] or [chosen]
     kind = dataset.kind
@@ -118,23 +120,33 @@ def open_pictures(dataset: Dataset, choice: Choice, *, answers: bool = False) ->
 
     files = {file.path: number for number, file in enumerate(dataset.files)}
 
+    def shown(part: Dataset, file: int, row_number: int, place: str, row: Mapping[str, Any]) -> Iterator[Picture]:
+        """The pictures of a row."""
+        question_id, lang = _question(row, place, guess)
+        mode = next(iter(part.modes), row.get("mode"))
+        order = dataset.modes.index(part.modes[0]) if part.modes else 0, file
+        question = _words(row, lang, place)
+        for view in choice.views:
+            data, asked, problem = _shown(kind, row, view, lang, question)
+            yield Picture(
+                question_id=question_id, lang=lang, view=view, mode=mode if is_mode(mode) else None,
+                data=data, question=asked, place=(*order, row_number, list(View).index(view)),
+                answers=as_texts(row[kind.answers]) or () if answers else (), problem=problem,
+            )  # fmt: skip
+
     def stream() -> Iterator[Picture]:
         for part in parts:
             for number, row_number, place, row in numbered_rows(part, columns, optional, choice.limit):
-                question_id, lang = _question(row, place, guess)
-                mode = next(iter(part.modes), row.get("mode"))
-                order = dataset.modes.index(part.modes[0]) if part.modes else 0, files[part.files[number].path]
-                question = _words(row, lang, place)
-                for view in choice.views:
-                    data, asked, problem = _shown(kind, row, view, lang, question)
-                    yield Picture(
-                        question_id=question_id, lang=lang, view=view, mode=mode if mode in set(Mode) else None,
-                        data=data, question=asked, place=(*order, row_number, list(View).index(view)),
-                        answers=as_texts(row[kind.answers]) or () if answers else (), problem=problem,
-                    )  # fmt: skip
+                yield from shown(part, files[part.files[number].path], row_number, place, row)
+
+    def at(mode: str, numbers: Collection[int]) -> Iterator[Picture]:
+        part, wanted = chosen.select(mode=mode), sorted(numbers)
+        rows = part.rows(columns, optional=optional, positions=wanted)
+        for number, (place, row) in zip(wanted, rows, strict=True):
+            yield from shown(part, files[part.files[0].path], number, place, row)
 
     total = sum(part.count(choice.limit) for part in parts) * len(choice.views)
-    return Pictures(dataset=dataset, identity=dataset.identity, total=total, stream=stream)
+    return Pictures(dataset=dataset, identity=dataset.identity, total=total, stream=stream, at=at)
 
 
 def _columns(dataset: Dataset, choice: Choice, *, answers: bool) -> tuple[list[str], list[str]]:

@@ -28,7 +28,7 @@ from vcrgen.dataset.manifest import MANIFEST, Manifest, check_task, read_manifes
 from vcrgen.dataset.schema import DatasetKind
 from vcrgen.dataset.tables import METADATA, Damaged, StoredRows, TableFile, fits, narrowed, open_table
 from vcrgen.errors import ConfigError, DatasetError
-from vcrgen.records import Mode
+from vcrgen.records import is_mode
 from vcrgen.storage import Folder, StorageError, open_folder, remote_url
 
 T = TypeVar("T")
@@ -99,7 +99,7 @@ class Dataset:
         """The part of one mode, one split, or both.
 
         Args:
-            mode: ``"easy"`` or ``"hard"``; all modes if None.
+            mode: Such as ``"easy"``; all modes if None.
             split: Name of a split, or of a file without its ending; all of them if None.
 
         Returns:
@@ -313,7 +313,7 @@ def _table_files(names: Sequence[str]) -> tuple[TableFile, ...]:
     """The files with these names, but for hidden ones; folders are modes if all their names are those of modes."""
     paths = [PurePosixPath(*parts) for parts in sorted(PurePosixPath(name).parts for name in names)]
     paths = [path for path in paths if not any(part.startswith(".") for part in path.parts)]
-    known = {path.parent.name for path in paths} <= set(Mode)
+    known = all(is_mode(path.parent.name) for path in paths)
     return tuple(replace(_table_file(str(path)), mode=path.parent.name if known else None) for path in paths)
 
 

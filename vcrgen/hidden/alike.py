@@ -7,7 +7,7 @@ from itertools import combinations
 from statistics import fmean, pstdev
 from typing import Any
 
-from vcrgen.records import Mode
+from vcrgen.records import NAMED_MODES
 
 Numbers = Sequence[float]
 
@@ -63,7 +63,7 @@ def alike_report(forms: Sequence[Sequence[Mapping[str, Any]]]) -> dict[str, dict
         "letters": [[len(answer["caption"]) for answer in answers] for answers in forms],
         "covered letters": [[sum(map(len, answer["crossed_text"])) for answer in answers] for answers in forms],
     }
-    values |= {f"visible ink, {mode}": [ink(answers, mode) for answers in forms] for mode in Mode}
+    values |= {f"visible ink, {mode}": [ink(answers, mode) for answers in forms] for mode in NAMED_MODES}
     return {name: _compared(of_forms) for name, of_forms in values.items() if all(of_forms)}
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from vcrgen.hidden.secret import Secret
-from vcrgen.records import Mode
+from vcrgen.records import NAMED_MODES, Mode
 from vcrgen.rng import shuffled
 
 LEAST_WIDTH, MOST_WIDTH = 600, 1000  # px
@@ -43,7 +43,7 @@ def slot_for(secret: Secret, number: int, form: int, fonts: Sequence[str]) -> Sl
 
 def cover_modes(secret: Secret, form: int, before: int, count: int) -> list[Mode]:
     """Easy or hard for each of an item's ``count`` spans; the items before it have ``before`` spans."""
-    return [balanced(secret, f"cover/{form}", tuple(Mode), before + number) for number in range(count)]
+    return [balanced(secret, f"cover/{form}", NAMED_MODES, before + number) for number in range(count)]
 
 
 def balanced(secret: Secret, stage: str, values: Sequence[T], number: int) -> T:

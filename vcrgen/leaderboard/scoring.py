@@ -133,7 +133,9 @@ def _flaws(session: AnySession, check: Validation, view: str | None) -> Iterator
             more = ", …" if count > len(places) else ""
             yield f"{head[0].upper()}{head[1:]}: {count} ({', '.join(places)}{more})."
     if len(session.key.modes) > 1 and any(mode == UNSTATED for mode, _ in check.cells):
-        yield 'The set has both modes, and some outputs do not say theirs: add "mode": "easy" or "mode": "hard".'
+        stated = " or ".join(f'"mode": "{mode}"' for mode in session.key.modes)
+        several = "both" if len(session.key.modes) == 2 else "several"
+        yield f"The set has {several} modes, and some outputs do not say theirs: add {stated}."
     for seen in dict.fromkeys(seen for _, seen in check.cells if seen not in session.task.board_views):
         why = "for which no image was shown, are not ranked: leave them out of the file."
         yield f"Outputs of the view {seen.value!r}, {why}"

@@ -26,7 +26,7 @@ from vcrgen.leaderboard.store.schema import AnyRow
 from vcrgen.leaderboard.store.sets import all_sets
 from vcrgen.leaderboard.store.submissions import as_facts
 from vcrgen.published.quoted import Quoted
-from vcrgen.records import Mode
+from vcrgen.records import NAMED_MODES
 from vcrgen.scorer.comparison import conclude
 from vcrgen.scorer.records import UNSTATED
 from vcrgen.stats.intervals import difference_interval, spreads
@@ -139,9 +139,7 @@ class Views:
         if submission.state is not State.SCORED or not one.phase.climbs:
             return None
         best = submissions.best_of(self._connection, submission)
-        return records.Told(
-            task=one.task, view=one.phase.view, step=step_on(one), exact=submission.best, best=best
-        )
+        return records.Told(task=one.task, view=one.phase.view, step=step_on(one), exact=submission.best, best=best)
 
     def team(self, name: str) -> records.TeamPage:
         """A team's files, private ones as well, and what is left to it: for the team alone."""
@@ -357,7 +355,7 @@ def _alike(mode: str, public: Mapping[str, AnyRow]) -> list[AnyRow]:
 
     A hidden set covers every other of its regions easily and the others hard, which is known to everybody.
     """
-    wanted = [mode] if mode in public else list(Mode) if mode in (HIDDEN_MODE, NO_MODE) else []
+    wanted = [mode] if mode in public else list(NAMED_MODES) if mode in (HIDDEN_MODE, NO_MODE) else []
     return [public[each] for each in wanted] if all(each in public for each in wanted) else []
 
 

@@ -101,11 +101,11 @@ def predict(
     """
     pictures = open_chosen(dataset, choice, answers=prompt.answers)
     facts = {"version": VERSION, "dataset": pictures.identity, **model.facts, **prompt.facts}
-    with output_errors(out), _ledger_of(out, facts) as ledger, warnings.catch_warnings():
+    with output_errors(out), ledger_of(out, facts) as ledger, warnings.catch_warnings():
         warnings.simplefilter("ignore", Image.DecompressionBombWarning)
-        spent = _spent(ledger, price, out)
+        spent = spent_in(ledger, price, out)
         run = PictureRun(pictures, prompt.request, ledger)
-        may_send = _Allowance(spent, max_cost, PLAN_CALLS if plan else None)
+        may_send = Allowance(spent, max_cost, PLAN_CALLS if plan else None)
         run.ask(model, watcher or Watcher(), may_send=may_send, on_reply=may_send.count)
         finished = not plan and bool(run.lines) and (allow_failed or not run.aside)
         tally = ReplyTally(price)
@@ -122,20 +122,21 @@ def predict(
         tally.retries.update(run.retries)
         choices = [asdict(each) for each in _choices(ledger, out, type(choice))]
         report = report_of(facts, choices, tally, finished=finished, pictures=pictures.total, missing=run.reasons)
-        write_json(_beside(out, ".run.json"), report)
+        write_json(beside(out, ".run.json"), report)
     return JobResult(
         path=out, finished=finished, model=model.name, asked=pictures.total, missing=run.reasons,
         left=len(run.unanswered), example=run.example, tally=tally, spent=spent,
     )  # fmt: skip
 
 
-class _Allowance:
+class Allowance:
     """Whether another request may be sent."""
 
     def __init__(self, spent: ReplyTally, max_cost: float | None, calls: int | None) -> None:
         self._spent, self._max_cost, self._calls = spent, max_cost, calls
 
     def __call__(self) -> bool:
+        """Ask for the next one."""
         if self._max_cost is not None and (self._spent.cost or 0.0) >= self._max_cost:
             return False
         if self._calls is not None:  # it is asked once for each request
@@ -152,18 +153,19 @@ class _Allowance:
         self._spent.add(reply)
 
 
-def _beside(out: Path, end: str) -> Path:
+def beside(out: Path, end: str) -> Path:
+    """The file beside a file of outputs that has its name with another end."""
     return out.with_name(out.stem + end)
 
 
 @contextmanager
-def _ledger_of(out: Path, facts: Mapping[str, Any]) -> Iterator[Ledger]:
+def ledger_of(out: Path, facts: Mapping[str, Any]) -> Iterator[Ledger]:
     """The ledger beside a file of outputs, kept from other processes; gone if it holds no reply.
 
     Raises:
         OutputError: It is of another run, or the file of outputs has none.
     """
-    file = _beside(out, ".ledger")
+    file = beside(out, ".ledger")
     if out.is_dir() or file == out:
         raise OutputError(f"{out} is no name for a file of outputs; choose another --out, as preds.jsonl.")
     busy = OutputError(f"Another run is writing to {out}; wait for it or choose another --out.")
@@ -197,10 +199,10 @@ def _check_ledger(file: Path) -> None:
 
 
 def _damaged(out: Path) -> OutputError:
-    return OutputError(f"{_beside(out, '.ledger')} is damaged; remove it, or choose another --out.")
+    return OutputError(f"{beside(out, '.ledger')} is damaged; remove it, or choose another --out.")
 
 
-def _spent(ledger: Ledger, price: tuple[float, float] | None, out: Path) -> ReplyTally:
+def spent_in(ledger: Ledger, price: tuple[float, float] | None, out: Path) -> ReplyTally:
     """What all replies in the ledger were; an OutputError where somebody changed one."""
     spent = ReplyTally(price)
     for key, value in ledger.items():

@@ -21,7 +21,7 @@ from vcrgen.dataset.views import IMAGE_VIEWS, View
 from vcrgen.errors import ConfigError, DatasetError, OutputError
 from vcrgen.files import output_errors, write_text
 from vcrgen.media import media_type
-from vcrgen.records import Mode
+from vcrgen.records import is_mode
 from vcrgen.report.escape import script_json
 from vcrgen.report.pages import Templates
 from vcrgen.storage import open_folder
@@ -110,7 +110,7 @@ def _signature(manifest: Manifest) -> Json:
 
 def _choose_pairs(data: Dataset, limit: int) -> tuple[list[Json], int]:
     """Pairs spread evenly over the first mode's rows with their views in every mode, and how many were left out."""
-    modes = [mode.value for mode in Mode if mode in data.modes]
+    modes = sorted(filter(is_mode, data.modes))
     if not modes:
         return [], 0
     first = data.select(mode=modes[0])

@@ -18,13 +18,13 @@ from vcrgen.dataset.key import HIDDEN_MODE
 from vcrgen.dataset.views import View
 from vcrgen.errors import LeaderboardError
 from vcrgen.published.facts import Access, check_link, check_name, parse_date, parse_size, visible
-from vcrgen.records import Mode
+from vcrgen.records import NAMED_MODES
 from vcrgen.tasks.task import TASKS, ScoredTask
 
 MAX_BYTES = 4 << 20
 MAX_ROWS = 20_000
 MAX_TEXT = 300
-MODES = (*Mode, HIDDEN_MODE)
+MODES = (*NAMED_MODES, HIDDEN_MODE)
 VIEWS = tuple(view for task in TASKS.values() for view in task.image_views)
 
 

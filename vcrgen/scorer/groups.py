@@ -79,11 +79,15 @@ class SpanProperties:
 
     def of_variant(self, mode: str) -> list[Property]:
         """All properties with more than one value; visible ink is that of a mode."""
+        first, last = self._of_any_mode
+        return [*first, *_by_quartile("visible ink", self.ink_of(mode), decimals=2), *last]
+
+    def ink_of(self, mode: str) -> Floats:
+        """The visible ink of every span in a mode, NaN where it is not known; empty for a mode that the key lacks."""
         import numpy as np
 
-        first, last = self._of_any_mode
-        ink = np.frombuffer(self._ink.get(mode, array("d")), np.float64)
-        return [*first, *_by_quartile("visible ink", ink, decimals=2), *last]
+        self._see_all()
+        return np.frombuffer(self._ink.get(mode, array("d")), np.float64)
 
     @property
     def empty(self) -> tuple[int, list[str]]:

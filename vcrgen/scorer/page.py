@@ -14,6 +14,8 @@ from vcrgen.report.charts import interval_bar
 from vcrgen.report.pages import Templates
 from vcrgen.report.table import percent
 from vcrgen.scorer.comparison import Comparison
+from vcrgen.scorer.curve_tables import curve_charts, curve_sentences
+from vcrgen.scorer.curves import compare_thresholds
 from vcrgen.scorer.images import read_images
 from vcrgen.scorer.records import UNSTATED, SpanMatch
 from vcrgen.scorer.results import RunResult, require_one_signature
@@ -56,8 +58,10 @@ def as_html(
             for metric in task.shown
             if any(metric in cell.metrics for result in results for cell in result.cells)
         ],
+        curves=curve_charts(results),
+        curve_sentences=list(curve_sentences(results)),
         comparison=tables.pop() if comparisons else None,
-        conclusions=[item.conclusion for item in comparisons],
+        conclusions=[item.conclusion for item in (*comparisons, *(compare_thresholds(results) if comparisons else ()))],
         remarks=list(remarks(results)),
         examples=[
             (f"{head} items{f' of {result.title}' if len(results) > 1 else ''}", cards)

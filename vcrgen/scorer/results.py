@@ -12,6 +12,7 @@ from vcrgen.signature import Signature
 from vcrgen.tasks.task import DEFAULT, ScoredTask
 
 if TYPE_CHECKING:
+    from vcrgen.scorer.curves import RunCurve
     from vcrgen.stats.arrays import Floats, Ints, Records
     from vcrgen.stats.bootstrap import Resampled
 
@@ -91,6 +92,7 @@ class RunResult:
     problems: Mapping[str, tuple[int, tuple[str, ...]]]
     notes: tuple[str, ...]  # sentences a reader of the scores should know
     resamples: Mapping[tuple[str, View], Resamples] = field(default_factory=dict, repr=False, compare=False)
+    curves: tuple[RunCurve, ...] = ()  # accuracy against visible ink in each view, where it was asked for
     label: str = ""  # stands for the run in tables where neither model nor file name is its own
 
     @property
@@ -123,6 +125,7 @@ class RunResult:
             "language": self.lang,
             "signature": {"text": str(self.signature), "short": self.signature.short, **dict(self.signature.facts)},
             "scores": [as_named(asdict(cell), self.task.field_names) for cell in self.cells],
+            **({"curves": [curve.as_json() for curve in self.curves]} if self.curves else {}),
             "differences": [self._difference(difference) for difference in self.differences],
             "problems": {kind: {"count": count, "first": list(f)} for kind, (count, f) in self.problems.items()},
             "notes": list(self.notes),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
@@ -15,13 +15,15 @@ from vcrgen.config import ScoreOptions
 from vcrgen.dataset.views import View
 from vcrgen.errors import PredictionError, ScoreError
 from vcrgen.reading import encodable
+from vcrgen.records import is_mode
 from vcrgen.scorer.answer_key import AnswerKey
 from vcrgen.scorer.answers import load_answers
+from vcrgen.scorer.curves import curves_of
 from vcrgen.scorer.evidence import EvidenceWriter, span_rows, write_evidence
 from vcrgen.scorer.groups import SpanProperties
 from vcrgen.scorer.join import NOT_ASKED, PROBLEMS, STRICT, AnyKey, Join, Joined
 from vcrgen.scorer.predictions import PredictionFile, receive
-from vcrgen.scorer.predictions.output import MODES
+from vcrgen.scorer.predictions.output import KNOWN_MODES
 from vcrgen.scorer.records import UNSTATED, Outcome, Question, SpanMatch
 from vcrgen.scorer.results import CellResult, RunResult
 from vcrgen.scorer.scorer import LONGEST_OUTPUT, ScoredOutput, Scorer, make_scorer, unanswered
@@ -80,11 +82,10 @@ class AnySession(ABC):
     options: Options
     key: AnyKey
 
-    def _check_options(self, axis: str, value: str | None, known: Sequence[str]) -> None:
-        """Refuse a value of the axis, or a view, that there is not."""
-        for name, given, possible in ((axis, value, known), ("view", self.options.view, self.task.views)):
-            if given is not None and given not in possible:
-                raise ScoreError(f"Unknown {name} {given!r}; known: {', '.join(possible)}.")
+    def _check_view(self) -> None:
+        """Refuse a view that there is not."""
+        if self.options.view is not None and self.options.view not in self.task.views:
+            raise ScoreError(f"Unknown view {self.options.view!r}; known: {', '.join(self.task.views)}.")
 
     @property
     @abstractmethod
@@ -230,7 +231,9 @@ class Session(AnySession):
 
     def __init__(self, data: Path, options: Options) -> None:
         self.options = options
-        self._check_options("mode", options.mode, MODES)
+        if options.mode is not None and not is_mode(options.mode):
+            raise ScoreError(f"Unknown mode {options.mode!r}; known: {KNOWN_MODES}.")
+        self._check_view()
         self.key = load_answers(data, mode=options.mode, split=options.split, subset=options.subset, lang=options.lang)
 
     @cached_property
@@ -241,7 +244,7 @@ class Session(AnySession):
     @property
     def _make_scorer(self) -> Callable[[], Scorer]:
         """Makes the scorer; picklable, for processes that make one of their own."""
-        names = ("segmenter", "strip_thinking", "max_output_tokens", "refusals")
+        names = ("segmenter", "strip_thinking", "max_output_tokens", "refusals", "normalise")
         options = {name: getattr(self.options, name) for name in names}
         return partial(make_scorer, self.key.lang, protocol=self.options.protocol or self.task.protocols[0], **options)
 
@@ -299,7 +302,11 @@ class Session(AnySession):
         if without_tokens:
             join.counts["empty_spans"] = without_tokens
             join.examples["empty_spans"] = list(map(repr, first))
-        return self._result(run, join, tally, model)
+        result = self._result(run, join, tally, model)
+        if not self.options.curve:
+            return result
+        ink = {cell.variant: self.properties.ink_of(cell.variant) for cell in result.cells}
+        return replace(result, curves=curves_of(result, ink, seed=self.options.seed))
 
     def find(self, outputs: Outputs, question_ids: set[str]) -> Iterator[Found]:
         """The outputs of some questions with their matches, in the order of the files; reads them once more."""
@@ -344,7 +351,7 @@ class Session(AnySession):
             yield f"The dataset's spans were chosen with the segmenter {recorded}; these scores use {used}."
         if len(self.key.modes) > 1 and any(cell.variant == UNSTATED for cell in cells):
             yield (
-                "The outputs do not say their mode, and the dataset has both: the scores are the same for either, but "
+                "The outputs do not say their mode, and the dataset has several: the scores are the same for each, but "
                 "not labelled, and visible ink is left out. Name it with --mode."
             )
         for cell in cells:
@@ -387,7 +394,7 @@ def score(
         spans: Write the per-span evidence here (``.parquet`` or ``.jsonl``).
         **options: Fields of :class:`Options`: ``protocol`` (``paper``, ``vlmevalkit`` or ``lmms-eval``), ``mode``,
             ``view``, ``split``, ``subset``, ``lang``, ``segmenter``, ``strip_thinking``, ``max_output_tokens``,
-            ``refusals``, ``seed``, ``strict``.
+            ``refusals``, ``normalise``, ``seed``, ``strict``, ``curve``.
 
     Raises:
         VcrgenError: The user can mend it; the message says how.

@@ -19,6 +19,7 @@ from pydantic import BaseModel, ValidationError
 
 from vcrgen.errors import ScoreError
 from vcrgen.reading import read_json
+from vcrgen.scorer.curves import curves_of
 from vcrgen.scorer.join import PROBLEMS
 from vcrgen.scorer.results import SCHEMA, CellResult, RunResult, as_named
 from vcrgen.scorer.statistics import contrasts, resample
@@ -57,6 +58,7 @@ class _Saved(BaseModel):
     notes: tuple[str, ...]
     units_of_clusters: str = ""  # packed: how many units each cluster has; files have the words of their task
     scores_of_units: tuple[str, ...] = ()  # packed, one for each of `scores`: units x metrics
+    ink_of_spans: dict[str, str] = {}  # packed, by level, where a curve was fitted: the visible ink of each span
 
 
 def as_saved(result: RunResult, *, secret: bool) -> dict[str, Any]:
@@ -72,6 +74,9 @@ def as_saved(result: RunResult, *, secret: bool) -> dict[str, Any]:
         cells = [result.resamples[cell.variant, cell.view] for cell in result.cells]
         saved[counts] = _pack(np.diff(cells[0].starts).astype("<i8").tobytes())
         saved[scores] = [_pack(cell.scores.tobytes()) for cell in cells]
+        if result.curves:
+            ink = {mode: known for each in result.curves for mode, known in each.ink_of_spans.items()}
+            saved["ink_of_spans"] = {mode: _pack(known.astype("<f8").tobytes()) for mode, known in ink.items()}
     return saved
 
 
@@ -122,12 +127,21 @@ def load_saved(file: Path) -> RunResult:
     if not all(_are_the_means(task, *each) for each in zip(cells, scores.values(), strict=True)):
         raise _damaged(file, f"its means are not those of its {task.units}")
     resamples = resample(task, scores, starts, seed=seed)
-    return RunResult(
+    result = RunResult(
         name=saved.name, model=saved.model, format=saved.format, lang=saved.language, signature=signature,
         task=task, cells=tuple(cells), differences=contrasts(task, resamples),
         problems={kind: (found.count, found.first) for kind, found in saved.problems.items()}, notes=saved.notes,
         resamples=resamples,
     )  # fmt: skip
+    if not saved.ink_of_spans:
+        return result
+    if not set(saved.ink_of_spans) <= {cell.variant for cell in cells}:
+        raise _damaged(file, "its levels are not those of its scores")
+    packed = saved.ink_of_spans.items()
+    unpacked = {mode: np.frombuffer(_unpack(file, task, ink, units * 8), "<f8") for mode, ink in packed}
+    if not all(((ink >= 0) & (ink <= 1)).all() for ink in unpacked.values()):
+        raise _damaged(file, "its visible ink is no share")
+    return replace(result, curves=curves_of(result, unpacked, seed=seed))
 
 
 class SavedMeans(NamedTuple):

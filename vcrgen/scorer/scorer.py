@@ -10,6 +10,7 @@ from vcrgen.errors import PipelineError, ScoreError
 from vcrgen.scorer.clean import REFUSALS, Cleaned, clean, is_refusal
 from vcrgen.scorer.match import NGrams, SpanTokens
 from vcrgen.scorer.metrics import character_similarity, overlap, rouge1
+from vcrgen.scorer.normalise import NONE, NORMALISERS, normalised
 from vcrgen.scorer.protocols import Protocol, find_protocol
 from vcrgen.scorer.records import Outcome, Scores, SpanMatch
 from vcrgen.text.languages import LANGUAGES
@@ -54,6 +55,7 @@ class Scorer:
     strip_thinking: bool  # whether thinking blocks are taken out
     max_tokens: int | None  # tokens of an output that are read, or None for all
     refusals: tuple[str, ...] = REFUSALS  # the words by which an output is known to be a refusal
+    normalisation: str = NONE  # of answers and outputs, before they are cut into tokens
     _spans: dict[str, SpanTokens] = field(default_factory=dict, repr=False)
 
     @property
@@ -64,7 +66,7 @@ class Scorer:
             "lang": self.lang,
             "seg": self.segmenter.name,
             "match": self.protocol.matcher,
-            "norm": "none",
+            "norm": self.normalisation,
             "think": "strip" if self.strip_thinking else "keep",
             "max": str(self.max_tokens) if self.max_tokens is not None else "all",
             "chunk": self.segmenter.longest_run,
@@ -77,8 +79,9 @@ class Scorer:
         if known is None:
             if len(self._spans) >= MOST_PREPARED:
                 self._spans.clear()
-            tokens = tuple(self.segmenter(text, spaces=self.protocol.white_space).texts)
-            known = SpanTokens(text, tokens, LANGUAGES[self.lang].joiner.join(tokens), frozenset(tokens))
+            shown = normalised(Cleaned(text), self.normalisation, limit=LONGEST_OUTPUT).text
+            tokens = tuple(self.segmenter(shown, spaces=self.protocol.white_space).texts)
+            known = SpanTokens(shown, tokens, LANGUAGES[self.lang].joiner.join(tokens), frozenset(tokens))
             self._spans[text] = known
         return known
 
@@ -92,7 +95,8 @@ class Scorer:
             return ScoredOutput(unanswered(answers, Outcome.FAILED), Outcome.FAILED, False, False, False, len(output))
         cleaned = clean(output, strip_thinking=self.strip_thinking, cut_prefix=protocol.cut_prefix)
         refused = is_refusal(cleaned.text, self.refusals)
-        text, tokens = cleaned.text[:LONGEST_OUTPUT], Tokens([], [])
+        read = normalised(cleaned, self.normalisation, limit=LONGEST_OUTPUT)
+        text, tokens = read.text[:LONGEST_OUTPUT], Tokens([], [])
         if not (refused and protocol.refusal_is_zero):
             tokens = self.segmenter(text, limit=self.max_tokens, spaces=protocol.white_space)
         if tokens.cut:
@@ -100,7 +104,7 @@ class Scorer:
         empty, long = not cleaned.text.strip(), len(cleaned.text) > LONGEST_OUTPUT and not tokens.cut
         outcome = Outcome.FAILED if failed else Outcome.EMPTY if empty else Outcome.REFUSED if refused else None
         prepared = _Output(
-            cleaned=cleaned,
+            cleaned=read,
             text=text,
             tokens=tokens,
             ngrams=NGrams(tokens.texts, LANGUAGES[self.lang].joiner),
@@ -108,7 +112,7 @@ class Scorer:
             outcome=outcome or (Outcome.CUT if tokens.cut or long else None),
         )
         return ScoredOutput(
-            matches=tuple([self._match(self.prepare(answer), prepared) for answer in answers]),
+            matches=tuple([self._match(answer, self.prepare(answer), prepared) for answer in answers]),
             outcome=outcome,
             thinking=cleaned.thinking,
             cut=tokens.cut,
@@ -116,15 +120,15 @@ class Scorer:
             length=len(cleaned.text),
         )
 
-    def _match(self, span: SpanTokens, output: _Output) -> SpanMatch:
+    def _match(self, answer: str, span: SpanTokens, output: _Output) -> SpanMatch:
         verbatim, outcome = bool(span.text) and span.text in output.text, output.outcome
         if output.nothing and outcome:
-            return SpanMatch(answer=span.text, outcome=outcome, verbatim=verbatim)
+            return SpanMatch(answer=answer, outcome=outcome, verbatim=verbatim)
         character = character_similarity(span.text, output.text)
         nearest = self.protocol.nearest(span, output.ngrams)
         if nearest is None:
             scores = Scores(character=character)
-            return SpanMatch(answer=span.text, outcome=outcome or Outcome.SHORT, scores=scores, verbatim=verbatim)
+            return SpanMatch(answer=answer, outcome=outcome or Outcome.SHORT, scores=scores, verbatim=verbatim)
         tokens, origin = output.tokens, output.cleaned.origin
         last = nearest.position + len(span.tokens) - 1
         ngram = tokens.texts[nearest.position : last + 1]
@@ -138,7 +142,7 @@ class Scorer:
             rouge = self._rouge(span, ngram, nearest.string, sets.f1 if len(unique) == len(ngram) else None)
             scores = Scores(float(exact), *sets, rouge, nearest.similarity, character)
         return SpanMatch(
-            answer=span.text,
+            answer=answer,
             outcome=Outcome.EXACT if exact else outcome or Outcome.WRONG,
             ngram=nearest.string,
             start=origin(tokens.starts[nearest.position]),
@@ -170,6 +174,7 @@ def make_scorer(
     strip_thinking: bool | None = None,
     max_output_tokens: int | None = None,
     refusals: str | None = None,
+    normalise: str = NONE,
 ) -> Scorer:
     """A scorer for a language.
 
@@ -181,6 +186,7 @@ def make_scorer(
         max_output_tokens: Tokens of an output that are read; 0 for all, None for the protocol's default.
         refusals: The words of refusal, with commas between them, as "I can't,sorry"; None for those of the published
             programs. Their case counts, but for that of "sorry".
+        normalise: ``none``, ``nfkc`` or ``arabic``.
 
     Raises:
         ScoreError: The protocol is unknown, a number is negative, a word of refusal cannot stand in a signature, or the
@@ -188,6 +194,8 @@ def make_scorer(
         PipelineError: The language or the segmenter named is not known or not installed.
     """
     rules = find_protocol(protocol)
+    if normalise not in (NONE, *NORMALISERS):
+        raise ScoreError(f"Unknown normalisation {normalise!r}; known: {', '.join((NONE, *NORMALISERS))}.")
     if max_output_tokens is not None and max_output_tokens < 0:
         raise ScoreError("The number of output tokens to read is 0 (all) or more.")
     words = REFUSALS if refusals is None else tuple(sorted(set(map(str.strip, refusals.split(","))) - {""}))
@@ -201,6 +209,7 @@ def make_scorer(
         strip_thinking=rules.strip_thinking if strip_thinking is None else strip_thinking,
         max_tokens=limit,
         refusals=words,
+        normalisation=normalise,
     )
 
 

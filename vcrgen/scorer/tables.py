@@ -16,6 +16,8 @@ from vcrgen.report.escape import escape_markdown, one_line
 from vcrgen.report.forms import as_csv, as_markdown, as_narrow_latex
 from vcrgen.report.table import MINUS, Interval, Number, Percent, PValue, Table, TableCell
 from vcrgen.scorer.comparison import Comparison
+from vcrgen.scorer.curve_tables import curve_lines, curve_sentences, curve_table, threshold_table
+from vcrgen.scorer.curves import compare_thresholds
 from vcrgen.scorer.join import PROBLEMS
 from vcrgen.scorer.results import CellResult, Difference, Estimate, RunResult, as_named, require_one_signature
 from vcrgen.scorer.statistics import MACRO
@@ -55,7 +57,10 @@ def render(results: Sequence[RunResult], form: str, comparisons: Sequence[Compar
 def report_tables(results: Sequence[RunResult], comparisons: Sequence[Comparison] = ()) -> list[Table]:
     """All tables of a report, the scores first and the comparisons last; empty ones are left out."""
     task = results[0].task
-    tables = [_scores(task, results), _side(task, results), _outputs(task, results), *_groups(task, results)]
+    tables = [
+        _scores(task, results), curve_table(results), _side(task, results), _outputs(task, results),
+        *_groups(task, results), threshold_table(compare_thresholds(results) if comparisons else []),
+    ]  # fmt: skip
     return [table for table in (*tables, comparison_table(task, comparisons)) if table.rows]
 
 
@@ -200,6 +205,8 @@ def _json(results: Sequence[RunResult], comparisons: Sequence[Comparison]) -> st
     if comparisons:
         names = results[0].task.field_names
         runs["comparisons"] = [as_named(asdict(comparison), names) for comparison in comparisons]
+        if thresholds := compare_thresholds(results):
+            runs["thresholds"] = [comparison.as_json() for comparison in thresholds]
     return json.dumps(runs, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
 
 
@@ -210,7 +217,11 @@ def _csv(results: Sequence[RunResult], comparisons: Sequence[Comparison]) -> str
 
 
 def _sentences(results: Sequence[RunResult], comparisons: Sequence[Comparison]) -> list[str]:
-    return [*remarks(results), *(comparison.conclusion for comparison in comparisons)]
+    thresholds = compare_thresholds(results) if comparisons else []
+    return [
+        *remarks(results), *curve_sentences(results),
+        *(each.conclusion for each in comparisons), *(each.conclusion for each in thresholds),
+    ]  # fmt: skip
 
 
 def _rows_of_runs(results: Sequence[RunResult]) -> Iterator[Row]:
@@ -228,6 +239,8 @@ def _rows_of_runs(results: Sequence[RunResult]) -> Iterator[Row]:
             head = (*run, *_where(difference))
             for name, estimate in difference.metrics.items():
                 yield (*head, "", "", name, *_numbers(estimate), *_size(results), *end)
+        for view, name, (value, low, high), side in curve_lines(result):
+            yield (*run, "", view, "curve", side, name, value, None, None, low, high, *_size(results), *end)
 
 
 def _rows_of_comparisons(results: Sequence[RunResult], comparisons: Sequence[Comparison]) -> Iterator[Row]:

@@ -8,9 +8,7 @@ from random import Random
 from typing import Any, Literal
 
 from vcrgen.errors import ConfigError
-from vcrgen.records import Mode
-
-LEAST_INK, MOST_INK = 0.05, 0.95  # what whole rows of a line can leave in every size of type
+from vcrgen.records import LEAST_INK, MOST_INK, NAMED_MODES, Mode
 
 Values = tuple[float, float]
 
@@ -87,7 +85,7 @@ def _read_schedule(value: Any) -> Difficulty:
 
 def _read_mix(value: Any) -> Values:
     """Weights of easy and hard that add up to 1."""
-    names = tuple(map(str, Mode))
+    names = tuple(map(str, NAMED_MODES))
     weights = value
     if isinstance(value, str):
         weights = dict.fromkeys(names if value == "both" else (str(value),), 1)

@@ -15,7 +15,6 @@ from vcrgen.dataset.views import View
 from vcrgen.records import Mode, Reject, Span
 from vcrgen.rng import rng_for
 from vcrgen.stream.difficulty import Difficulty
-from vcrgen.text.languages import CoverTarget
 from vcrgen.text.sample import calibration_sample
 from vcrgen.typeset.calibrate import Calibration, Calibrator, make_calibrator
 
@@ -66,9 +65,7 @@ class Examples:
         """A cover that leaves a share of ink, as much of it above as the language's own covers of about that share."""
         ink = round(ink, INK_DIGITS)
         if ink not in self._covers:
-            known = sorted((target.visible, target.above) for target in self.pipeline.language.covers.values())
-            above = np.interp(ink, [visible for visible, _ in known], [share for _, share in known])
-            self._covers[ink] = self._calibrator.nearest(CoverTarget(visible=ink, above=float(above)))
+            self._covers[ink] = self._calibrator.nearest(self.pipeline.language.cover(Mode.of_ink(ink)))
         return self._covers[ink]
 
 

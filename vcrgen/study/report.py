@@ -27,6 +27,7 @@ from vcrgen.study.marks import CAUSES, Wrong, agreed, mark, question_of
 from vcrgen.study.records import Frozen, Mark, Rater, RaterState, StudyItem
 from vcrgen.study.source import StudySource
 from vcrgen.study.store import Store
+from vcrgen.study.thresholds import threshold_table
 
 MOST_KEYS = 50  # that a report shows
 WIDE = {"Language", "Raters", "Languages", "State", "Why"}  # heads of columns for which a terminal has no room
@@ -85,7 +86,8 @@ def make_report(store: Store, *, data: str | None = None, compare: Sequence[Path
     runs = _runs(source.place, frozen, items, compare)
     keys = figures.odd_keys(marks)
     tables = [
-        people_table(frozen, marks), *(_against(frozen, marks, run) for run in runs), _agreement(frozen, marks),
+        people_table(frozen, marks), threshold_table(frozen, marks, raters, items, source),
+        *(_against(frozen, marks, run) for run in runs), _agreement(frozen, marks),
         _raters(of_raters, raters), *_causes(marks, causes), *_keys(keys, items, source),
     ]  # fmt: skip
     shown = [_shown(store, frozen, key, items[key.item], source) for key in keys[:MOST_KEYS]]

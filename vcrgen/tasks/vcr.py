@@ -17,7 +17,7 @@ from vcrgen.dataset.statistics import Summary
 from vcrgen.dataset.tables import image_bytes
 from vcrgen.dataset.views import View
 from vcrgen.errors import ConfigError, DatasetError
-from vcrgen.records import Mode
+from vcrgen.records import NAMED_MODES, Mode, is_mode
 from vcrgen.text.languages import LANGUAGES, CoverTarget, guess_language
 
 _GUESSED_FROM = 100  # rows
@@ -151,9 +151,9 @@ def described(dataset: Dataset, *, mode: str | None = None, split: str | None = 
         lang = str(first.get("language"))
         if lang not in LANGUAGES:
             lang = guess_language(text for row in rows for text in row[VCR.answers] or () if isinstance(text, str))
-        own = file.mode or (first["mode"] if first.get("mode") in set(Mode) else mode)
-        if own not in set(Mode):
-            raise ConfigError(f"{dataset} does not say its mode; name it with --mode ({' or '.join(Mode)}).")
+        own = file.mode or (first["mode"] if is_mode(first.get("mode")) else mode)
+        if not is_mode(own):
+            raise ConfigError(f"{dataset} does not say its mode; name it with --mode ({' or '.join(NAMED_MODES)}).")
         given = {"mode": own, "language": lang, "question": LANGUAGES[lang].question, "source_id": ""}
         files.append(replace(file, mode=own, split=file.split or split or "test", given=given))
     return replace(dataset, files=tuple(files)).select(mode=mode, split=split)
@@ -182,8 +182,10 @@ def vcr_statistics(dataset: Dataset) -> dict[tuple[str, str], SplitStatistics]:
     if dataset.manifest is None:
         return {name: _summarise(found, None) for name, found in figures.items()}
     try:
-        covers = LANGUAGES[dataset.built.config["lang"]].covers
-        return {(mode, split): _summarise(found, covers[Mode(mode)]) for (mode, split), found in figures.items()}
+        language = LANGUAGES[dataset.built.config["lang"]]
+        return {
+            (mode, split): _summarise(found, language.cover(Mode(mode))) for (mode, split), found in figures.items()
+        }
     except (KeyError, ValueError, TypeError):
         raise DatasetError(f"The manifest of {dataset} names a mode or language that vcrgen does not build.") from None
 

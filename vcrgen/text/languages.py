@@ -45,7 +45,7 @@ class LanguageRow:
         segmenter: Cuts outputs of models into tokens: ``"spacy"`` for spaCy's blank tokenizer of the language, or
             ``module:function`` that makes a :class:`~vcrgen.text.segmenters.Segmenter` of the same tokens.
         fonts: Names of the default font chain in ``fonts/fonts.toml``; the first face that has a glyph draws it.
-        covers: What the cover of each mode leaves; ``typeset/calibrate.py`` finds the rows for a font.
+        covers: What the covers of easy and hard leave; ``typeset/calibrate.py`` finds the rows for a font.
     """
 
     code: str  # ISO 639-1 code
@@ -74,6 +74,14 @@ class LanguageRow:
     question: str  # ST, the question put to the model
     covered: str  # what stands for a covered text where a model is asked without an image
     words: str  # what it is asked then: ``{text}`` is the caption with its gaps, ``{question}`` is the question
+
+    def cover(self, mode: Mode) -> CoverTarget:
+        """What the cover of a mode leaves; that of a level has as much ink above it as named covers near to it."""
+        if mode.ink is None:
+            return self.covers[mode]
+        (low, below), (high, over) = sorted((target.visible, target.above) for target in self.covers.values())
+        between = min(max(mode.ink, low), high) - low
+        return CoverTarget(visible=mode.ink, above=(over - below) / (high - low) * between + below)
 
     def count_units(self, text: str) -> int:
         """Words or characters (white space not counted), whichever lines break between."""

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vcrgen.errors import FontError
-from vcrgen.records import Mode
+from vcrgen.records import NAMED_MODES, Mode
 from vcrgen.text.languages import CoverTarget, LanguageRow
 from vcrgen.typeset.cover import ROWS, CoverRule, WhiteRows
 from vcrgen.typeset.layout import line_units
@@ -74,28 +74,60 @@ class Calibrator(Protocol):
 
 
 def calibrate(
-    shaper: Shaper, language: LanguageRow, sample: Iterable[str], cover: str = ROWS
+    shaper: Shaper,
+    language: LanguageRow,
+    sample: Iterable[str],
+    cover: str = ROWS,
+    modes: Iterable[Mode] = NAMED_MODES,
 ) -> Mapping[Mode, Calibration]:
-    """Choose the cover of every mode.
+    """Choose the cover of each mode.
 
     Args:
         shaper: Sets text in the fonts, at their size.
         language: Says what to aim at.
         sample: Texts of the language.
         cover: The kind of cover.
+        modes: The modes.
 
     Raises:
-        FontError: The first font lacks letters of the language, or covers of this kind cannot leave so much of it.
+        FontError: The first font lacks letters of the language; or covers of this kind cannot leave the ink of a level,
+            or those of two levels are the same.
     """
     calibrator = make_calibrator(shaper, language, sample, cover)
-    return {mode: calibrator.nearest(target) for mode, target in language.covers.items()}
+    covers = {mode: calibrator.nearest(language.cover(mode)) for mode in modes}
+    _check_levels(covers, shaper)
+    return covers
+
+
+def _check_levels(covers: Mapping[Mode, Calibration], shaper: Shaper) -> None:
+    """A level says what it leaves, so unlike easy and hard it is not taken for the nearest that can be had."""
+    levels, of_rule = [mode for mode in covers if mode.ink is not None], dict[str, Mode]()
+    where = f"In {shaper.chain.faces[0].family} at {shaper.chain.size} px"
+    for mode in levels:
+        cover = covers[mode]
+        if abs(cover.visible - cover.target) > _tolerance(shaper.line_height):
+            raise FontError(
+                f"{where} no whole rows leave about {cover.target:g} of the ink ({cover.visible:.2f} comes nearest); "
+                "leave that level out, or take another --font-size."
+            )
+        same = of_rule.setdefault(cover.rule.name, mode)
+        if same != mode:
+            raise FontError(
+                f"{where} the levels {same.ink:g} and {mode.ink:g} hide the same rows ({cover.rule.name}); leave one "
+                "of them out, or take a larger --font-size."
+            )
+
+
+def _tolerance(line_height: int) -> float:
+    return TOLERANCE_SMALL if line_height < SMALL_LINE else TOLERANCE
 
 
 def make_calibrator(shaper: Shaper, language: LanguageRow, sample: Iterable[str], cover: str = ROWS) -> Calibrator:
     """What finds covers of a kind, ``"rows"`` or one of :data:`vcrgen.typeset.occlusions.OCCLUSIONS`.
 
     Raises:
-        FontError: The first font lacks letters of the language.
+        FontError: The first font lacks letters of the language; or no whole rows leave the ink of a level, or those of
+            two levels are the same.
     """
     rows = RowCalibrator(shaper, language, sample)
     return rows if cover == ROWS else OcclusionCalibrator(cover, shaper, rows)
@@ -235,7 +267,7 @@ def _row_ink(shaper: Shaper, glyph: Glyph) -> Floats:
 def _nearest_rows(above: Floats, target: CoverTarget) -> Calibration:
     """The rows with the best balance among those that leave the right ink; where there are none, the nearest ones."""
     height = above.shape[1] - 1
-    tolerance = TOLERANCE_SMALL if height < SMALL_LINE else TOLERANCE
+    tolerance = _tolerance(height)
     mean = above.mean(axis=0)
     best, least = range(1, height), (float("inf"), float("inf"))
     for first in range(1, height):

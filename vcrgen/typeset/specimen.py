@@ -11,7 +11,7 @@ from PIL import Image
 
 from vcrgen.errors import ConfigError
 from vcrgen.files import atomic_path, output_errors
-from vcrgen.records import Mode, Span
+from vcrgen.records import NAMED_MODES, Mode, Span
 from vcrgen.text.languages import LANGUAGES, LanguageRow
 from vcrgen.text.sample import calibration_sample
 from vcrgen.typeset.calibrate import WINDOW, Calibration
@@ -71,7 +71,7 @@ def specimen(style: Style, language: LanguageRow) -> Image.Image:
     strip = render_strip(layout)
     cells = {span: span_cells(span, layout) for span in _every_other_window(layout, language)}
     strips = [strip]
-    for mode in Mode:
+    for mode in NAMED_MODES:
         rules = {span: seeded(style.covers[mode].rule, span.start) for span in cells}
         covered = cover_spans(rules, cells, strip, partial(other_ink, layout=layout))
         strips.append(cover_strip(strip, (cover for span in covered for cover in span.covers)))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from vcrgen.records import Mode
+from vcrgen.records import NAMED_MODES, Mode
 from vcrgen.text.languages import LanguageRow
 from vcrgen.text.sample import calibration_sample
 from vcrgen.typeset.basic import BasicShaper
@@ -29,7 +29,15 @@ class Style:
     covers: Mapping[Mode, Calibration]  # what each mode hides in these fonts
 
 
-def make_style(language: LanguageRow, chain: FontChain, *, width: int, max_height: int, cover: str = ROWS) -> Style:
+def make_style(
+    language: LanguageRow,
+    chain: FontChain,
+    *,
+    width: int,
+    max_height: int,
+    cover: str = ROWS,
+    modes: Iterable[Mode] = NAMED_MODES,
+) -> Style:
     """The style of a language in some fonts, under a kind of cover.
 
     Raises:
@@ -40,7 +48,7 @@ def make_style(language: LanguageRow, chain: FontChain, *, width: int, max_heigh
         width=width,
         max_height=max_height,
         shaper=shaper,
-        covers=calibrate(shaper, language, calibration_sample(language.code), cover),
+        covers=calibrate(shaper, language, calibration_sample(language.code), cover, modes),
     )
 
 

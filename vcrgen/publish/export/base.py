@@ -15,7 +15,7 @@ from vcrgen.dataset.views import IMAGE_VIEWS
 from vcrgen.errors import ConfigError, DatasetError
 from vcrgen.media import media_type
 from vcrgen.reading import without_marks
-from vcrgen.records import Mode
+from vcrgen.records import is_mode
 from vcrgen.tasks.vcr import VCR, described
 from vcrgen.text.languages import LANGUAGES, LanguageRow
 
@@ -147,7 +147,7 @@ def plan_job(dataset: Dataset, *, mode: str | None, split: str | None) -> Export
         config = dataset.manifest.config
         lang = config.get("lang") if isinstance(config, Mapping) else None
     # These names become names of files, and the dataset may come from anywhere.
-    known = all(file.mode in set(Mode) and SPLIT_NAME.fullmatch(str(file.split)) for file in dataset.files)
+    known = all(is_mode(file.mode) and SPLIT_NAME.fullmatch(str(file.split)) for file in dataset.files)
     if not known or not isinstance(lang, str) or lang not in LANGUAGES:
         what = "The manifest of" if dataset.manifest else "What is known of"
         raise DatasetError(f"{what} {dataset} names a mode, split or language that vcrgen does not build.")

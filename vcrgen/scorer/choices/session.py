@@ -20,7 +20,7 @@ from vcrgen.scorer.choices.key import ItemKey, KeyItem
 from vcrgen.scorer.choices.likelihood import checked_letters, checked_logprobs, likeliest
 from vcrgen.scorer.evidence import EvidenceWriter
 from vcrgen.scorer.join import NOT_ASKED, Join, Joined
-from vcrgen.scorer.predictions.output import MODES
+from vcrgen.scorer.normalise import NONE
 from vcrgen.scorer.records import Prediction
 from vcrgen.scorer.results import CellResult, RunResult
 from vcrgen.scorer.run import AnySession, Outputs, Run, opened, run_name
@@ -150,9 +150,13 @@ class ItemSession(AnySession):
     def __init__(self, data: Path, options: ScoreOptions) -> None:
         self.options = options
         if options.mode is not None:
-            known = " or ".join(MODES)
-            raise ScoreError(f"--mode ({known}) is of covered texts; of a question set choose --lang and --view.")
-        self._check_options("protocol", self.protocol, self.task.protocols)
+            raise ScoreError("--mode is of covered texts; of a question set choose --lang and --view.")
+        for name, asked in (("--curve", options.curve), ("--normalise", options.normalise != NONE)):
+            if asked:
+                raise ScoreError(f"{name} is of covered texts; score a question set without it.")
+        if self.protocol not in self.task.protocols:
+            raise ScoreError(f"Unknown protocol {self.protocol!r}; known: {', '.join(self.task.protocols)}.")
+        self._check_view()
         self.key = load_items(data, split=options.split, subset=options.subset, lang=options.lang)
         self.properties = divisions_of(self.key)
 

@@ -8,7 +8,8 @@ from typing import Any
 
 from vcrgen.errors import PredictionError
 from vcrgen.reading import as_id, as_texts, describe, encodable, iter_json_lines, parse_json
-from vcrgen.scorer.predictions.output import MODES, read_mode, read_output, read_view
+from vcrgen.records import is_mode
+from vcrgen.scorer.predictions.output import read_mode, read_output, read_view
 from vcrgen.scorer.records import Prediction
 
 
@@ -65,7 +66,7 @@ def lmms_prediction(row: Mapping[str, Any], place: str, short: str) -> Predictio
         question_id=as_id(doc.get("question_id")),
         row=int(doc_id),
         view=read_view(row.get("view"), place),
-        mode=read_mode(row.get("mode"), place) or (doc["mode"] if doc.get("mode") in MODES else None),
+        mode=read_mode(row.get("mode"), place) or (doc["mode"] if is_mode(doc.get("mode")) else None),
         output=output,
         answers=read_target(row.get("target"), place),
         flaws=tuple(flaw for flaw in flaws if flaw != "listed"),  # lists are this format's form, not an oddity

@@ -14,10 +14,10 @@ from pathlib import Path
 
 from vcrgen.dataset.views import View
 
-_VLMEVALKIT = re.compile(r"(?P<model>.*?)_?VCR_[A-Z]{2,3}_(?P<mode>EASY|HARD)(?P<tei>_TEI)?(?:_.*)?")
+_VLMEVALKIT = re.compile(r"(?P<model>.*?)_?VCR_[A-Z]{2,3}_(?P<mode>EASY|HARD|INK-0\.\d\d)(?P<tei>_TEI)?(?:_.*)?")
 # After the split of an exported dataset, which may itself be called `tei`.
 _LMMS_EVAL = re.compile(
-    r"(?P<before>.*?)_?vcr_(?P<wiki>wiki_)?[a-z]{2,3}_(?P<mode>easy|hard)(?(wiki)(?:_\d+)?|_.+?(?P<tei>_tei)?)"
+    r"(?P<before>.*?)_?vcr_(?P<wiki>wiki_)?[a-z]{2,3}_(?P<mode>easy|hard|ink-0\.\d\d)(?(wiki)(?:_\d+)?|_.+?(?P<tei>_tei)?)"
 )
 _SAMPLES = re.compile(r"[0-9_T.-]*_?samples")
 
@@ -28,7 +28,7 @@ class TaskName:
 
     model: str | None = None
     view: View | None = None
-    mode: str | None = None  # `easy` or `hard`
+    mode: str | None = None  # `easy`, `hard` or a level
 
 
 def read_vlmevalkit_name(file: Path) -> TaskName:

@@ -8,8 +8,9 @@ from typing import Any
 from vcrgen.dataset.views import View
 from vcrgen.errors import PredictionError
 from vcrgen.reading import SURROGATE, describe, encodable
+from vcrgen.records import is_mode
 
-MODES = ("easy", "hard")
+KNOWN_MODES = "easy, hard and levels such as ink-0.20"
 
 
 def read_output(value: Any, place: str) -> tuple[str | None, tuple[str, ...]]:
@@ -47,7 +48,7 @@ def read_view(value: Any, place: str) -> View | None:
 
 
 def read_mode(value: Any, place: str) -> str | None:
-    """``easy``, ``hard`` or nothing."""
-    if value is None or value in MODES:
+    """A mode's name, or nothing."""
+    if value is None or is_mode(value):
         return None if value is None else str(value)
-    raise PredictionError(f"{place}: unknown mode {str(value)[:40]!r}; known: {', '.join(MODES)}.")
+    raise PredictionError(f"{place}: unknown mode {str(value)[:40]!r}; known: {KNOWN_MODES}.")

@@ -1,0 +1,109 @@
+"""How often the interval of a threshold holds the true one, and how near a staircase comes, of simulated observers.
+
+    python scripts/measure_curve.py [--observers 500] [--levels 6]
+
+The tables that it prints stand in docs/curve.md. An observer sees each image at every level of a ladder, and restores
+each of its 1 to 3 texts with a chance that is logistic in the visible ink. Images are easier or harder, by a normal
+distribution of the ink that they need, with the deviation in the table. The true threshold is where the mean chance
+over such images is one half. A staircase asks the same observers a fifth of the questions; it is near if its estimate
+is within the interval of the curve of all questions.
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import NamedTuple
+
+import numpy as np
+
+from vcrgen.stats.psychometric import Answers, Curve, fit_curve
+from vcrgen.stats.staircase import Staircase
+
+LADDERS = {6: (0.05, 0.1, 0.2, 0.3, 0.5, 0.7), 10: (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7)}
+MOST_TEXTS = 3
+SHARE = 5
+
+
+class Observer(NamedTuple):
+    """A kind of observers, and what they are shown."""
+
+    images: int
+    middle: float  # of the logistic function
+    scale: float
+    guess: float
+    lapse: float
+    spread: float  # deviation of the ink that images need
+
+    def chance(self, ink: float | np.ndarray, ease: float | np.ndarray) -> np.ndarray:
+        """The chance to restore a text."""
+        seen = 1 / (1 + np.exp(-(ink - self.middle - ease) / self.scale))
+        return np.asarray(self.guess + (1 - self.guess - self.lapse) * seen)
+
+    @property
+    def threshold(self) -> float:
+        """Where the mean chance is one half."""
+        ease = np.random.default_rng(0).normal(0, self.spread, 20_000)
+        ink = np.linspace(0, 1, 1001)
+        return float(np.interp(0.5, [self.chance(x, ease).mean() for x in ink], ink))
+
+
+OBSERVERS = (
+    Observer(60, 0.25, 0.05, 0.05, 0.05, 0.05),
+    Observer(100, 0.15, 0.03, 0.00, 0.02, 0.05),
+    Observer(100, 0.25, 0.05, 0.05, 0.05, 0.05),
+    Observer(300, 0.40, 0.10, 0.10, 0.10, 0.05),
+)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--observers", type=int, default=500, help="simulated observers for each line")
+    parser.add_argument("--levels", type=int, choices=tuple(LADDERS), default=10, help="of the ladder")
+    options = parser.parse_args()
+    heads = (
+        "images",
+        "threshold",
+        "scale",
+        "guess",
+        "lapse",
+        "spread",
+        "interval holds it",
+        "its width, points of ink",
+    )
+    print(f"| {' | '.join(heads)} | staircase near | its interval holds it |")
+    print("|" + "---:|" * (len(heads) + 2))
+    for kind in OBSERVERS:
+        true, found = kind.threshold, np.zeros(4)
+        for number in range(options.observers):
+            curve, quick = observe(kind, np.array(LADDERS[options.levels]), number)
+            found += (holds(curve, true), curve.high.value - curve.low.value,
+                      curve.low.value <= quick.threshold.value <= curve.high.value, holds(quick, true))  # fmt: skip
+        full, width, near, own = 100 * found / options.observers
+        print(f"| {kind.images} | {true:.3f} | {kind.scale} | {kind.guess} | {kind.lapse} | {kind.spread} "
+              f"| {full:.1f} % | {width:.1f} | {near:.1f} % | {own:.1f} % |", flush=True)  # fmt: skip
+
+
+def observe(kind: Observer, levels: np.ndarray, number: int) -> tuple[Curve, Curve]:
+    """The curve of all questions to an observer, and that of a staircase's fifth of them."""
+    rng = np.random.default_rng((number, kind.images))
+    texts = rng.integers(1, MOST_TEXTS + 1, kind.images)
+    chances = kind.chance(levels, rng.normal(0, kind.spread, kind.images)[:, None])
+    right = rng.random((MOST_TEXTS, *chances.shape)) < chances
+    there = np.arange(MOST_TEXTS)[:, None] < texts
+    asked = np.repeat(texts[:, None], len(levels), axis=1).astype(float)
+    curve = fit_curve(Answers(levels, (right & there[..., None]).sum(axis=0).astype(float), asked), seed=number)
+    steps = Staircase(levels.tolist(), kind.images, kind.images * len(levels) // SHARE, seed=number)
+    while questions := steps.round():
+        for image, level in questions:
+            count = int(texts[image])
+            steps.take(image, [float(levels[level])] * count, right[:count, image, level].tolist())
+    return curve, steps.curve(seed=number)
+
+
+def holds(curve: Curve, true: float) -> bool:
+    """Whether an interval holds the true threshold; an end outside of what was measured is open."""
+    return (curve.low.side < 0 or curve.low.value <= true) and (curve.high.side > 0 or true <= curve.high.value)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,133 @@
+"""Psychometric functions against the truth, scipy's optimiser and psignifit."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from vcrgen.stats.psychometric import MOST, Answers, Parameters, count, fit, fit_curve, shift
+
+LEVELS = np.array([0.05, 0.1, 0.2, 0.3, 0.5, 0.7])
+
+
+def share(x: Any, guess: float, lapse: float, middle: float, scale: float) -> Any:
+    return guess + (1 - guess - lapse) / (1 + np.exp(-(x - middle) / scale))
+
+
+def observer(
+    seed: int, images: int = 100, *, guess: float = 0.05, lapse: float = 0.05, middle: float = 0.25, scale: float = 0.05
+) -> Answers:
+    """One text an image at each level."""
+    right = np.random.default_rng(seed).random((images, len(LEVELS))) < share(LEVELS, guess, lapse, middle, scale)
+    return Answers(LEVELS, right.astype(float), np.ones_like(right, float))
+
+
+def totals(answers: Answers) -> tuple[Any, Any]:
+    return answers.right.sum(axis=0)[None], answers.asked.sum(axis=0)[None]
+
+
+def test_the_threshold_is_where_the_curve_is_one_half() -> None:
+    """With guesses and lapses that is not the middle of the rise."""
+    values = Parameters(*map(np.array, (0.2, 0.05, 0.3, 0.1)))
+    at = float(values.threshold)
+    assert at == pytest.approx(0.3 + 0.1 * math.log(0.3 / 0.45))
+    assert float(values.share(np.array(at))) == pytest.approx(0.5)
+    rise = (values.share(np.array(at + 1e-6)) - values.share(np.array(at - 1e-6))) / 2e-6
+    assert float(values.slope) == pytest.approx(float(rise), rel=1e-6)
+
+
+@pytest.mark.parametrize(("guess", "lapse", "threshold"), [(MOST, 0.1, -math.inf), (0.1, MOST, math.inf)])
+def test_curves_that_never_cross_one_half(guess: float, lapse: float, threshold: float) -> None:
+    values = Parameters(*map(np.array, (guess, lapse, 0.3, 0.1)))
+    assert float(values.threshold) == threshold and float(values.slope) == 0
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_no_other_parameters_have_a_higher_likelihood(seed: int) -> None:
+    optimize = pytest.importorskip("scipy.optimize", reason="needs scipy (pip install vcrgen[dev])")
+    rng = np.random.default_rng(seed)
+    answers = observer(seed, int(rng.integers(20, 300)), guess=rng.random() * 0.3, middle=0.1 + rng.random() * 0.5)
+    right, asked = totals(answers)
+
+    def loss(values: Any) -> float:
+        p = np.clip(share(LEVELS, values[0], values[1], values[2], np.exp(values[3])), 1e-12, 1 - 1e-12)
+        return float(-(right[0] * np.log(p) + (asked[0] - right[0]) * np.log1p(-p)).sum())
+
+    bounds = [(0, MOST), (0, MOST), (-1, 2), (math.log(0.005), 0)]
+    starts = [(0.05, 0.05, middle, math.log(scale)) for middle in (0.1, 0.3, 0.5) for scale in (0.02, 0.1)]
+    best = min(optimize.minimize(loss, start, bounds=bounds, method="L-BFGS-B").fun for start in starts)
+    ours = fit(LEVELS, right, asked)
+    found = loss([float(ours.guess[0]), float(ours.lapse[0]), float(ours.middle[0]), math.log(float(ours.scale[0]))])
+    assert found <= best + 1e-3
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_fit_is_near_to_that_of_psignifit(seed: int) -> None:
+    """psignifit has weak priors, so with 300 images its middle is within 0.01 of ours, and its scale within 15 %."""
+    psignifit = pytest.importorskip("psignifit", reason="needs psignifit (pip install vcrgen[dev])")
+    answers = observer(seed, 300)
+    right, asked = totals(answers)
+    ours = fit(LEVELS, right, asked)
+    theirs = psignifit.psignifit(
+        np.column_stack([LEVELS, right[0], asked[0]]), sigmoid="logistic", experiment_type="yes/no",
+        fixed_parameters={"eta": 0.0},
+    ).parameter_estimate_MAP  # fmt: skip
+    assert float(ours.middle[0]) == pytest.approx(theirs["threshold"], abs=0.01)
+    assert float(ours.scale[0]) == pytest.approx(theirs["width"] / (2 * math.log(19)), rel=0.15)
+    assert float(ours.guess[0]) == pytest.approx(theirs["gamma"], abs=0.02)
+    assert float(ours.lapse[0]) == pytest.approx(theirs["lambda"], abs=0.02)
+
+
+def test_intervals_hold_the_true_threshold() -> None:
+    """A small run of ``scripts/measure_curve.py``: of 40 observers between 35 and 40 intervals do (95 % is 38)."""
+    curves = [fit_curve(observer(seed, 60), seed=0) for seed in range(40)]
+    assert 35 <= sum(curve.low.value <= 0.25 <= curve.high.value for curve in curves) <= 40
+    assert np.mean([curve.threshold.value for curve in curves]) == pytest.approx(0.25, abs=0.01)
+
+
+@pytest.mark.parametrize(("middle", "side", "end"), [(1.5, 1, 0.7), (-0.5, -1, 0.05)])
+def test_a_threshold_outside_is_said_to_be_outside(middle: float, side: int, end: float) -> None:
+    curve = fit_curve(observer(1, middle=middle, guess=0.02, lapse=0.02, scale=0.1), seed=0)
+    assert curve.threshold == (end, side) and curve.slope is None
+    assert (curve.high if side > 0 else curve.low) == (end, side)
+
+
+@pytest.mark.parametrize(("right", "side"), [(0.0, 1), (1.0, -1)])
+def test_nothing_right_or_all_right(right: float, side: int) -> None:
+    answers = Answers(LEVELS, np.full((20, 6), right), np.ones((20, 6)))
+    curve = fit_curve(answers, seed=0)
+    assert curve.threshold.side == side and curve.low.side == side and curve.high.side == side
+
+
+def test_a_step_has_a_threshold_between_two_levels() -> None:
+    answers = Answers(LEVELS, np.tile((LEVELS > 0.25).astype(float), (20, 1)), np.ones((20, 6)))
+    curve = fit_curve(answers, seed=0)
+    assert curve.threshold.side == 0 and 0.2 < curve.threshold.value < 0.3
+
+
+def test_answers_are_counted_by_image_and_place() -> None:
+    x, right = np.array([0.101, 0.1, 0.3, np.nan, 0.3]), np.array([True, False, True, True, True])
+    answers = count(x, right, np.array([0, 0, 0, 1, 2]), 3)
+    assert answers.x.tolist() == [0.1, 0.3]
+    assert answers.asked.tolist() == [[2, 1], [0, 0], [0, 1]] and answers.right.tolist() == [[1, 1], [0, 0], [0, 1]]
+
+
+def test_thresholds_of_two_curves_over_the_same_images_are_paired() -> None:
+    """What makes images easy for both takes nothing from the difference."""
+    rng = np.random.default_rng(4)
+    luck, ease = rng.random((150, 6)), rng.normal(0, 0.1, (150, 1))
+    ours, theirs = (
+        fit_curve(
+            Answers(LEVELS, (luck < share(LEVELS - ease, 0.02, 0.02, m, 0.05)).astype(float), np.ones((150, 6))), seed=0
+        )
+        for m in (0.25, 0.29)
+    )
+    found = shift(ours, theirs)
+    assert found is not None and found.high < 0 and found.p < 0.05 and found.value == pytest.approx(-0.04, abs=0.02)
+    apart = math.hypot(ours.high.value - ours.low.value, theirs.high.value - theirs.low.value)
+    assert found.high - found.low < 0.6 * apart
+    same = shift(ours, ours)
+    assert same is not None and same.value == 0 and same.p == 1
+    outside = fit_curve(Answers(LEVELS, np.zeros((150, 6)), np.ones((150, 6))), seed=0)
+    assert shift(ours, outside) is None

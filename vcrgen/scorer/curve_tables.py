@@ -1,0 +1,126 @@
+"""Curves for reports: tables, sentences, lines of a CSV, and what a page draws."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from vcrgen.report.charts import fitted_curve
+from vcrgen.report.table import MINUS, Interval, Number, Percent, PValue, Table, TableCell, percent
+from vcrgen.scorer.curves import RunCurve, ThresholdComparison
+from vcrgen.scorer.results import RunResult
+from vcrgen.stats.psychometric import Bound, Curve
+
+STEPS = 100  # places at which a page draws a curve
+_SIGNS = {-1: "<", 0: "", 1: ">"}
+
+
+def curve_table(results: Sequence[RunResult]) -> Table:
+    """Thresholds, slopes and the limits of the curves."""
+    rows = [
+        (result.title, each.view.label, bound_shown(each.curve.threshold), interval_shown(each.curve), *_slope(each),
+         Percent(each.curve.guess), Percent(each.curve.lapse))
+        for result, each in _curves(results)
+    ]  # fmt: skip
+    heads = ("Model", "View", "Threshold", "95 % interval", "Slope", "95 % interval", "Guess", "Lapse")
+    return Table(title="Visible ink at which half is restored, in percent", heads=heads, labels=2, rows=rows)
+
+
+def _slope(each: RunCurve) -> tuple[TableCell, TableCell]:
+    """Percent of spans that a percent of ink adds."""
+    curve = each.curve
+    if curve.slope is None or curve.slope_low is None or curve.slope_high is None:
+        return None, None
+    return Number(curve.slope), f"{Number(curve.slope_low)} to {Number(curve.slope_high)}"
+
+
+def bound_shown(bound: Bound) -> str:
+    """A share in percent, with a sign where it is below or above all that was measured."""
+    return f"{_SIGNS[bound.side]}{percent(bound.value)}"
+
+
+def interval_shown(curve: Curve) -> str:
+    """Both ends of a threshold's interval."""
+    return f"{bound_shown(curve.low)} to {bound_shown(curve.high)}"
+
+
+def threshold_table(comparisons: Sequence[ThresholdComparison]) -> Table:
+    """Differences of thresholds with their tests."""
+    rows: list[tuple[TableCell, ...]] = []
+    for each in comparisons:
+        names = (each.a, each.b, each.view.label)
+        if each.shift is None or each.p_holm is None:
+            rows.append((*names, "outside", None, None, None))
+        else:
+            value, low, high, p = each.shift
+            rows.append((*names, Percent(value, sign=True), Interval(low, high, sign=True), PValue(p),
+                         PValue(each.p_holm)))  # fmt: skip
+    heads = ("A", "B", "View", "Threshold", "95 % interval", "p", "Holm p")
+    return Table(title=f"Thresholds: A {MINUS} B, in percent of ink", heads=heads, labels=3, rows=rows)
+
+
+def curve_sentences(results: Sequence[RunResult]) -> Iterator[str]:
+    """What each curve says."""
+    for result, each in _curves(results):
+        head, curve = f"{result.title}, {each.view.label}", each.curve
+        if curve.threshold.side:
+            end, other = ("more", "highest") if curve.threshold.side > 0 else ("less", "lowest")
+            yield (
+                f"{head}: the threshold is outside of the measured levels: half of the spans would be restored with "
+                f"{end} than {percent(curve.threshold.value)} % of their ink, the {other} that was measured."
+            )
+        else:
+            yield (
+                f"{head}: half of the spans are restored where {percent(curve.threshold.value)} % of their ink is "
+                f"visible (95 % interval {interval_shown(each.curve)})."
+            )
+
+
+def curve_lines(result: RunResult) -> Iterator[tuple[str, str, tuple[TableCell, ...], str]]:
+    """Of each figure of each curve its view, name, value and interval (None where unknown), and a label.
+
+    The label says ``below`` or ``above`` of a threshold outside of what was measured: the value is its nearest end.
+    """
+    for each in result.curves:
+        curve = each.curve
+        side = ("", "above", "below")[curve.threshold.side]
+        ends = (curve.threshold.value, curve.low.value, curve.high.value)
+        yield each.view.value, "threshold", tuple(map(Percent, ends)), side
+        yield each.view.value, "slope", tuple(map(Number, (curve.slope, curve.slope_low, curve.slope_high))), side
+        for name in ("guess", "lapse"):
+            yield each.view.value, name, (Percent(getattr(curve, name)), None, None), ""
+
+
+def curve_charts(results: Sequence[RunResult]) -> list[dict[str, Any]]:
+    """What a page shows of each curve: its title, its drawing, and the measured shares as text."""
+    return [
+        {"title": f"{result.title}, {each.view.label}", "drawing": _drawn(each), "threshold": bound_shown(
+            each.curve.threshold), "interval": interval_shown(each.curve)}
+        for result, each in _curves(results)
+    ]  # fmt: skip
+
+
+def _drawn(each: RunCurve) -> str:
+    points = []
+    for cell, ink in zip(each.cells, each.ink, strict=True):
+        exact = cell.metrics["exact"]
+        name = f"{cell.variant}: {percent(exact.value)} % of the spans at {percent(ink)} % of the ink"
+        points.append((ink, exact.value, exact.low, exact.high, name))
+    return drawn_curve(points, each.curve)
+
+
+def drawn_curve(points: Sequence[tuple[float, float, float, float, str]], curve: Curve) -> str:
+    """A fitted curve over what was measured, with its points and its threshold."""
+    width = curve.high_x - curve.low_x
+    places = [curve.low_x + width * step / STEPS for step in range(STEPS + 1)]
+    inside = curve.threshold.side == 0
+    return fitted_curve(
+        points,
+        [(place, curve.share(place)) for place in places],
+        ticks=[(share / 5, f"{20 * share} %") for share in range(6)],
+        mark=(curve.low.value, curve.threshold.value, curve.high.value) if inside else None,
+    )
+
+
+def _curves(results: Sequence[RunResult]) -> Iterator[tuple[RunResult, RunCurve]]:
+    return ((result, each) for result in results for each in result.curves)

@@ -1,0 +1,150 @@
+"""Accuracy against visible ink: the curve of a run over the levels of its dataset, and thresholds of two runs.
+
+Example: a dataset whose spans stand under covers that leave 5, 10, 20, 30, 50 and 70 % of their ink. The threshold of a
+model is the share of ink at which it restores half of the spans (:mod:`vcrgen.stats.psychometric`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+from vcrgen.dataset.views import View
+from vcrgen.errors import ScoreError
+from vcrgen.records import Mode, is_mode
+from vcrgen.report.table import MINUS, percent
+from vcrgen.scorer.comparison import ALPHA
+from vcrgen.stats.paired import holm
+from vcrgen.stats.psychometric import Curve, Shift, count, fit_curve, shift
+
+if TYPE_CHECKING:
+    from vcrgen.scorer.results import CellResult, RunResult
+    from vcrgen.stats.arrays import Floats
+
+LEAST_LEVELS = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunCurve:
+    """The curve of one run in one view."""
+
+    view: View
+    cells: tuple[CellResult, ...]  # of each level, as they rise
+    ink: tuple[float, ...]  # of each level the visible ink of its spans: their mean, as a share
+    curve: Curve
+    ink_of_spans: Mapping[str, Floats] = field(default_factory=dict, repr=False, compare=False)  # by level
+
+    def as_json(self) -> dict[str, Any]:
+        """Everything but the resamples, as JSON values."""
+        return {
+            "view": self.view.value,
+            "levels": [
+                {"mode": cell.variant, "ink": ink, "exact": cell.metrics["exact"].value}
+                for cell, ink in zip(self.cells, self.ink, strict=True)
+            ],
+            **self.curve.as_json(),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThresholdComparison:
+    """Threshold of run A minus that of run B in one view; a model with a lower threshold needs less ink."""
+
+    a: str
+    b: str
+    view: View
+    shift: Shift | None  # None where a threshold is outside of what was measured
+    p_holm: float | None  # the p-value, corrected by Holm for the number of comparisons
+    conclusion: str  # a plain sentence
+
+    def as_json(self) -> dict[str, Any]:
+        """The comparison as JSON values."""
+        apart = self.shift._asdict() if self.shift else None
+        names = {name: getattr(self, name) for name in ("a", "b", "p_holm", "conclusion")}
+        return {**names, "view": self.view.value, "shift": apart}
+
+
+def curves_of(result: RunResult, ink: Mapping[str, Floats], *, seed: int) -> tuple[RunCurve, ...]:
+    """The curve of every view in which a run has outputs at three levels or more.
+
+    Args:
+        result: The run, with its resamples.
+        ink: For each level the measured visible ink of every span, NaN where it is not known: the level itself counts.
+        seed: Of the resamples of images.
+
+    Raises:
+        ScoreError: There is no such view.
+    """
+    import numpy as np
+
+    curves = []
+    for view in dict.fromkeys(cell.view for cell in result.cells):
+        cells = sorted((c for c in result.cells if c.view is view and _level(c.variant)), key=lambda c: c.variant)
+        if len(cells) < LEAST_LEVELS:
+            continue
+        of_levels = [_known(ink.get(cell.variant), _level(cell.variant) or 0.0, cell.units) for cell in cells]
+        resamples = [result.resamples[cell.variant, view] for cell in cells]
+        starts = resamples[0].starts
+        image = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+        right = np.concatenate([each.scores["exact"] == 1 for each in resamples])
+        answers = count(np.concatenate(of_levels), right, np.tile(image, len(cells)), len(starts) - 1)
+        curves.append(
+            RunCurve(
+                view=view, cells=tuple(cells), ink=tuple(float(each.mean()) for each in of_levels),
+                curve=fit_curve(answers, seed=seed),
+                ink_of_spans={cell.variant: each for cell, each in zip(cells, of_levels, strict=True)},
+            )
+        )  # fmt: skip
+    if not curves:
+        have = ", ".join(dict.fromkeys(cell.variant for cell in result.cells))
+        raise ScoreError(
+            f"{result.name}: --curve needs outputs at {LEAST_LEVELS} levels of ink or more in one view, as of a "
+            f"dataset of vcrgen build --mode ink=0.1,0.3,0.5; these are of {have}."
+        )
+    return tuple(curves)
+
+
+def _level(mode: str) -> float | None:
+    return Mode(mode).ink if is_mode(mode) else None
+
+
+def _known(ink: Floats | None, level: float, spans: int) -> Floats:
+    """Visible ink of the spans of a level, with the level itself where none was measured."""
+    import numpy as np
+
+    if ink is None or not len(ink):
+        return np.full(spans, level)
+    return np.where(np.isnan(ink), level, ink)
+
+
+def compare_thresholds(results: Sequence[RunResult]) -> list[ThresholdComparison]:
+    """Compare every pair of runs in every view in which both have a curve; images are resampled, the same for both."""
+    found = []
+    for a, b in combinations(results, 2):
+        theirs = {each.view: each.curve for each in b.curves}
+        for ours in a.curves:
+            if ours.view in theirs:
+                apart = shift(ours.curve, theirs[ours.view])
+                found.append(
+                    ThresholdComparison(
+                        a=a.title, b=b.title, view=ours.view, shift=apart, p_holm=None,
+                        conclusion=_conclude(a.title, b.title, ours.view, apart),
+                    )
+                )  # fmt: skip
+    inside = [each for each in found if each.shift]
+    corrected = iter(holm([each.shift.p for each in inside if each.shift]))
+    return [replace(each, p_holm=next(corrected)) if each.shift else each for each in found]
+
+
+def _conclude(a: str, b: str, view: View, apart: Shift | None) -> str:
+    head = f"Threshold, {view.label}"
+    if apart is None:
+        return f"{head}: {a} and {b} cannot be compared, as a threshold is outside of the measured levels."
+    value, low, high = (percent(x, sign=True).replace(MINUS, "-") for x in apart[:3])
+    gap = f"{value} points of visible ink (95 % interval {low} to {high}, images resampled)"
+    if apart.p >= ALPHA:
+        return f"{head}: no difference between {a} and {b} is shown: {gap} includes 0. More images could show one."
+    less, more = (a, b) if apart.value < 0 else (b, a)
+    return f"{head}: {less} restores half of the spans with less ink than {more}: {gap}."

@@ -1,0 +1,317 @@
+"""Psychometric functions: how the share of right answers rises with how much can be seen, and where it is one half.
+
+Example: 100 images with texts that are partly hidden, each shown with 5 to 70 % of its ink. A model reads 10 % of the
+texts at the lowest level and 95 % at the highest. The fitted curve is
+
+    share = guess + (1 - guess - lapse) / (1 + exp(-(x - middle) / scale))
+
+``guess`` is what is right with nothing to see (from the words around a text), ``lapse`` what is wrong with all to see.
+Its *threshold* is where the curve crosses one half; its *slope* is how steep it is there.
+
+The fit is by maximum likelihood, with guess and lapse from 0 to one half, for many sets of counts at once: those of all
+answers and those of resamples of the images, whose thresholds give the intervals. A threshold outside of what was
+measured is known to be above or below, and nothing else is said of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from vcrgen.stats.bootstrap import RESAMPLES, resampled_means
+from vcrgen.stats.intervals import LEVEL
+
+if TYPE_CHECKING:
+    from vcrgen.stats.arrays import Bits, Floats, Ints
+
+HALF = 0.5
+DIGITS = 2  # of x: answers at nearer places are counted together
+MOST = 0.5  # of guess, and of lapse
+_SCALES = (0.005, 1.0)  # from nearly a step to nearly a line
+_MIDDLES = (-1.0, 2.0)
+_ROUNDS = 200
+_CLOSE = 1e-7  # log-likelihood that a round has to gain
+
+
+class Parameters(NamedTuple):
+    """Of one curve or, as arrays, of several."""
+
+    guess: Floats
+    lapse: Floats
+    middle: Floats
+    scale: Floats
+
+    def share(self, x: Floats) -> Floats:
+        """The share of right answers at places ``x``, which broadcast against the parameters."""
+        return _share(self, x)[0]
+
+    @property
+    def threshold(self) -> Floats:
+        """Where the share is one half; minus infinity where it is above everywhere, infinity where it is below."""
+        import numpy as np
+
+        with np.errstate(divide="ignore", invalid="ignore"):
+            part = (HALF - self.guess) / (1 - self.guess - self.lapse)
+            where = self.middle + self.scale * np.log(part / (1 - part))
+        # One half is the most that guess and lapse can be: there the curve comes near to one half and never crosses it.
+        where = np.where(self.lapse >= MOST, np.inf, np.where(self.guess >= MOST, -np.inf, where))
+        return np.asarray(where, np.float64)
+
+    @property
+    def slope(self) -> Floats:
+        """How fast the share rises at the threshold: shares of right answers a share of ink; 0 where there is none."""
+        import numpy as np
+
+        at = np.where(np.isfinite(self.threshold), self.threshold, 0.0)
+        _, part = _share(self, at)
+        steep = (1 - self.guess - self.lapse) * part * (1 - part) / self.scale
+        return np.where(np.isfinite(self.threshold), steep, 0.0)
+
+
+class Answers(NamedTuple):
+    """Answers at some places, counted: what a curve is fitted to."""
+
+    x: Floats  # the places, rising; all answers that are counted there
+    right: Floats  # images x places
+    asked: Floats  # images x places
+
+
+class Bound(NamedTuple):
+    """A threshold or one end of its interval."""
+
+    value: float  # inside of what was measured, and its nearest end otherwise
+    side: int  # 0 inside; -1: it is below all that was measured, 1: above
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Curve:
+    """A fitted curve."""
+
+    low_x: float  # the lowest place that was measured
+    high_x: float  # the highest one
+    guess: float
+    lapse: float
+    middle: float
+    scale: float
+    threshold: Bound
+    low: Bound  # lower end of the 95 % interval of the threshold
+    high: Bound
+    slope: float | None  # at the threshold; None where that is outside
+    slope_low: float | None
+    slope_high: float | None
+    # of each resample, cut to what was measured
+    thresholds: Floats = field(repr=False, compare=False)
+
+    def as_json(self) -> dict[str, Any]:
+        """Everything but the resamples, as JSON values; a bound is ``inside``, ``below`` or ``above`` the measured."""
+        names = ("guess", "lapse", "middle", "scale", "slope", "slope_low", "slope_high")
+        return {
+            **{name: getattr(self, name) for name in names},
+            **{name: _bound_as_json(getattr(self, name)) for name in ("threshold", "low", "high")},
+            "measured": [self.low_x, self.high_x],
+        }
+
+    def share(self, x: float) -> float:
+        """The share of right answers at a place."""
+        import numpy as np
+
+        values = (np.array(value) for value in (self.guess, self.lapse, self.middle, self.scale))
+        return float(Parameters(*values).share(np.array(x)))
+
+
+class Shift(NamedTuple):
+    """The threshold of one curve minus that of another, fitted to answers to the same questions."""
+
+    value: float
+    low: float
+    high: float
+    p: float  # two-sided: how rarely resamples give the other sign, doubled
+
+
+def count(x: Floats, right: Bits, image: Ints, images: int) -> Answers:
+    """Count answers by image and place.
+
+    Args:
+        x: Where each answer was given, from 0 to 1; NaN leaves it out.
+        right: Which of them are right.
+        image: The number of the image that each is about.
+        images: How many images there are.
+    """
+    import numpy as np
+
+    known = ~np.isnan(x)
+    places, place = np.unique(np.round(x[known], DIGITS), return_inverse=True)
+    where, shape = image[known] * len(places) + place, (images, len(places))
+    asked: Floats = np.bincount(where, minlength=images * len(places)).reshape(shape).astype(np.float64)
+    good: Floats = np.bincount(where, right[known], images * len(places)).reshape(shape).astype(np.float64)
+    return Answers(places, good, asked)
+
+
+def fit_curve(answers: Answers, *, seed: int) -> Curve:
+    """Fit a curve, with intervals by resampling images.
+
+    Args:
+        answers: At three places or more.
+        seed: Of the resamples. Two curves over the same images have the same ones, so that they can be compared.
+    """
+    import numpy as np
+
+    sums = np.hstack([answers.right, answers.asked])
+    drawn = resampled_means(_Plain(sums), seed=seed, unit="image") * len(sums)
+    counts = np.vstack([sums.sum(axis=0), drawn])
+    fitted = fit(answers.x, *np.hsplit(counts, 2))
+    low_x, high_x = float(answers.x[0]), float(answers.x[-1])
+    thresholds, slopes = np.clip(fitted.threshold, low_x, high_x), fitted.slope
+    ends = np.quantile(thresholds[1:], [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    low, high = (_bound(float(end), low_x, high_x) for end in ends)
+    threshold = _bound(float(fitted.threshold[0]), low_x, high_x)
+    inside = threshold.side == 0
+    steep = np.quantile(slopes[1:], [(1 - LEVEL) / 2, (1 + LEVEL) / 2]).tolist()
+    return Curve(
+        low_x=low_x, high_x=high_x, **{name: float(part[0]) for name, part in fitted._asdict().items()},
+        threshold=threshold, low=low, high=high,
+        slope=float(slopes[0]) if inside else None, slope_low=steep[0] if inside else None,
+        slope_high=steep[1] if inside else None, thresholds=thresholds[1:],
+    )  # fmt: skip
+
+
+def shift(ours: Curve, theirs: Curve) -> Shift | None:
+    """The first threshold minus the second; None where one of them is outside of what was measured."""
+    import numpy as np
+
+    if ours.threshold.side or theirs.threshold.side:
+        return None
+    differences = ours.thresholds - theirs.thresholds
+    low, high = np.quantile(differences, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]).tolist()
+    rarer = min(int((differences <= 0).sum()), int((differences >= 0).sum()))
+    return Shift(ours.threshold.value - theirs.threshold.value, low, high, min(1.0, 2 * (rarer + 1) / (RESAMPLES + 1)))
+
+
+def fit(x: Floats, right: Floats, asked: Floats) -> Parameters:
+    """The curves of maximum likelihood for several sets of counts at the same places.
+
+    Args:
+        x: The places.
+        right: Right answers, sets x places.
+        asked: All answers, sets x places.
+
+    Fisher scoring with damping, from three beginnings for each set; the best end counts. A parameter at its limit that
+    would go beyond stays there for the round.
+    """
+    import numpy as np
+
+    total = np.maximum(asked.sum(axis=1), 1)
+    mean_x = (asked @ x) / total
+    best, best_likelihood = None, np.full(len(right), -np.inf)
+    for guess, spread in ((0.02, 0.15), (0.2, 0.05), (0.05, 0.4)):
+        start = np.stack([
+            np.full(len(right), guess), np.full(len(right), 0.05), mean_x,
+            np.full(len(right), np.log(spread * (x[-1] - x[0]) + 1e-3)),
+        ], axis=1)  # fmt: skip
+        values, likelihood = _climb(_within(start), x, right, asked)
+        if best is None:
+            best = values
+        better = likelihood > best_likelihood + _CLOSE
+        best, best_likelihood = np.where(better[:, None], values, best), np.maximum(likelihood, best_likelihood)
+    assert best is not None
+    guess_, lapse, middle, scale = best.T
+    return Parameters(guess_, lapse, middle, np.exp(scale))
+
+
+@dataclass(frozen=True, slots=True)
+class _Plain:
+    """Columns of sums of which a resample's total is wanted: their mean over images, whose number does not change."""
+
+    sums: Floats
+
+    @property
+    def column(self) -> list[int]:
+        return [0] * self.sums.shape[1]
+
+    def __len__(self) -> int:
+        return len(self.sums)
+
+    def part(self, start: int, stop: int) -> tuple[Floats, Floats]:
+        import numpy as np
+
+        return self.sums[start:stop], np.ones((stop - start, 1))
+
+
+def _bound(value: float, low: float, high: float) -> Bound:
+    """A place within what was measured; one at its very ends counts as outside, as that is where others are cut to."""
+    if value <= low:
+        return Bound(low, -1)
+    return Bound(high, 1) if value >= high else Bound(value, 0)
+
+
+def _bound_as_json(bound: Bound) -> dict[str, Any]:
+    return {"value": bound.value, "is": ("inside", "above", "below")[bound.side]}
+
+
+def _share(values: Parameters, x: Floats) -> tuple[Floats, Floats]:
+    """The share of right answers, and the part of them that comes from what is seen."""
+    import numpy as np
+
+    part = 0.5 * (1 + np.tanh((x - values.middle) / values.scale / 2))
+    return values.guess + (1 - values.guess - values.lapse) * part, part
+
+
+def _within(values: Floats) -> Floats:
+    import numpy as np
+
+    low = np.array([0.0, 0.0, _MIDDLES[0], np.log(_SCALES[0])])
+    high = np.array([MOST, MOST, _MIDDLES[1], np.log(_SCALES[1])])
+    inside: Floats = np.clip(values, low, high)
+    return inside
+
+
+def _climb(values: Floats, x: Floats, right: Floats, asked: Floats) -> tuple[Floats, Floats]:
+    """Where the likelihood of each set is highest, from some parameters uphill, and its logarithm there."""
+    import numpy as np
+
+    likelihood = _likelihood(values, x, right, asked)
+    damping = np.full(len(values), 1e-3)
+    going = np.arange(len(values))
+    for _ in range(_ROUNDS):
+        now = values[going]
+        gradient, information = _derivatives(now, x, right[going], asked[going])
+        beyond = (now + np.sign(gradient) * 1e-9 != _within(now + np.sign(gradient) * 1e-9)) & (gradient != 0)
+        gradient = np.where(beyond, 0.0, gradient)
+        information = np.where(beyond[:, :, None] | beyond[:, None, :], 0.0, information)
+        own = np.einsum("bii->bi", information)  # a view of the diagonals
+        own += np.where(beyond, 1.0, damping[going, None] * (own + 1e-6) + 1e-9)
+        tried = _within(now + np.linalg.solve(information, gradient[:, :, None])[:, :, 0])
+        new = _likelihood(tried, x, right[going], asked[going])
+        gain = new - likelihood[going]
+        better = gain > 0
+        values[going[better]], likelihood[going[better]] = tried[better], new[better]
+        damping[going] = np.where(better, damping[going] / 5, damping[going] * 10)
+        going = going[(gain > _CLOSE) | (~better & (damping[going] < 1e6))]
+        if not len(going):
+            break
+    return values, likelihood
+
+
+def _likelihood(values: Floats, x: Floats, right: Floats, asked: Floats) -> Floats:
+    """The logarithm of the likelihood of each set."""
+    import numpy as np
+
+    guess, lapse, middle = values.T[:3, :, None]
+    share = np.clip(_share(Parameters(guess, lapse, middle, np.exp(values[:, 3:])), x)[0], 1e-12, 1 - 1e-12)
+    found: Floats = (right * np.log(share) + (asked - right) * np.log1p(-share)).sum(axis=1)
+    return found
+
+
+def _derivatives(values: Floats, x: Floats, right: Floats, asked: Floats) -> tuple[Floats, Floats]:
+    """The gradient of the log-likelihood and its expected information, for guess, lapse, middle and log of scale."""
+    import numpy as np
+
+    guess, lapse, middle = values.T[:3, :, None]
+    scale = np.exp(values[:, 3:])
+    share, part = _share(Parameters(guess, lapse, middle, scale), x)
+    share = np.clip(share, 1e-12, 1 - 1e-12)
+    rise = (1 - guess - lapse) * part * (1 - part) / scale
+    by = np.stack([1 - part, -part, -rise, -rise * (x - middle)], axis=1)  # sets x parameters x places
+    weight = asked / (share * (1 - share))
+    gradient = np.einsum("bpx,bx->bp", by, weight * (right / np.maximum(asked, 1e-300) - share))
+    return gradient, np.einsum("bpx,bx,bqx->bpq", by, weight, by)

@@ -1,0 +1,63 @@
+"""The share of ink at which people restore half of the texts, where a dataset has levels; by the fit of models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from vcrgen.records import Mode, is_mode
+from vcrgen.report.table import Percent, Table, TableCell
+from vcrgen.scorer.curve_tables import bound_shown, interval_shown
+from vcrgen.scorer.curves import LEAST_LEVELS
+from vcrgen.stats.psychometric import Curve, count, fit_curve
+from vcrgen.study.marks import question_of
+from vcrgen.study.records import Frozen, Mark, Rater, StudyItem
+from vcrgen.study.source import StudySource
+
+EVERYBODY = "Everybody"
+
+
+def threshold_table(
+    frozen: Frozen, marks: Sequence[Mark], raters: Sequence[Rater], items: Sequence[StudyItem], source: StudySource
+) -> Table:
+    """A threshold for all people, and for each of them; empty where the study has fewer than three levels of ink.
+
+    Intervals resample the pictures that were seen, and not the people: they are about these raters.
+    """
+    names, rows = {rater.number: rater.name for rater in raters}, list[Sequence[TableCell]]()
+    for view, conditions in _levels(frozen):
+        seen = [one for one in marks if one.condition in conditions]
+        ink = [_ink(one, conditions, items, source) for one in seen]
+        people = [(EVERYBODY, set(names)), *((names[number], {number}) for number in sorted({m.rater for m in seen}))]
+        for name, numbers in people:
+            mine = [(one, x) for one, x in zip(seen, ink, strict=True) if one.rater in numbers]
+            if len({one.condition for one, _ in mine}) >= LEAST_LEVELS:
+                curve = _fit(mine, frozen.seed)
+                shown = bound_shown(curve.threshold), interval_shown(curve)
+                rows.append((name, view, len(mine), *shown, Percent(curve.guess), Percent(curve.lapse)))
+    heads = ("Rater", "View", "Texts", "Threshold", "95 % interval", "Guess", "Lapse")
+    return Table(title="Visible ink at which people restore half, in percent", heads=heads, labels=2, rows=rows)
+
+
+def _levels(frozen: Frozen) -> Iterator[tuple[str, Mapping[int, str]]]:
+    """Of each view with enough levels its label, and the mode of each condition by number."""
+    by_view: dict[str, dict[int, str]] = {}
+    for number, condition in enumerate(frozen.conditions):
+        if is_mode(condition.mode) and Mode(condition.mode).ink is not None:
+            by_view.setdefault(condition.view.label, {})[number] = condition.mode
+    return ((view, found) for view, found in by_view.items() if len(found) >= LEAST_LEVELS)
+
+
+def _ink(one: Mark, conditions: Mapping[int, str], items: Sequence[StudyItem], source: StudySource) -> float:
+    """The visible ink of a text as it was seen: as it was measured, or else that of the level."""
+    mode = conditions[one.condition]
+    level = Mode(mode).ink
+    assert level is not None
+    return question_of(source, items[one.item]).spans[one.place].ink.get(mode, level)
+
+
+def _fit(seen: Sequence[tuple[Mark, float]], seed: int) -> Curve:
+    import numpy as np
+
+    pictures, picture = np.unique([one.item for one, _ in seen], return_inverse=True)
+    right = np.array([one.strict for one, _ in seen])
+    return fit_curve(count(np.array([x for _, x in seen]), right, picture, len(pictures)), seed=seed)
