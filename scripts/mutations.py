@@ -151,7 +151,7 @@ MUTATIONS: tuple[Mutation, ...] = (
     # Filters, sources, shards, splits.
     M("filters", "a censor list of whole words in Chinese",
       "whole_words=language.word_boundaries", "whole_words=True", "variants signatures"),
-    M("filters", "case counts in censor lists", "self.pattern.search(text.casefold())", "self.pattern.search(text)", "rejects"),
+    M("filters", "case counts in censor lists", "folded = text.casefold()", "folded = text", "rejects"),
     M("filters", "stacked images one pixel too tall", "if height > style.max_height:", "if height > style.max_height + 4:", "variants"),
     M("filters", "the shortest side",
       "if min(image.size) < min_side:", "if min(image.size) <= min_side:", "rejects"),
