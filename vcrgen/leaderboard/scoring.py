@@ -12,6 +12,7 @@ from typing import Any
 from vcrgen.dataset.views import IMAGE_VIEWS, View
 from vcrgen.errors import PredictionError
 from vcrgen.leaderboard.outcome import CellOutcome, ScoringOutcome, Triple
+from vcrgen.scorer.curves import has_curve
 from vcrgen.scorer.join import PROBLEMS, STRICT
 from vcrgen.scorer.predictions import PredictionFile, open_predictions
 from vcrgen.scorer.records import UNSTATED
@@ -61,6 +62,8 @@ def score_file(
         if problems:
             return ScoringOutcome(problems=problems)
         result = scored.score(opened)
+        if has_curve(result):
+            result = scored.with_curves(result)
     except PredictionError as problem:
         return ScoringOutcome(problems=(_told(problem, file, shown_as),))
     return ScoringOutcome(

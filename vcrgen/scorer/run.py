@@ -186,9 +186,11 @@ class Session:
             notes=tuple(self._notes(run, cells)),
             resamples=resamples,
         )
-        if not self.options.curve:
-            return result
-        ink = {cell.variant: self.properties.ink_of(cell.variant) for cell in cells}
+        return self.with_curves(result) if self.options.curve else result
+
+    def with_curves(self, result: RunResult) -> RunResult:
+        """A result of this session with its accuracy against visible ink; refuses one of fewer than three levels."""
+        ink = {cell.variant: self.properties.ink_of(cell.variant) for cell in result.cells}
         return replace(result, curves=curves_of(result, ink, seed=self.options.seed))
 
     def validate(self, file: Path | PredictionFile) -> Validation:

@@ -23,9 +23,9 @@ FIRST_ROWS, FIRST_EVENTS = 10, 50  # of quoted rows and of the history; others a
 
 _SINGLE = (INDEX, HEADLINE, GAP, HISTORY, QUOTED, ABOUT, SUBMIT, TEAM, MANAGE, COMPARE)
 _ENTRY = "[0-9a-f]{12}"
-# Modes and views hold no hyphen, so the last two parts of a board's name are what follows the set.
+# A set's name holds no dot and views hold no hyphen, so the last two parts of a board's name are what follows the set.
 _FORMS = {
-    "board": re.compile(r"board-([a-z0-9-]{1,40})-(easy|hard|mixed|any)-(stacked|tei|strip)\.html"),
+    "board": re.compile(r"board-([a-z0-9-]{1,40})-(easy|hard|mixed|any|ink-0\.\d\d)-(stacked|tei|strip)\.html"),
     "model": re.compile(rf"model-({_ENTRY})\.html"),
     "compare": re.compile(rf"compare-({_ENTRY})-({_ENTRY})\.html"),
     "submission": re.compile(r"submission-([0-9a-f]{32})\.html"),

@@ -25,6 +25,7 @@ from vcrgen.leaderboard.records import (
 from vcrgen.published.quoted import Quoted
 from vcrgen.report.charts import reach
 from vcrgen.report.table import DASH, DECIMALS, MINUS, percent
+from vcrgen.scorer.curve_tables import CurveChart, chart_of
 from vcrgen.tasks.task import LABELS
 from vcrgen.text.languages import LANGUAGES
 
@@ -169,6 +170,11 @@ def language_name(code: str) -> str:
 def mode_name(mode: str) -> str:
     """A mode for people; ``any`` is of outputs that state none, where the set has none."""
     return "any mode" if mode == "any" else mode
+
+
+def curve_charts(curves: Iterable[Mapping[str, Any]]) -> list[CurveChart]:
+    """The charts of accuracy against visible ink, one a view."""
+    return [chart_of(curve, View(curve["view"]).label) for curve in curves]
 
 
 def track_name(track: Track) -> str:
