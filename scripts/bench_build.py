@@ -1,6 +1,7 @@
 """How fast a build is, as ratios against Pillow's own PNG encoder measured in the same run; and whether memory is flat.
 
     python scripts/bench_build.py ../shared/data/wiki/pairs_*.parquet [--pairs 600] [--cover stain]
+    python scripts/bench_build.py --lang en ja ko           # with built-in pairs
 
 Yardstick: the time in which Pillow saves the stacked image as PNG with its defaults, per pair, on the images that the
 build makes. A build is timed as a whole process at two sizes, and the difference is what a pair costs: start-up falls
@@ -27,6 +28,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from PIL import Image
 
+from vcrgen.samples import BUILTIN_COUNT, sample_pair
+
 ROUNDS = 3
 
 
@@ -37,6 +40,13 @@ def repeat_pairs(source: Path, target: Path, pairs: int) -> None:
     images = [row["image"]["bytes"] + b"%d" % (number // len(rows)) for number, row in enumerate(repeated)]
     table = pa.table({"image": pa.array(images, pa.binary()), "caption": [row["caption"] for row in repeated]})
     pq.write_table(table, target, row_group_size=256, use_dictionary=False)
+
+
+def write_builtin(lang: str, target: Path) -> None:
+    """Write the built-in pairs of a language."""
+    pairs = [sample_pair(lang, index) for index in range(BUILTIN_COUNT)]
+    images, captions = [{"bytes": pair.image} for pair in pairs], [pair.caption for pair in pairs]
+    pq.write_table(pa.table({"image": images, "caption": captions}), target)
 
 
 def run_build(source: Path, lang: str, cover: str, workers: int, out: Path) -> tuple[float, int]:
@@ -95,7 +105,8 @@ def measure(source: Path, lang: str, cover: str, pairs: int, folder: Path) -> No
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("sources", nargs="+", type=Path, help="Parquet files of pairs, named *_LANG.parquet.")
+    parser.add_argument("sources", nargs="*", type=Path, help="Parquet files of pairs, named *_LANG.parquet.")
+    parser.add_argument("--lang", nargs="+", default=[], help="Languages whose built-in pairs are measured, too.")
     parser.add_argument("--pairs", type=int, default=600, help="The smaller size; the larger one is three times that.")
     parser.add_argument("--cover", default="rows", help="What hides the spans, as for vcrgen build.")
     arguments = parser.parse_args()
@@ -104,6 +115,10 @@ def main() -> None:
             sys.exit(f"There is no file {source}; give Parquet files of pairs, such as pairs_en.parquet.")
         with tempfile.TemporaryDirectory() as folder:
             measure(source, source.stem.rpartition("_")[2], arguments.cover, arguments.pairs, Path(folder))
+    for lang in arguments.lang:
+        with tempfile.TemporaryDirectory() as folder:
+            write_builtin(lang, Path(folder) / "builtin.parquet")
+            measure(Path(folder) / "builtin.parquet", lang, arguments.cover, arguments.pairs, Path(folder))
 
 
 if __name__ == "__main__":

@@ -2,7 +2,8 @@
 
     python scripts/quote_papers.py ../shared/data/papers
 
-Writes vcrgen/published/tables/*.csv, one row for each model, setting and view of the VCR paper. What the paper prints
+Writes vcrgen/published/tables/*.csv, one row for each model, setting and view of the VCR paper, and for each model and
+language of Table 1 of BloomBench. What the paper prints
 wrongly is put right and marked, and what two tables say of the same run is compared. Writes
 vcrgen/published/benchmarks/*.csv as well: the models of the GOLD paper, correlations, and the tables of BloomBench with
 what they print wrongly.
@@ -22,6 +23,7 @@ from pathlib import Path
 from vcrgen.errors import LeaderboardError, VcrgenError
 from vcrgen.files import write_text
 from vcrgen.published.quoted import COLUMNS, read_quoted
+from vcrgen.tasks.task import QUESTIONS
 
 TARGET = Path(__file__).resolve().parents[1] / "vcrgen" / "published" / "tables"
 PAPER = ("arXiv 2406.06462", "https://arxiv.org/abs/2406.06462")
@@ -42,6 +44,11 @@ GOLD_TASKS = {
 MMMU_TASKS = ("bmk", "biology", "cs", "economics", "electronics", "math")
 BLANKS_500 = {"English": 805, "Chinese": 1002}
 BLOOM = ("arXiv 2606.05531", "https://arxiv.org/abs/2606.05531")
+BLOOM_LANGUAGES = {"English": "en", "Arabic": "ar"}
+BLOOM_NOTE = (
+    "7,747 items; the published code of LBS does not score the first tokens of an option where the chat template "
+    "closes the user's turn, so this LBS may be another than that of vcrgen"
+)
 SPANISH_ITEMS = 908
 MMMU_ITEMS = 1080
 # What BloomBench prints wrongly, beside the figures that `bloom_errata` works out: where, of what, printed, right, why.
@@ -196,6 +203,7 @@ def quote(folder: Path, target: Path) -> list[Path]:
         "vcr-humans": list(humans(read(folder, "vcr_table3_human.csv"))),
         "vcr-readme": list(only_in_readme(readme, wiki)),
     }
+    tables["bloom"] = list(quoted_bloom(read(folder, "bloom_table1_overall.csv")))
     return [write(lines, target / f"{name}.csv") for name, lines in tables.items()]
 
 
@@ -393,10 +401,12 @@ def readme_items(line: Mapping[str, str]) -> tuple[int | None, str]:
 
 def write(lines: Iterable[Mapping[str, str]], file: Path) -> Path:
     """Write a table, and read it as a board will."""
+    rows = list(lines)
+    columns = [name for name in COLUMNS if name not in QUESTIONS.shown or any(name in row for row in rows)]
     out = io.StringIO()
-    table = csv.DictWriter(out, COLUMNS, restval="", lineterminator="\n")
+    table = csv.DictWriter(out, columns, restval="", lineterminator="\n")
     table.writeheader()
-    table.writerows(lines)
+    table.writerows(rows)
     write_text(file, out.getvalue())
     print(f"{file}: {len(read_quoted(file))} rows")
     return file
@@ -445,6 +455,29 @@ def quote_bloom(folder: Path, target: Path) -> None:
     heads = ("where", "figure", "printed", "right", "why")
     errata = [*bloom_errata(overall, leaves), *BLOOM_ERRATA]
     write_lines(target / "bloom-errata.csv", [dict(zip(heads, line, strict=True)) for line in errata])
+
+
+def quoted_bloom(overall: Iterable[Mapping[str, str]]) -> Iterator[dict[str, str]]:
+    """The micro scores of Table 1 as boards quote them, a row for each model and language."""
+    rows: dict[tuple[str, str], dict[str, str]] = {}
+    for line in overall:
+        rows.setdefault((line["model"], line["language"]), {})[line["method"].lower()] = line["micro"]
+    source, url = BLOOM
+    for (model, language), scores in rows.items():
+        size = re.search(r"-([0-9]+B)", model)
+        yield {
+            "source": f"{source}, Table 1",
+            "url": url,
+            "data": "BloomBench",
+            "language": BLOOM_LANGUAGES[language],
+            "mode": BLOOM_LANGUAGES[language],
+            "view": "image",
+            "model": model,
+            "access": "open" if size else "closed",
+            "size": size[1] if size else "",
+            **{method: f"{100 * float(score):.1f}" for method, score in scores.items()},
+            "note": BLOOM_NOTE if "lbs" in scores else "no LBS, as its likelihoods are not to be had",
+        }
 
 
 def quoted_from(table: int, lines: Iterable[Mapping[str, str]]) -> list[dict[str, str]]:

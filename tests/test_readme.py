@@ -15,6 +15,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from tests.bloom.conftest import png
+from tests.bloom.test_importing import published
 from vcrgen.cli import app
 from vcrgen.samples import sample_pair
 
@@ -34,6 +36,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "pairs").mkdir()
     write_pairs(folder / "pairs" / "part-0.parquet")
     write_hub_copy(folder / "wikimedia" / "wit_base")
+    (folder / "pictures").mkdir()
+    (folder / "pictures" / "red.png").write_bytes(png())
+    (folder / "questions.json").write_text(json.dumps([published(0), published(1)]))
     return folder
 
 

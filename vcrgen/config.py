@@ -160,7 +160,7 @@ class BuildConfig(Options):
     @field_validator("degrade")
     @classmethod
     def _degrade_parses(cls, value: str | None) -> str | None:
-        return value and ",".join(f"{name}={amount:g}" for name, amount in parse_degradations(value))
+        return None if value is None else ",".join(f"{name}={amount:g}" for name, amount in parse_degradations(value))
 
     @model_validator(mode="after")
     def _splits_parse(self) -> Self:
@@ -267,16 +267,22 @@ class BloomImportOptions(Options):
 class ScoreOptions(Options):
     """How outputs are scored; what depends on the protocol is its own choice where it is None."""
 
-    protocol: str = option("paper", "paper, vlmevalkit or lmms-eval (as those programs score).")
+    protocol: str | None = option(
+        None,
+        "paper, vlmevalkit or lmms-eval (as those programs score); of question sets bloom-v1 or bloom-code.",
+        shown="paper, or bloom-v1",
+    )
     mode: str | None = option(None, "Only outputs of this mode: easy, hard, ink-0.20, …")
-    view: str | None = option(None, "stacked, tei, strip or text: what the model saw; only outputs of this view.")
+    view: str | None = option(
+        None, "stacked, tei, strip or text (image or blind): what the model saw; only outputs of this view."
+    )
     split: str | None = option(None, "Split of the dataset, or all.", shown="test, or the only one")
     subset: str | None = option(
         None,
         "firstN: the first N questions (the paper's: first100, first500); FILE: those whose ids it has, one a line; "
         "feedback or final: of a hidden set.",
     )
-    lang: str | None = option(None, "Language, where the dataset does not say.")
+    lang: str | None = option(None, "Language, where the dataset does not say; of question sets, only this one.")
     segmenter: str | None = option(None, "builtin, or a trained spaCy pipeline for its tokens.")
     strip_thinking: bool | None = option(
         None, "Thinking blocks.", names="--strip-thinking/--keep-thinking", shown="strip (paper), keep (others)"

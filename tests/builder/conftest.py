@@ -47,6 +47,7 @@ def pairs_file(tmp_path: Path) -> Path:
         ("tall", jpeg("red", (30, 600)), good),
         ("no-glyph", jpeg("red"), f"\U000131a0 {good}"),
         ("no-ngram", jpeg("red"), "Paris, Rome, London, Oslo, Madrid"),
+        ("greek", jpeg("green"), "ένα παλιό λιμάνι με βάρκες και γλάρους"),
     ]
     file = tmp_path / "pairs.parquet"
     ids, images, captions = zip(*rows, strict=True)

@@ -19,6 +19,10 @@ from vcrgen.text.languages import LANGUAGES
         ("zh", "他死于谋杀。", True),
         ("zh", "他死於謀殺。", True),
         ("zh", "安静的街道", False),
+        ("ja", "彼は自殺した。", True),
+        ("ja", "静かな通り", False),
+        ("ko", "그는 연쇄살인을 저질렀다.", True),  # particles are written to the end of words
+        ("ko", "조용한 거리", False),
     ],
 )
 def test_built_in_lists(lang: str, text: str, matches: bool) -> None:

@@ -45,6 +45,7 @@ def test_every_drop_has_its_reason(pairs_file: Path, tmp_path: Path) -> None:
         "no-image": Reason.NO_IMAGE,
         "no-caption": Reason.NO_CAPTION,
         "short": Reason.SHORT_CAPTION,
+        "greek": Reason.OTHER_SCRIPT,
         "sensitive": Reason.SENSITIVE,
         "garbage": Reason.UNDECODABLE,
         "truncated": Reason.TRUNCATED,
@@ -58,7 +59,7 @@ def test_every_drop_has_its_reason(pairs_file: Path, tmp_path: Path) -> None:
     assert {line["source_id"]: line["reason"] for line in lines} == expected
     assert all(line["detail"] for line in lines)
     assert result.manifest.drops == dict(sorted(Counter(map(str, expected.values())).items()))
-    assert (result.manifest.read, result.manifest.pairs) == (13, 2)
+    assert (result.manifest.read, result.manifest.pairs) == (14, 2)
 
 
 def test_the_dataset_loads_with_images_and_splits(reference: Path) -> None:

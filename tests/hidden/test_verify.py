@@ -23,6 +23,7 @@ from PIL import Image
 
 from vcrgen.builder.bands import Band
 from vcrgen.builder.encode import PNG_SIGNATURE, encode_image
+from vcrgen.builder.rows import read_covers
 from vcrgen.dataset.key import ANSWERS, KEY_FILE, REPORT, KeyManifest
 from vcrgen.errors import HiddenSetError
 from vcrgen.files import canonical_json, indented_json, sha256_file
@@ -841,3 +842,29 @@ def test_a_folder_without_a_set(tmp_path: Path, kind: str) -> None:
         folder.write_text("mine")
     with pytest.raises(HiddenSetError, match="holds no hidden set"):
         find_sets(folder)
+
+
+def test_a_set_may_have_covers_that_are_not_rows(
+    make: Callable[..., Any], tmp_path: Path, answers: Callable[[Path], list[dict[str, Any]]], secret: Secret
+) -> None:
+    """Soft edges too: each hidden pixel has its own brightness in the key, and one that is another is found."""
+    make(tmp_path / "set", items=3, fonts=("lato",), config={"cover": "stain"})
+    folder = tmp_path / "set"
+    assert all(check.ok for check in verify(folder, secret=secret))
+    found = answers(folder)
+    assert "cover:easy=stain-0.48,hard=stain-0.27" in json.loads((folder / "key" / "key.json").read_text())["signature"]
+    assert all(len(fill) > 2 for answer in found for span in answer["spans"] for fill in span["fills"])
+    cover = next(iter(read_covers(found[0]["spans"][0])))
+    assert cover.mask is not None and np.unique(cover.fill[cover.mask]).size > 20
+    y, x = (int(place[0]) for place in np.nonzero(cover.mask))
+
+    def change(pixels: np.ndarray, answer: dict[str, Any], name: str) -> None:
+        if answer["question_id"] == found[0]["question_id"]:
+            box = answer["spans"][0]["boxes"][0]
+            pixels[answer[name] + box["y0"] + y, box["x0"] + x] ^= 1
+
+    change_pixels(folder, lambda pixels, answer: change(pixels, answer, "strip_y"), "stacked_image")
+    change_pixels(folder, lambda pixels, answer: change(pixels, answer, "only_it_strip_y"), "only_it_image")
+    reseal(folder, secret)
+    stamp(folder / "public")
+    assert failing(verify(folder, secret=secret)) == {COVERS}

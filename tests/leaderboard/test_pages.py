@@ -22,6 +22,7 @@ from vcrgen.leaderboard.site import names, texts
 from vcrgen.leaderboard.site.render import Pages, policy
 from vcrgen.published.quoted import published, read_quoted
 from vcrgen.scorer.records import Outcome
+from vcrgen.tasks.task import RESTORATION
 
 HERE = Path(__file__).parent
 SITE = Path(names.__file__).parent
@@ -143,6 +144,12 @@ def hostile(request: pytest.FixtureRequest) -> dict[str, str]:
 def test_the_name_of_a_board_reads_back(name: str, mode: str, view: View) -> None:
     track = examples.track(name, mode, view)
     assert names.parse_name(names.board_name(track)) == ("board", name, mode, view.value)
+
+
+@given(SETS, st.sampled_from(["en", "ar", "any"]), st.sampled_from([View.IMAGE, View.BLIND]))
+def test_the_name_of_a_question_sets_board_reads_back(name: str, language: str, view: View) -> None:
+    track = examples.track(name, language, view)
+    assert names.parse_name(names.board_name(track)) == ("board", name, language, view.value)
 
 
 @given(ENTRIES, ENTRIES)
@@ -303,7 +310,7 @@ def test_public_sets_show_outcomes_and_parts() -> None:
     page = Reader(Pages(examples.site()).model(examples.model_page())).text
     assert "restored exactly" in page and "Parts of easy, VI+TEI" in page and "no output" in page
     assert "empty output" not in page  # none had one
-    assert set(texts.OUTCOME_NOTES) == {outcome.value for outcome in Outcome}
+    assert set(RESTORATION.outcomes) == {outcome.value for outcome in Outcome}
 
 
 def test_ranks_and_their_ranges() -> None:

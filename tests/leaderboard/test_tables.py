@@ -18,10 +18,12 @@ from markdown_it import MarkdownIt
 from vcrgen.dataset.views import View
 from vcrgen.leaderboard.facts import ModelFacts, check_facts
 from vcrgen.leaderboard.records import BoardTable, Figure, Figures, RankedModel, Ranking, Track
-from vcrgen.leaderboard.tables import CSV_COLUMNS, FORMATS, as_csv, as_json, as_latex, as_markdown
+from vcrgen.leaderboard.tables import FORMATS, as_csv, as_json, as_latex, as_markdown, csv_columns
 from vcrgen.published.facts import Access
 from vcrgen.published.quoted import Quoted
+from vcrgen.tasks.task import DEFAULT
 
+CSV_COLUMNS = csv_columns([DEFAULT])
 OPEN_7B = ModelFacts(
     team="Lab", model="Seer", link="https://lab.example/seer", access=Access.OPEN, size=7, released=date(2025, 3, 1)
 )

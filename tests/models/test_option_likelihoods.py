@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from vcrgen.models.base import Reply, Request, Sampling
+from vcrgen.models.base import Reply, Request, RequestProblem, Sampling
 from vcrgen.models.inprocess import InProcessModel
 from vcrgen.models.loading import LoadedModel
 from vcrgen.scorer.choices.likelihood import likelihood_scores
@@ -155,3 +155,30 @@ def test_a_changed_token_changes_the_score_and_the_published_window_does_not_see
     assert published_window(short, "What?", one) == published_window(short, "What?", other)
     first, second = score(short, one, other)
     assert abs(first - second) > 1e-6
+
+
+def test_labels_are_the_first_token_of_the_turn(loaded: LoadedModel, picture: bytes) -> None:
+    """The same figure that a candidate of one token has; whatever else is in the batch, and beside likelihoods."""
+    labels = ("c", "a", "t", "ق")  # the last begins with a part of a letter
+    greedy = Sampling(temperature=0.0, max_tokens=2)
+    first = Request(images=(picture,), text="What?", sampling=greedy, labels=labels)
+    other = Request(text="And what else is in it?", sampling=greedy, labels=labels, candidates=("cat",))
+    model = InProcessModel(loaded, "tiny")
+    together = dict(model.answers([(0, first), (1, other)], lambda what, reply: None))
+    alone = dict(model.answers([(0, first)], lambda what, reply: None))
+    candidates = Request(images=(picture,), text="What?", sampling=greedy, candidates=labels)
+    ((_, as_candidates),) = model.answers([(0, candidates)], lambda what, reply: None)
+    assert isinstance(as_candidates, Reply)
+    found, same = together[0], alone[0]
+    assert isinstance(found, Reply) and isinstance(same, Reply)
+    assert found.labels == same.labels
+    assert found.labels == pytest.approx([tokens[0][1] for tokens in as_candidates.likelihoods], abs=1e-12)
+    assert found.text == same.text and len(set(found.labels)) == 4
+    assert isinstance(more := together[1], Reply) and len(more.labels) == 4 and len(more.likelihoods) == 1
+
+
+def test_labels_that_begin_alike_cannot_be_told_apart(loaded: LoadedModel) -> None:
+    greedy = Sampling(temperature=0.0, max_tokens=1)
+    request = Request(text="What?", sampling=greedy, labels=("cat", "cat boat"))
+    ((_, problem),) = InProcessModel(loaded, "tiny").answers([(0, request)], lambda what, reply: None)
+    assert isinstance(problem, RequestProblem) and problem.reason == "same_start"

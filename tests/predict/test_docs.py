@@ -4,10 +4,14 @@ import re
 import shlex
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from vcrgen.bloom.maker import build_questions
+from vcrgen.config import BloomOptions
 
 DOCS = (Path(__file__).resolve().parents[2] / "docs" / "predict.md").read_text("utf-8")
 BLOCKS = re.findall(r"^```bash\n(.*?)^```", DOCS, re.MULTILINE | re.DOTALL)
@@ -22,13 +26,19 @@ def test_commands(
     faults: Any,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    def plan(call: Any) -> Any:
+        first = [{"token": letter, "logprob": -1.5} for letter in "ABCD"]
+        told = {"logprobs": {"content": [{"top_logprobs": first}]}} if "top_logprobs" in call.body else {}
+        return replace(faults.with_likelihoods(call), choice=told)
+
     monkeypatch.setenv("MY_KEY", "sk-0123456789")
     shutil.copytree(dataset, "data/my-vcr")
     shutil.copytree(hidden(), "hidden-2026/public")
-    server = serve(faults.with_likelihoods)
+    build_questions(BloomOptions(items=6), Path("data/my-bloom"))
+    server = serve(plan)
     for line in COMMANDS:
         program, *words = shlex.split(line.replace("http://127.0.0.1:8000/v1", server.url))
         code, out, err = run(*words)
         assert program == "vcrgen" and code == 0, (line, out, err)
     plain = [call for call in server.calls if "return_token_ids" not in call.body]
-    assert len(COMMANDS) == 7 and len(plain) == 24 + 3 + 12 + 6
+    assert len(COMMANDS) == 10 and len(plain) == 24 + 3 + 12 + 6 + 6 * 4 + 12

@@ -277,3 +277,18 @@ def test_a_prompt_says_nothing_that_it_is_not_asked_for(questions: Path) -> None
     assert asked.text == plain.text and asked.labels == tuple("ABCD") and asked.candidates == tuple(OPTIONS["en"])
     assert asked.for_candidates.sampling.max_tokens == 1 and asked.for_candidates.labels == ()
     assert asked.for_candidates.images == asked.images and len({plain.id, asked.id, asked.for_candidates.id}) == 3
+
+
+def test_the_public_part_of_a_hidden_set_is_asked_with_likelihoods_too(
+    predict: Run, run: Run, questions: Path, serve: Any, faults: Any
+) -> None:
+    words = ["--items", 4, "--out", "hidden", "--secret-file", "secret.key"]
+    code, _, err = run("hidden", questions, *words)
+    assert code == 0, err
+    server = serve(faults.with_likelihoods)
+    code, _, err = predict("hidden/public", server, "--answers", "--view", "both")
+    assert code == 0 and all(len(line["logprobs"]) == 4 for line in lines()), err
+    names = {json.loads(line)["question_id"] for line in Path("hidden/public/metadata.jsonl").read_text().splitlines()}
+    assert {line["question_id"] for line in lines()} == names and len(names) == 4
+    code, _, err = predict("hidden/public", server, "--canary", "--out", "canary.jsonl")
+    assert code == 0 and Path("canary.jsonl").exists(), err

@@ -471,3 +471,20 @@ def test_rows_of_another_mode_among_a_files_rows(small: Path, tmp_path: Path) ->
     with pytest.raises(DatasetError, match="row 4 is of mode 'hard' among rows of mode easy; part them"):
         export_dataset(tmp_path / "mixed.parquet", to="imagefolder", out=tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+def test_the_mask_of_covers_is_a_file_of_its_own(tmp_path: Path) -> None:
+    """In forms that hold every column; the others keep theirs."""
+    build("samples:3", out=tmp_path / "data", mode="hard", cover="fold", distractors=1)
+    masks = [row["cover_mask"]["bytes"] for row in rows_of(tmp_path / "data", "hard", "train")]
+    for to in FORMATS:
+        export_dataset(tmp_path / "data", to=to, out=tmp_path / to)
+    (shard,) = (tmp_path / "webdataset").glob("*.tar")
+    with tarfile.open(shard) as archive:
+        found = [archive.extractfile(member) for member in archive if member.name.endswith(".mask.png")]
+        assert [file.read() for file in found if file] == masks
+    import datasets
+
+    loaded = datasets.load_dataset(str(tmp_path / "imagefolder"), "hard", split="train")
+    for row, mask in zip(loaded, masks, strict=True):
+        assert (np.asarray(row["mask"].convert("RGB")) == pixels(mask)).all() and len(row["distractors"]) == 1

@@ -23,6 +23,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "scripts" / "quote_papers.py"
 PAPERS = ROOT.parent / "shared" / "data" / "papers"
 COUNTS = {
+    "bloom": 16,  # eight models in two languages
     "vcr-hidden": 254,  # 64 lines of Table 6 and 63 of Table 7, with two views each
     "vcr-humans": 8,
     "vcr-readme": 44,
@@ -61,11 +62,12 @@ def test_the_shipped_tables_are_read(shipped: dict[str, list[Quoted]]) -> None:
 
 
 def test_every_row_has_a_source_that_can_be_looked_up(shipped: dict[str, list[Quoted]]) -> None:
+    papers = ("https://arxiv.org/abs/2406.06462", "https://github.com/tianyu-z/VCR", "https://arxiv.org/abs/2606.05531")
     for name, rows in shipped.items():
         for row in rows:
-            assert row.url.startswith(("https://arxiv.org/abs/2406.06462", "https://github.com/tianyu-z/VCR")), name
-            assert row.source and row.data and row.exact is not None, (name, row.model)
-            assert row.items or row.model == "InternVL-V2-Pro"
+            assert row.url.startswith(papers), name
+            assert row.source and row.data and row.figure(row.task.shown[0])[0] is not None, (name, row.model)
+            assert row.items or row.model == "InternVL-V2-Pro" or name == "bloom"
 
 
 def test_no_row_is_in_two_tables(shipped: dict[str, list[Quoted]]) -> None:
@@ -226,8 +228,12 @@ def test_the_script_says_what_is_missing(script: Any, tmp_path: Path, capsys: py
         (f"{HEAD}\nA,en,easy,tei, ,1\n", ", line 2, column model: the name of the model is missing."),
         (f"{HEAD}\nA,English,easy,tei,M,1\n", "column language: it is a language code such as en or zh"),
         (f"{HEAD}\nA,en,Easy,tei,M,1\n", "column mode: it is one of easy, hard, mixed, not 'Easy'."),
-        (f"{HEAD}\nA,en,easy,vi,M,1\n", "column view: it is one of stacked, tei, strip, not 'vi'."),
-        (f"{HEAD}\nA,en,easy,tei,M,\n", ", line 2, column exact: a row has an exact match, a Jaccard index or both."),
+        (f"{HEAD}\nA,en,easy,vi,M,1\n", "column view: it is one of stacked, tei, strip, image, not 'vi'."),
+        (f"{HEAD}\nA,en,easy,tei,M,\n", ", line 2, column exact: a row has Exact match, Jaccard or both."),
+        (f"{HEAD}\nA,en,easy,image,M,1\n", "column mode: it is one of en, not 'easy'."),
+        (f"{HEAD}\nA,en,en,image,M,1\n", "column exact: the view image has no such figure."),
+        (f"{HEAD},rae\nA,en,easy,tei,M,1,1\n", "column rae: the view tei has no such figure."),
+        (f"{HEAD},lbs\nA,en,en,image,M,,\n", ", line 2, column rae: a row has RAE, LBS or both."),
         *(
             (f"{HEAD}\nA,en,easy,tei,M,{cell}\n", f": it is a percentage from 0 to 100 such as 91.55, not {cell!r}.")
             for cell in ("nan", "inf", "-1", "100.01", "1e1", "0x1", "٣", "91.55%", " 5", "=1+1", ".5", "5.")
@@ -343,3 +349,18 @@ def test_what_is_written_is_read(tmp_path: Path, rows: list[Quoted]) -> None:
     file = tmp_path / "rows.csv"
     file.write_bytes(out.getvalue().encode())
     assert read_quoted(file) == rows
+
+
+def test_rows_of_question_sets_are_those_of_table_1(shipped: dict[str, list[Quoted]]) -> None:
+    rows = {(row.model, row.language): row for row in shipped["bloom"]}
+    gemma = rows["Gemma3-27B", "ar"]
+    assert (gemma.rae, gemma.lbs, gemma.size, gemma.access, gemma.mode) == (0.859, 0.44, 27, Access.OPEN, "ar")
+    assert rows["GPT-4o mini", "en"].figure("lbs") == (None, None) and rows["GPT-4o mini", "en"].rae == 0.824
+    assert all(row.task.name == "bloom" and ("template" in row.note) == (row.lbs is not None) for row in rows.values())
+
+
+def test_metrics_are_those_of_the_tasks_that_have_rows(shipped: dict[str, list[Quoted]]) -> None:
+    both = {"exact": "Exact match", "jaccard": "Jaccard", "rae": "RAE", "lbs": "LBS"}
+    assert quoted.quoted_metrics([*shipped["bloom"], *shipped["vcr-wiki"]]) == both
+    assert list(quoted.quoted_metrics(shipped["bloom"])) == ["rae", "lbs"]
+    assert quoted.quoted_metrics([]) == {}

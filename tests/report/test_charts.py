@@ -63,6 +63,12 @@ def test_a_radar_stays_inside_and_names_are_text(series: list[list[float | None]
     assert "nan" not in re.sub(r'aria-label="[^"]*"|>[^<]*<', "", drawn)
 
 
+def test_a_scatter_may_have_a_line_to_compare_with_and_words() -> None:
+    drawn = charts.scatter([(0.5, 0.5, 0.4, 0.6, "a")], [], other=((0, 0), (1, 1)), text="<a>")
+    assert '<line class="other" x1="0.00%" y1="190.0" x2="100.00%" y2="10.0"/>' in drawn
+    assert 'role="img" aria-label="&lt;a&gt;"' in drawn and "aria-hidden" not in drawn
+
+
 def test_a_radar_is_broken_where_a_share_is_missing() -> None:
     whole = charts.radar("abc", [("one", [0.5, 0.5, 0.5])], ring=0.25, text="three")
     broken = charts.radar("abc", [("one", [0.5, None, 0.5])], ring=0.25, text="<two>")

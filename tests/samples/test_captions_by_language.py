@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from itertools import pairwise
 from random import Random
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from vcrgen.samples.facts import TINTS, Aquarium, Birds, Campsite, ClockTower, Facts, Harbour, Market, WindowCat
 from vcrgen.samples.pairs import captions
 from vcrgen.samples.table import SCENES
+from vcrgen.text.pipelines import load_pipeline
 
 
 def say(kind: str, lang: str, facts: Facts, times: int = 90, turn: int = 0) -> list[str]:
@@ -56,6 +58,18 @@ AGREEMENT = [
     ("de", "birds", BIRDS, "zwei kleine vögel mit blauer brust sitzen auf"),
     ("de", "window_cat", CAT, "eine rote katze und zwei töpfe mit violetten blumen"),
     ("ru", "window_cat", CAT, "рыжий кот и два горшка с фиолетовыми цветами"),
+    ("ja", "harbour", BOATS, "三隻の赤い漁船が古い灯台の下の海に静かに浮かんでいる"),
+    ("ja", "harbour", BOAT, "一羽のかもめが漁船の上を舞い"),
+    ("ja", "aquarium", FISH, "一匹の桃色の大きな魚と八匹の白い小魚が"),
+    ("ja", "market", STALL, "レモン、オレンジとぶどうが"),
+    ("ja", "birds", BIRDS, "胸の青い二羽の小鳥が新しい雪の積もった枝に止まっている"),
+    ("ja", "window_cat", CAT, "茶トラの猫が座り、そばには二つの鉢に植えた紫の花が置いてある"),
+    ("ko", "harbour", BOATS, "빨간 고깃배 세 척이 오래된 등대 아래 바다에 조용히 떠 있다"),
+    ("ko", "harbour", BOAT, "갈매기 한 마리가 고깃배 위를 맴돌며"),
+    ("ko", "aquarium", FISH, "커다란 분홍색 물고기 한 마리와 작은 하얀 물고기 여덟 마리가"),
+    ("ko", "market", STALL, "레몬, 오렌지, 포도 같은 과일이"),
+    ("ko", "birds", BIRDS, "가슴이 파란색인 작은 새 두 마리가 새로 눈이 쌓인 가지에 앉아 있다"),
+    ("ko", "window_cat", CAT, "노란 줄무늬 고양이 한 마리가 앉아 있고 옆에는 보라색 꽃 화분 두 개가"),
 ]
 
 
@@ -117,6 +131,12 @@ CLOCK = [
     ("ru", 12, 45, {"без четверти час", "12:45"}),
     ("ru", 22, 30, {"половина одиннадцатого", "22:30"}),
     ("ru", 14, 5, {"14:05"}),
+    ("ja", 9, 0, {"午前九時ちょうど", "午前9時ちょうど"}),
+    ("ja", 22, 30, {"夜の十時半", "夜の10時30分"}),
+    ("ja", 14, 5, {"午後2時5分"}),
+    ("ko", 9, 0, {"오전 아홉 시 정각", "오전 9시 정각"}),
+    ("ko", 22, 30, {"저녁 열 시 삼십 분", "저녁 10시 30분"}),
+    ("ko", 14, 5, {"오후 2시 5분"}),
 ]
 
 
@@ -137,6 +157,9 @@ NEVER = {
     # After two, three and four stands the genitive of one thing, after more that of several.
     "ru": r"\b(два|три|четыре)( \w+ых| \w+их)* (\w+ов|домов)\b|\b(пять|шесть|семь)( \w+ых)* (дома|шара|паруса|зонта)\b"
     r"|[жчшщ][ыя]|ршый|[кгх]ы",
+    # Adjectives of colour take no の, nouns of colour take one; no mark and no particle stands twice.
+    "ja": r"[赤青白]いの|黄色いの|(緑|紫|桃色|オレンジ色)(船|魚|小魚|花|旗|壁|扉|服)|[、。]{2}|のの|をを|がが|はは",
+    "ko": r"  |[,.]{2}| [,.]",
 }
 
 
@@ -151,7 +174,14 @@ def test_words_are_drawn_together_and_agree(lang: str) -> None:
 
 @pytest.mark.parametrize(
     ("lang", "expected"),
-    [("es", "f4740e83d11f7995"), ("pt", "89d439065f048eb4"), ("ru", "366c2f8d6b5a2706"), ("de", "3ba1c60564543e3b")],
+    [
+        ("de", "3ba1c60564543e3b"),
+        ("es", "f4740e83d11f7995"),
+        ("ja", "576c6d6d331ae085"),
+        ("ko", "839f0deb934ac240"),
+        ("pt", "89d439065f048eb4"),
+        ("ru", "366c2f8d6b5a2706"),
+    ],
 )
 def test_captions_are_pinned(lang: str, expected: str) -> None:
     every = "\n".join(
@@ -160,3 +190,22 @@ def test_captions_are_pinned(lang: str, expected: str) -> None:
         for seed in range(20)
     )
     assert hashlib.sha256(every.encode()).hexdigest()[:16] == expected
+
+
+# Korean particles that go with the last sound of the word before them: after a consonant, and after a vowel.
+PARTICLES = {"이": "가", "을": "를", "은": "는", "과": "와", "으로": "로"}
+
+
+def test_korean_particles_go_with_the_sound_before_them() -> None:
+    pipeline, seen = load_pipeline("ko").nlp, set()
+    for scene in SCENES:
+        for seed in range(60):
+            text = captions("ko").tell(scene.kind, scene.facts.sample(Random(seed)), Random(seed), 50)
+            text = re.sub(r"\S+ 씨", "누구 씨", text)  # a given name may end as a particle sounds
+            for before, token in pairwise(pipeline(text)):
+                if token.tag_[0] == "J" and "가" <= before.text[-1] <= "힣":
+                    final = (ord(before.text[-1]) - ord("가")) % 28
+                    bare = not final or (token.text in ("으로", "로") and final == 8)  # 로 stands after ㄹ, too
+                    assert token.text not in (PARTICLES if bare else PARTICLES.values()), f"{before} {token}: {text}"
+                    seen.add(token.text)
+    assert seen >= {*PARTICLES, *PARTICLES.values()}

@@ -23,8 +23,10 @@ from vcrgen.text.pipelines import load_pipeline
 
 LANGS = tuple(LANGUAGES)
 WORDS_APART = [code for code, row in LANGUAGES.items() if row.word_boundaries]
-FLIGHT = re.compile(r"\b(KX|NL|OB) (?=\d)")
+CAPITALS = [code for code in WORDS_APART if caption(code, 0)[0].upper() != caption(code, 0)[0].lower()]
+FLIGHT = re.compile(r"(?<![A-Z])(KX|NL|OB) ?(?=\d)")
 HAN = re.compile(r"[\u4e00-\u9fff]")
+JAPANESE = {"HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "CJK", "IDEOGRAPHIC"}
 FULL_WIDTH = re.compile(r"[\u3000-\u303f\uff00-\uffef]")
 
 # Words that an eligibility filter would take for a number, a date, a time or money.
@@ -150,7 +152,12 @@ def test_sizes_vary_and_fit_a_strip_of_300_px(builtin: list[SamplePair]) -> None
 
 @pytest.mark.parametrize(
     ("lang", "low", "high", "few", "many"),
-    [*((lang, 25, 370, 60, 220) for lang in WORDS_APART), ("zh", 12, 145, 20, 90)],
+    [
+        *((lang, 25, 370, 60, 220) for lang in CAPITALS),
+        ("zh", 12, 145, 20, 90),
+        ("ja", 15, 160, 30, 110),
+        ("ko", 17, 180, 30, 130),
+    ],
 )
 def test_captions_have_one_to_five_lines(lang: str, low: int, high: int, few: int, many: int) -> None:
     lengths = [len(caption(lang, index)) for index in range(800)]
@@ -166,7 +173,7 @@ def test_captions_are_in_the_script_of_their_language(lang: str) -> None:
         flight = FLIGHT.sub("", text)
         assert all(unicodedata.name(char).startswith(LANGUAGES[lang].script) for char in flight if char.isalpha()), text
         assert not FULL_WIDTH.search(text)
-        assert text[0].isupper() or text[0].isdigit(), text
+        assert lang not in CAPITALS or text[0].isupper() or text[0].isdigit(), text
         assert "  " not in text and " ," not in text and ".." not in text
 
 
@@ -191,7 +198,15 @@ def test_nearly_every_caption_has_five_plain_words_in_a_row(lang: str) -> None:
     assert sum(run >= 5 for run in runs) >= 0.93 * len(runs)
 
 
-@pytest.mark.parametrize("lang", WORDS_APART)
+def test_japanese_captions_are_kana_and_han_with_full_width_punctuation() -> None:
+    for index in range(1000):
+        text = FLIGHT.sub("", caption("ja", index))
+        assert all(unicodedata.name(char).split()[0] in JAPANESE for char in text if char.isalpha()), text
+        assert not re.search(r"[,;!?() ]", text), text
+        assert not re.search(r"[.:](?!\d)", text), text
+
+
+@pytest.mark.parametrize("lang", [lang for lang in LANGS if lang != "zh"])
 def test_nearly_every_caption_has_five_tokens_that_may_be_covered(lang: str) -> None:
     nlp = load_pipeline(lang).nlp
     assert sum(bool(selectable_ngrams(nlp(caption(lang, index)), 5)) for index in range(300)) >= 0.93 * 300

@@ -275,3 +275,28 @@ def test_pictures_do_not_depend_on_the_batch(pairs: str, monkeypatch: pytest.Mon
     whole = list(map(content, one_epoch(pairs)))
     monkeypatch.setattr(module, "BATCH", 1)
     assert list(map(content, one_epoch(pairs))) == whole
+
+
+@pytest.mark.parametrize("view", ["stacked", "tei", "strip"])
+def test_the_mask_of_covers_is_that_of_the_view(pairs: str, view: str) -> None:
+    """Covers that are not rows: without them each image differs inside its mask, and nowhere else."""
+    options = {"views": [view], "cover": "scribble", "shuffle": False, "width": 160, "font_size": 12, "epochs": 1}
+    more = list(VCRStream(pairs, ink=0.3, distractors=2, **options))
+    one = list(VCRStream(pairs, ink=0.3, **options))
+    by_id = {example["source_id"]: example for example in one}
+    assert more and len(more) > USABLE // 2
+    for example in more:
+        other = by_id[example["source_id"]]
+        mask = example["cover_mask"]
+        assert mask.dtype == bool and mask.shape == example["image"].shape[:2] and (mask >= other["cover_mask"]).all()
+        differs = (example["image"] != other["image"]).any(axis=2)
+        assert not (differs & ~(mask & ~other["cover_mask"])).any()
+        assert example["visible_ink"] == other["visible_ink"] and all(0.05 < ink < 0.6 for ink in other["visible_ink"])
+    assert any((example["cover_mask"] != by_id[example["source_id"]]["cover_mask"]).any() for example in more)
+
+
+def test_pairs_that_cannot_be_covered_are_counted(pairs: str) -> None:
+    stream = VCRStream(pairs, epochs=1, cover="leaf", distractors=20, width=160, font_size=40, max_height=4000)
+    with pytest.raises(NoPairsError, match="no_room_for_distractors"):
+        list(stream)
+    assert stream.skipped["no_room_for_distractors"] >= 1

@@ -98,8 +98,33 @@ def test_a_language_needs_its_row_and_no_other_line_of_python(code: str) -> None
         (["港口 ab"], "en"),  # half is not most
         (["старый порт"], "ru"),
         (["λιμάνι"], "en"),
+        (["古い港の灯台"], "ja"),
+        (["古い港の灯台", "古老的港口" * 9], "zh"),  # less than a tenth is kana
+        (["コーヒー"], "ja"),
+        (["낡은 등대"], "ko"),
         ([], "en"),
     ],
 )
 def test_guessing_by_script(texts: list[str], code: str) -> None:
     assert guess_language(texts) == code
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "may"),
+    [
+        ("en", "the old harbour", True),
+        ("en", "λιμάνι", False),
+        ("en", "λιμάνι a", True),  # one letter is enough
+        ("en", "12:30", True),  # nothing tells that it is not English
+        ("de", "the old harbour", True),
+        ("zh", "古老的港口", True),
+        ("zh", "the old harbour", False),
+        ("ja", "古い港", True),
+        ("ja", "コーヒー", True),
+        ("ja", "古老的港口", False),  # no Japanese text is without kana but a short one
+        ("ko", "낡은 등대", True),
+        ("ko", "古い港", False),
+    ],
+)
+def test_a_text_in_another_script_is_told(code: str, text: str, may: bool) -> None:
+    assert LANGUAGES[code].may_write(text) is may

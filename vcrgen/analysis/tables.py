@@ -135,20 +135,24 @@ def number_of(cell: Any, place: str) -> float:
     return value
 
 
-def _head(cell: Any, place: str) -> str:
-    if not isinstance(cell, str) or not cell.strip():
-        raise AnalysisError(f"{place}: the first row has to name every column, and here it has {str(cell)[:40]!r}.")
-    return _name(cell, "column", place)
+def name_of(cell: Any, what: str, place: str) -> str:
+    """A name as it is shown, of a model or a task.
 
-
-def _name(cell: Any, what: str, place: str) -> str:
-    """A name as it is shown, of a model or a task."""
+    Raises:
+        AnalysisError: It is missing, too long, or holds what nobody can see.
+    """
     text = cell if isinstance(cell, str) else "" if cell is None else str(cell)
     try:
         # Before anything else is done with it: Unicode's normal form of a long text can take very long.
         return check_name(text if len(text) <= MAX_TEXT else text[:MAX_TEXT], what)
     except LeaderboardError as problem:
         raise AnalysisError(f"{place}: {str(problem)[0].lower()}{str(problem)[1:]}") from None
+
+
+def _head(cell: Any, place: str) -> str:
+    if not isinstance(cell, str) or not cell.strip():
+        raise AnalysisError(f"{place}: the first row has to name every column, and here it has {str(cell)[:40]!r}.")
+    return name_of(cell, "column", place)
 
 
 def _dicts(heads: Sequence[str], rows: Iterator[Cells], source: str) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -169,9 +173,9 @@ def _from_wide(heads: Sequence[str], rows: Iterator[Cells], source: str) -> Scor
     families: list[str] = []
     scores: list[list[float]] = []
     for place, row in _dicts(heads, rows, source):
-        models.append(_name(row[label], "model", place))
+        models.append(name_of(row[label], "model", place))
         if "family" in row:
-            families.append(_name(row["family"], "family", place))
+            families.append(name_of(row["family"], "family", place))
         scores.append([number_of(row[task], f"{place}, column {task!r}") for task in tasks])
         if len(models) > MAX_MODELS:
             raise AnalysisError(f"{source} has more than {MAX_MODELS:,} models.")
@@ -210,9 +214,9 @@ def _long_rows(rows: Iterator[tuple[str, dict[str, Any]]]) -> Iterator[_Score]:
         if items < 1:
             raise AnalysisError(f"{place}, column 'items': a score is of one item at least.")
         yield _Score(
-            place=place, model=_name(row["model"], "model", place), task=_name(row["task"], "task", place), score=score,
-            error=error, items=items,
-            family=_name(row["family"], "family", place) if "family" in row else "",
+            place=place, model=name_of(row["model"], "model", place), task=name_of(row["task"], "task", place),
+            score=score, error=error, items=items,
+            family=name_of(row["family"], "family", place) if "family" in row else "",
         )  # fmt: skip
 
 
@@ -332,8 +336,8 @@ def _saved_scores(files: Sequence[Path], *, private: bool) -> Iterator[_Score]:
                 raise AnalysisError(f"{file} has neither of {' and '.join(saved.task.shown)}, so there is no score.")
             language = "" if saved.task.axis == "lang" else f"{saved.language} "  # which is what its cells differ in
             yield _Score(
-                place=str(file), model=_name(saved.model, "model", str(file)), way=saved.signature.short,
-                task=_name(f"{language}{cell.variant} {cell.view.value}", "task", str(file)),
+                place=str(file), model=name_of(saved.model, "model", str(file)), way=saved.signature.short,
+                task=name_of(f"{language}{cell.variant} {cell.view.value}", "task", str(file)),
                 score=100 * right.value, error=100 * right.sd_clusters,
             )  # fmt: skip
 
@@ -366,8 +370,8 @@ def _board_score(row: Mapping[str, Any], place: str, figure: Sequence[Any]) -> _
     """A model of one team on one set, mode and view; the error is that of the 95 % interval, whose ends follow."""
     value, low, high = (100 * number_of(each, place) for each in figure)
     return _Score(
-        place=place, model=_name(row.get("model"), "model", place), team=_name(row.get("team"), "team", place),
-        task=_name(" ".join(str(row[name])[:80] for name in ("set", "mode", "view")), "task", place),
+        place=place, model=name_of(row.get("model"), "model", place), team=name_of(row.get("team"), "team", place),
+        task=name_of(" ".join(str(row[name])[:80] for name in ("set", "mode", "view")), "task", place),
         score=value, error=(high - low) / (2 * 1.959964),
         way=hashlib.sha256(str(row["signature"]).encode()).hexdigest()[:8],
     )  # fmt: skip

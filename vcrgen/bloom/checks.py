@@ -52,7 +52,7 @@ _POINTING = re.compile(
     re.IGNORECASE,
 )
 # Where the table of languages has no row for them: the first word of the Unicode names of their letters.
-_SCRIPTS = dict.fromkeys(("ar", "fa", "ur", "ps", "ckb", "sd", "ug"), "ARABIC") | {"he": "HEBREW", "hi": "DEVANAGARI"}
+_SCRIPTS = dict.fromkeys(("fa", "ur", "ps", "ckb", "sd", "ug"), "ARABIC") | {"he": "HEBREW"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

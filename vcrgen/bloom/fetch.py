@@ -8,7 +8,9 @@ import http.client
 import ipaddress
 import socket
 import ssl
+import threading
 import time
+from contextlib import suppress
 from urllib.parse import urljoin, urlsplit
 
 from vcrgen.errors import ImageProblem
@@ -19,7 +21,6 @@ SECONDS = 30.0  # for one picture, redirections and all
 MOST_REDIRECTIONS = 3
 MAX_ADDRESS = 2_000  # characters
 PORT = 443
-_CHUNK = 64 << 10
 _MOVED = (301, 302, 303, 307, 308)
 
 
@@ -49,7 +50,11 @@ def _get(address: str, end: float) -> tuple[str | None, bytes]:
         raise _problem("is not https, or names a port or a user")
     if len(address) > MAX_ADDRESS or not address.isascii() or not address.isprintable() or " " in address:
         raise _problem("is no address")
-    connection = _Pinned(host, public_address(host), end - time.monotonic())
+    seconds = max(end - time.monotonic(), 0.0)
+    connection = _Pinned(host, public_address(host), seconds)
+    # A server that gives a byte now and then keeps each wait short, and so never runs into the limit of one.
+    stop = threading.Timer(seconds, connection.stop)
+    stop.start()
     try:
         path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         connection.request("GET", path, headers={"User-Agent": "vcrgen", "Accept": "image/*"})
@@ -58,20 +63,15 @@ def _get(address: str, end: float) -> tuple[str | None, bytes]:
             return moved, b""
         if reply.status != http.HTTPStatus.OK:
             raise _problem(f"gives status {reply.status}")
-        return None, _read(reply, end)
-    finally:
-        connection.close()
-
-
-def _read(reply: http.client.HTTPResponse, end: float) -> bytes:
-    data = bytearray()
-    while chunk := reply.read1(_CHUNK):
-        data += chunk
+        data = reply.read(MAX_BYTES + 1)
         if len(data) > MAX_BYTES:
             raise _problem(f"gives more than {MAX_BYTES >> 20} MiB")
-        if time.monotonic() > end:
+        if time.monotonic() > end:  # and so it was cut
             raise _problem(f"takes longer than {SECONDS:g} s")
-    return bytes(data)
+        return None, data
+    finally:
+        stop.cancel()
+        connection.close()
 
 
 def public_address(host: str) -> str:
@@ -94,11 +94,18 @@ class _Pinned(http.client.HTTPSConnection):
     def __init__(self, host: str, address: str, seconds: float) -> None:
         super().__init__(host, PORT, timeout=max(seconds, 0.1))
         self._address = address
+        self._open: socket.socket | None = None  # also when the reply has taken over `sock`
+
+    def stop(self) -> None:
+        """End whatever another thread waits for."""
+        with suppress(OSError):
+            if self._open:
+                socket.socket.shutdown(self._open, socket.SHUT_RDWR)
 
     def connect(self) -> None:
         """Connect to the address, not to what the name means now."""
-        plain = socket.create_connection((self._address, self.port), self.timeout)
-        self.sock = ssl.create_default_context().wrap_socket(plain, server_hostname=self.host)
+        self._open = plain = socket.create_connection((self._address, self.port), self.timeout)
+        self._open = self.sock = ssl.create_default_context().wrap_socket(plain, server_hostname=self.host)
 
 
 def _problem(detail: str) -> ImageProblem:

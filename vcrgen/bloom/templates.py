@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from vcrgen.bloom.words import COLOURS, FRUITS, NUMBERS, PAINTED, PLACES, SEASONS, SLOTS, ScenePart, Words
+from vcrgen.bloom.words import COLOURS, FRUITS, NUMBERS, PAINTED, PLACES, SCENE_PARTS, SEASONS, ScenePart, Words
 from vcrgen.samples import facts as scenes
 from vcrgen.samples.facts import Facts
 
@@ -41,7 +41,7 @@ def _same_four(stem: Words, words: Mapping[str, Words], values: Sequence[str], k
 
 def _two(facts: Facts, rng: Random, *names: str) -> tuple[ScenePart, ScenePart] | None:
     """Two parts of a picture of which values are known, as they are named or any two."""
-    slots = [slot for slot in SLOTS[type(facts)] if slot.value(facts) and (not names or slot.fact in names)]
+    slots = [slot for slot in SCENE_PARTS[type(facts)] if slot.value(facts) and (not names or slot.fact in names)]
     return tuple(rng.sample(slots, 2)) if len(slots) > 1 else None  # type: ignore[return-value]
 
 
@@ -65,7 +65,7 @@ def _both(slots: Sequence[ScenePart], values: Sequence[str]) -> Words:
 
 def colour(facts: Facts, rng: Random) -> Draft | None:
     """The colour of one part; the trap is that of another part."""
-    asked, other = rng.sample([slot for slot in SLOTS[type(facts)] if slot.label[0].startswith("colour")], 2)
+    asked, other = rng.sample([slot for slot in SCENE_PARTS[type(facts)] if slot.label[0].startswith("colour")], 2)
     key, trap = asked.value(facts) or "", other.value(facts) or ""
     rest = rng.sample([value for value in asked.values if value not in (key, trap)], 2)
     label, (first, second) = asked.label, rest
@@ -106,7 +106,7 @@ def crate(facts: scenes.Market, rng: Random) -> Draft | None:
 
 def mirrored(facts: Facts, rng: Random) -> Draft | None:
     """Which part has which of two colours; the trap has them the other way round."""
-    slots = [slot for slot in SLOTS[type(facts)] if slot.label[0].startswith("colour")]
+    slots = [slot for slot in SCENE_PARTS[type(facts)] if slot.label[0].startswith("colour")]
     there = {slot.value(facts) for slot in slots}
     first, second = rng.sample(slots, 2)
     a, b = first.value(facts) or "", second.value(facts) or ""
@@ -190,7 +190,7 @@ def steps(facts: Facts, rng: Random) -> Draft | None:
 
 
 def _slot(facts: Facts, fact: str) -> ScenePart:
-    return next(slot for slot in SLOTS[type(facts)] if slot.fact == fact)
+    return next(slot for slot in SCENE_PARTS[type(facts)] if slot.fact == fact)
 
 
 def _season(steps_on: int, stem: Words) -> Template:
@@ -261,7 +261,7 @@ def remaining(facts: scenes.Football, rng: Random) -> Draft | None:
 
 def _one_wrong(facts: Facts, rng: Random) -> tuple[list[ScenePart], list[str]] | None:
     """The four parts of a picture with a value each, of which the first is wrong."""
-    slots = list(SLOTS[type(facts)])
+    slots = list(SCENE_PARTS[type(facts)])
     rng.shuffle(slots)
     values = [slot.value(facts) or "" for slot in slots]
     return (slots, [_other(slots[0], facts, rng), *values[1:]]) if all(values) else None
@@ -274,7 +274,7 @@ def false_statement(facts: Facts, rng: Random) -> Draft | None:
     slots, values = found
     stem = "Which statement does the picture not bear out?", "ما العبارة غير الصحيحة عن الصورة؟"
     said = tuple(slot.says(value) for slot, value in zip(slots, values, strict=True))
-    return Draft(stem, said, slots[0].fact, tuple(slot.fact for slot in SLOTS[type(facts)]))
+    return Draft(stem, said, slots[0].fact, tuple(slot.fact for slot in SCENE_PARTS[type(facts)]))
 
 
 def conflict(facts: Facts, rng: Random) -> Draft | None:
@@ -290,7 +290,7 @@ def conflict(facts: Facts, rng: Random) -> Draft | None:
         f"ملاحظة عن الصورة: {notes[1]}. ما الخطأ في الملاحظة؟",
     )
     labels = tuple(slot.label for slot in slots)
-    return Draft(stem, labels, slots[0].fact, tuple(slot.fact for slot in SLOTS[type(facts)]))
+    return Draft(stem, labels, slots[0].fact, tuple(slot.fact for slot in SCENE_PARTS[type(facts)]))
 
 
 def hazards(facts: scenes.Campsite, rng: Random) -> Draft | None:
@@ -353,7 +353,7 @@ def reply(facts: Facts, rng: Random) -> Draft | None:
 
 def questions(facts: Facts, rng: Random) -> Draft | None:
     """Two questions that have given answers; the trap asks for the wrong number."""
-    slots = SLOTS[type(facts)]
+    slots = SCENE_PARTS[type(facts)]
     colours, counts = rng.sample(slots[:2], 2), rng.sample(slots[2:4], 2)
     value, number = colours[0].value(facts) or "", counts[0].value(facts) or ""
     if counts[1].value(facts) == number:

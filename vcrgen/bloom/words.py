@@ -80,7 +80,7 @@ _FISH = ("red", "orange", "yellow", "pink", "white")
 _TIME = ScenePart("daytime", ("time of day", "الوقت"), TIMES, tuple(TIMES))
 _SEASON = ScenePart("season", ("season", "الفصل"), SEASONS, tuple(SEASONS))
 
-SLOTS: Mapping[type[Facts], tuple[ScenePart, ...]] = {
+SCENE_PARTS: Mapping[type[Facts], tuple[ScenePart, ...]] = {
     scenes.Bicycle: (
         ScenePart("wall", ("colour of the wall", "لون الجدار"), COLOURS, _PAINTS),
         ScenePart("frame", ("colour of the bicycle", "لون الدراجة"), COLOURS, _PAINTS),

@@ -1,6 +1,7 @@
 """From a pair and its covers to the images that show them."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache, partial
 from typing import TypeVar
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy.typing as npt
 from vcrgen.builder.bands import Band, Pixels, stack_bands, white_band
 from vcrgen.builder.records import Distractors, PairImages, Parts, Prepared
 from vcrgen.records import Span
-from vcrgen.typeset.cover import CoverRule, cover_spans, keep_clear, span_cells
+from vcrgen.typeset.cover import CoverRule, cover_spans, keep_clear, other_ink, span_cells
 from vcrgen.typeset.records import WHITE, Box, Cover, CoveredSpan
 from vcrgen.typeset.render import cover_strip, render_strip
 
@@ -24,6 +25,7 @@ def draw_parts(prepared: Prepared, spans: Iterable[Span]) -> Parts:
         photo=Band(np.asarray(prepared.image)),
         strip=render_strip(prepared.layout),
         layout=prepared.layout,
+        others=cache(partial(other_ink, layout=prepared.layout)),
         cells={span: span_cells(span, prepared.layout) for span in spans},
     )
 
@@ -47,7 +49,7 @@ def compose_images(
         distractors: Covers that hide no text.
         finish: What is done to each finished image, which it gets in RGB with its name, before it is encoded.
     """
-    spans = cover_spans(rules, parts.cells, parts.strip, parts.layout)
+    spans = cover_spans(rules, parts.cells, parts.strip, parts.others)
     covers = [cover for span in spans for cover in span.covers]
     on_photo, on_paper = _distract(distractors, parts, covers) if distractors else ([], [])
     photo = Band(cover_strip(parts.photo.pixels, on_photo)) if on_photo else parts.photo
@@ -61,9 +63,11 @@ def compose_images(
     def image(name: str, *bands: Band) -> T:
         return encode(bands if finish is None else (Band(finish(stack_bands(bands), name)),))
 
-    mask = np.zeros((photo.height + gap.height + small.height, photo.width), dtype=bool)
-    for top, shown in ((strip_y, [*covers, *on_paper]), (photo_y, on_photo)):
-        mark_hidden(mask[top:], shown)
+    mask = None
+    if any(cover.mask is not None for cover in covers):
+        mask = np.zeros((photo.height + gap.height + small.height, photo.width), dtype=bool)
+        mark_hidden(mask[strip_y:], [*covers, *on_paper])
+        mark_hidden(mask[photo_y:], on_photo)
     return PairImages(
         stacked=image("stacked", *((small, gap, photo) if strip_first else (photo, gap, small))),
         only_it=image("only_it", white_band(above, photo.width), small, white_band(below, photo.width)),
@@ -71,7 +75,7 @@ def compose_images(
         spans=spans,
         distractors=tuple(_lower(cover.box, photo_y) for cover in on_photo)
         + tuple(_lower(cover.box, strip_y) for cover in on_paper),
-        cover_mask=mask if any(cover.mask is not None for cover in covers) else None,
+        cover_mask=mask,
         strip_y=strip_y,
         only_it_strip_y=above,
     )

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from PIL import Image
 from zlib_ng import zlib_ng
 
-from vcrgen.builder.bands import Band, stack_bands
+from vcrgen.builder.bands import DEFLATE_LEVEL, Band, stack_bands
 
 ImageFormat = Literal["png", "webp"]
 
@@ -31,10 +31,13 @@ def encode_image(bands: Sequence[Band], image_format: ImageFormat, note: str | N
 
 
 def encode_mask(mask: npt.NDArray[np.bool_]) -> bytes:
-    """A PNG of one bit a pixel, white where the mask is true."""
-    buffer = io.BytesIO()
-    Image.fromarray(mask).save(buffer, "PNG")
-    return buffer.getvalue()
+    """A gray PNG of one bit a pixel, white where the mask is true."""
+    height, width = mask.shape
+    rows = np.zeros((height, 1 + -(-width // 8)), dtype=np.uint8)  # each row begins with the number of its filter: none
+    rows[:, 1:] = np.packbits(mask, axis=1)
+    header = struct.pack(">IIBBBBB", width, height, 1, 0, 0, 0, 0)
+    data = zlib_ng.compress(rows, DEFLATE_LEVEL)
+    return b"".join([PNG_SIGNATURE, *_chunk(b"IHDR", [header]), *_chunk(b"IDAT", [data]), *_chunk(b"IEND", [])])
 
 
 def encode_png(bands: Sequence[Band], note: str | None = None) -> bytes:

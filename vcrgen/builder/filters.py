@@ -25,7 +25,7 @@ class CensorList:
         """The built-in list of a language, and a file of further terms: UTF-8 text, one term a line.
 
         Empty lines and lines that begin with ``#`` are passed over. In a language with spaces between its words, terms
-        match whole words only.
+        match whole words only, unless particles are written to their ends.
 
         Raises:
             ConfigError: The file cannot be read.
@@ -33,7 +33,7 @@ class CensorList:
         lines = [*read_lexicon(language.code, "sensitive"), *(_read(extra).splitlines() if extra else ())]
         terms = [line.strip().casefold() for line in lines]
         given = [term for term in terms if term and not term.startswith("#")]
-        return cls.of(given, whole_words=language.word_boundaries)
+        return cls.of(given, whole_words=language.word_boundaries and not language.particles)
 
     @classmethod
     def of(cls, terms: list[str], *, whole_words: bool) -> Self:

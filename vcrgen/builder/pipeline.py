@@ -24,6 +24,7 @@ from vcrgen.errors import ImageProblem, PipelineError
 from vcrgen.records import NAMED_MODES, Item, Mode, Reason, Reject, Span
 from vcrgen.rng import rng_for
 from vcrgen.signature import Signature
+from vcrgen.text.graphemes import clusters
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.text.normalise import NORMALISATION, normalise_caption
 from vcrgen.text.pipelines import load_pipeline
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+MAX_CLUSTER = 32  # characters that are drawn as one: a letter with more marks than any writing has cannot be read
 BATCH = 32  # items whose captions go through the text pipeline together
 
 
@@ -132,11 +134,15 @@ class Pipeline:
             return reject(Reason.NO_CAPTION, "no text in the row")
         least = config.n if config.mask == "ngram" and item.answers is None else 1
         if self.language.count_units(caption) < least:
-            return reject(Reason.SHORT_CAPTION, f"fewer than {least} {self.language.break_unit}s")
+            return reject(Reason.SHORT_CAPTION, f"fewer than {least} {self.language.counted}")
+        if item.answers is None and not self.language.may_write(caption):
+            return reject(Reason.OTHER_SCRIPT, f"no letter of the caption is one of {self.language.name}")
         if self.censor.matches(caption):
             return reject(Reason.SENSITIVE, "the caption has a word of the censor list")
         unit = self.language.break_unit
         layout = layout_caption(caption, style.shaper, width=style.width, max_lines=config.max_lines, break_unit=unit)
+        if any(end - start > MAX_CLUSTER for start, end in clusters(layout.text)):
+            return reject(Reason.STACKED_MARKS, f"a letter has more than {MAX_CLUSTER} marks")
         if missing := style.shaper.missing(layout.text):
             shown = ", ".join(f"U+{ord(character):04X}" for character in missing[:5])
             return reject(Reason.NO_GLYPH, f"no font of the chain has {shown}")

@@ -1,7 +1,7 @@
 """What the stages of a build hand one another."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Generic, Self, TypeVar
 
@@ -58,6 +58,7 @@ class Parts:
     photo: Band  # VI
     strip: Pixels  # the uncovered strip: brightness, shape (height, width), 255 = white
     layout: Layout  # what the strip shows
+    others: Callable[[Span], Pixels]  # darkness of the text around a span; every mode asks for it
     cells: Mapping[Span, tuple[Box, ...]]  # the spans in reading order, each with the places of the strip that show it
 
 

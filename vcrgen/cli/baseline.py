@@ -7,36 +7,42 @@ import time
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from vcrgen.cli import console
 from vcrgen.cli.doctor import cores
-from vcrgen.cli.options import examples
+from vcrgen.cli.options import examples, options_of
 from vcrgen.cli.outputs import PictureFolder, default_out, score_command
+from vcrgen.cli.predict import exit_unless_finished, file_name, model_of
 from vcrgen.cli.root import app
-from vcrgen.errors import ConfigError
+from vcrgen.cli.score import Out, check_targets, write_report
+from vcrgen.config import PredictOptions, checked, given
+from vcrgen.errors import ConfigError, PredictionError
 
 if TYPE_CHECKING:
     from vcrgen.dataset.pictures import Pictures
+    from vcrgen.dataset.reader import Dataset
     from vcrgen.models.base import Reader
+    from vcrgen.scorer.choices.blind import Outputs
 
 MOST_WORKERS = 4  # each holds some hundred MB
 # Before so many pictures are read, the first ones tell how long it takes.
 MANY, TRIED = 50, 3
 
+# Of the options of `vcrgen predict`, those that say which model is asked without the pictures; and of which items.
+_MODEL = [
+    *("model", "endpoint", "profile", "key_env", "concurrency", "rpm", "tpm", "timeout"),
+    *("transformers", "adapter", "batch", "device", "trust_remote_code", "preset", "param"),
+]
+_ITEMS = ["split", "limit", "lang"]
+
 baseline = typer.Typer(
     no_args_is_help=True,
-    help="Outputs of plain readers, to compare models with.",
+    help="What plain readers and blind rules come to, to compare models with.",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-
-@baseline.callback()
-def _group() -> None:
-    # With a callback, typer keeps `ocr` a command of its own although it is the only one.
-    pass
 
 
 @baseline.command(
@@ -106,6 +112,76 @@ def _say_how_long(pictures: Pictures, model: Reader, workers: int) -> None:
     many = f"Reading {pictures.total:,} pictures, {workers} at a time"
     told = f"{many}: about {math.ceil(minutes)} min, if all are like the first {TRIED}."
     console.err.print(told, soft_wrap=True)
+
+
+@baseline.command(
+    epilog=examples(
+        "vcrgen baseline blind data/my-bloom",
+        "vcrgen baseline blind data/my-bloom --lang en --format md --out blind.md",
+        "vcrgen baseline blind data/my-bloom --transformers models/qwen3-vl-2b",
+    )
+)
+@options_of(PredictOptions, only=[*_MODEL, *_ITEMS])
+def blind(
+    dataset: Annotated[Path, typer.Argument(metavar="DIR", help="A question set with its keys.")],
+    form: Annotated[str, typer.Option("--format", "-f", help="text, md, csv, latex or json.")] = "text",
+    out: Out = None,
+    seed: Annotated[int, typer.Option(help="Seed of the bootstrap.")] = 0,
+    **options: Any,
+) -> None:
+    """Tell what falls of a question set without its pictures: to rules that see the texts only, and to a model.
+
+    The rules take the longest option, the shortest, the one that shares most words with the question, always A, ...
+    With --transformers or --endpoint a model is asked without the pictures, too, as by vcrgen predict --view blind.
+    """
+    from itertools import islice
+
+    from vcrgen.cli.terminal import as_text, draw, plain, print_parts
+    from vcrgen.scorer.choices.answers import leaves_of
+    from vcrgen.scorer.choices.blind import FORMATS, blind_report, blind_rows, render_blind
+    from vcrgen.tasks import bloom
+    from vcrgen.tasks.bloom import read_items
+    from vcrgen.tasks.opening import open_any
+
+    if form not in FORMATS:
+        raise ConfigError(f"Unknown format {form!r}; known: {', '.join(FORMATS)}.")
+    check_targets([out], [dataset])
+    data = open_any(dataset)
+    if data.kind.task != bloom.TASK:
+        raise ConfigError(f"{data} is no question set; make one with vcrgen bloom build.")
+    chosen = data.select(split=options["split"])
+    models = {}
+    if any(value is not None for name, value in options.items() if name not in _ITEMS):
+        name, outputs = _outputs_without_pictures(dataset, data, checked(PredictOptions, given(options)))
+        models[name] = outputs
+    items = list(islice(read_items(chosen), options["limit"]))
+    rows = blind_rows(items, seed=seed, lang=options["lang"], models=models)
+    report = blind_report(str(data), rows, leaves_of(data))
+    parts = [draw(report.table, set(report.levels)), *map(plain, report.says)]
+    if form == "text" and out is None:
+        print_parts(console.out, parts)
+        return
+    write_report(as_text(parts) if form == "text" else render_blind(report, form), out, [])
+
+
+def _outputs_without_pictures(folder: Path, data: Dataset, chosen: PredictOptions) -> tuple[str, Outputs]:
+    """What a model says in the blind view, as `vcrgen predict` asks it; nothing that was answered is asked again."""
+    from vcrgen.cli.progress import ConsoleWatcher
+    from vcrgen.dataset.views import View
+    from vcrgen.predict import job
+    from vcrgen.predict.prompts import make_choice_prompt
+    from vcrgen.predict.questions import QuestionChoice
+    from vcrgen.reading import iter_json_lines
+
+    prompt = make_choice_prompt(chosen.preset, chosen.parameters)
+    choice = QuestionChoice(views=(View.BLIND,), split=chosen.split, limit=chosen.limit, lang=chosen.lang)
+    model = model_of(chosen, prompt)
+    target = default_out(folder, f"{file_name(model)}-blind")
+    with ConsoleWatcher(console.err, doing="asking", unit="questions", kept="answered") as watcher:
+        result = job.predict(data, choice, out=target, model=model, prompt=prompt, watcher=watcher)
+    exit_unless_finished(result, chosen)
+    lines = (line for _, line in iter_json_lines(result.path, PredictionError))
+    return model.name, {(line["question_id"], line["lang"]): line["output"] for line in lines}
 
 
 app.add_typer(baseline, name="baseline")

@@ -1,15 +1,25 @@
 """``vcrgen bloom``: question sets by Bloom's levels, made of built-in scenes or of files."""
 
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.box import SIMPLE_HEAD
 from rich.markup import escape
+from rich.table import Table
 
 from vcrgen.cli import console
 from vcrgen.cli.options import examples, options_of
 from vcrgen.cli.root import app
 from vcrgen.config import BloomImportOptions, BloomOptions, checked, given
+
+if TYPE_CHECKING:
+    from vcrgen.dataset.manifest import Manifest
+    from vcrgen.dataset.reader import Dataset
 
 bloom = typer.Typer(
     no_args_is_help=True,
@@ -57,11 +67,54 @@ def import_(
     _tell(folder, manifest)
 
 
-def _tell(folder: Path, manifest: Any) -> None:
+def _tell(folder: Path, manifest: Manifest) -> None:
     console.out.print(f"[bold]{escape(str(folder))}[/] is complete: {manifest.pairs:,} of {manifest.read:,} items.")
     console.print_counts("set aside", manifest.drops, unit="items")
     console.say(f"Signature [dim]{escape(str(manifest.signature))}[/]")
     console.say(f"Look at it: vcrgen preview {escape(str(folder))}", highlight=False)
+
+
+def inspect_questions(data: Dataset, *, as_json: bool) -> None:
+    """What ``vcrgen inspect`` shows of a question set."""
+    from vcrgen.bloom.summary import set_figures
+
+    figures, manifest = set_figures(data), data.built
+    if as_json:
+        origin = {"source": manifest.source, "signature": str(manifest.signature), "drops": dict(manifest.drops)}
+        return console.out.print_json(json.dumps(asdict(figures) | origin))
+    table = Table("level", "items", "leaves with items", box=SIMPLE_HEAD)
+    for level, (items, filled, leaves) in figures.levels.items():
+        table.add_row(escape(level), f"{items:,}", f"{filled} of {leaves}")
+    console.out.print(table)
+    table = Table(
+        "language", "items", "question, characters", "option, characters", "longest is right", box=SIMPLE_HEAD
+    )
+    for lang, row in figures.languages.items():
+        sizes = (f"{size.mean:.0f} ± {size.sd:.0f} ({size.p05:.0f}-{size.p95:.0f})" for size in (row.stem, row.option))
+        table.add_row(lang, f"{row.items:,}", *sizes, f"{row.longest_key:.0%}")
+    console.out.print(table)
+    places = ", ".join(f"{letter} {count:,}" for letter, count in figures.positions.items())
+    shared = figures.items / max(figures.pictures, 1)
+    empty = figures.empty_leaves
+    for line in (
+        f"{figures.items:,} items about {figures.pictures:,} pictures: {shared:.1f} a picture, at most "
+        f"{figures.most_of_a_picture}; {figures.traps:,} with a trap. Right options: {places}.",
+        "Longest is right: share of items whose right option is the longest; 25 % where length tells nothing.",
+        f"Leaves without items: {len(empty)}{': ' if empty else ''}{'; '.join(empty[:3])}{' ...' * (len(empty) > 3)}",
+        *(
+            [f"Leaves that the taxonomy does not have: {'; '.join(figures.unknown_leaves[:3])}"]
+            * bool(figures.unknown_leaves)
+        ),
+    ):
+        console.out.print(line, soft_wrap=True, markup=False)
+    if unknown := figures.unknown_leaves:
+        told = f"Leaves of items that the taxonomy does not have: {'; '.join(unknown[:3])}"
+        console.out.print(told, soft_wrap=True, markup=False)
+    console.print_counts("found in the texts", figures.faults, unit="items")
+    console.out.print(f"{manifest.read:,} items read, from {escape(manifest.source)}.")
+    console.print_counts("set aside", manifest.drops, unit="items")
+    console.say(f"Signature [dim]{escape(str(manifest.signature))}[/]")
+    return None
 
 
 app.add_typer(bloom, name="bloom")

@@ -11,9 +11,10 @@ from rich.markup import escape
 from rich.table import Table
 
 from vcrgen.cli import console
+from vcrgen.cli.bloom import inspect_questions
 from vcrgen.cli.options import examples
 from vcrgen.cli.root import app
-from vcrgen.errors import DatasetError, OutputError
+from vcrgen.errors import ConfigError, DatasetError, OutputError
 
 _Dataset = Annotated[
     Path, typer.Argument(help="A dataset: vcrgen's, VCR-WIKI's Parquet, what save_to_disk wrote; a folder or a URL.")
@@ -26,12 +27,16 @@ def inspect(
 ) -> None:
     """Show a dataset's statistics as in the paper's Table 4, what was set aside, and its signature.
 
-    Of a dataset that vcrgen did not build only the statistics are known, without the visible ink.
+    Of a dataset that vcrgen did not build only the statistics are known, without the visible ink. Of a question set:
+    items by level and language, leaves without items, and what the form of its options gives away.
     """
-    from vcrgen.dataset.reader import open_dataset
-    from vcrgen.tasks.vcr import VCR, vcr_statistics
+    from vcrgen.tasks import bloom
+    from vcrgen.tasks.opening import open_any
+    from vcrgen.tasks.vcr import vcr_statistics
 
-    data = open_dataset(dataset, VCR)
+    data = open_any(dataset)
+    if data.kind.task == bloom.TASK:
+        return inspect_questions(data, as_json=as_json)
     if data.is_hidden:
         raise DatasetError(f"{data} is the public part of a hidden test set, which has no captions and no answers.")
     manifest, statistics = data.manifest, vcr_statistics(data)
@@ -44,8 +49,7 @@ def inspect(
             "signature": manifest and str(manifest.signature),
             "statistics": [{"mode": mode, "split": split} | asdict(row) for (mode, split), row in statistics.items()],
         }
-        console.out.print_json(json.dumps(value))
-        return
+        return console.out.print_json(json.dumps(value))
     table = Table(
         "mode", "split", "pairs", "spans", "stacked height, px", "spans per image", "ink", "off", box=SIMPLE_HEAD
     )
@@ -90,21 +94,30 @@ def preview(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="The page.", show_default="DATASET-preview.html")
     ] = None,
-    limit: Annotated[int, typer.Option(min=1, max=2000, help="Pairs to show of each dataset.")] = 48,
+    limit: Annotated[int, typer.Option(min=1, max=2000, help="Pairs or items to show of each dataset.")] = 48,
     mode: Annotated[str | None, typer.Option(help="Of files that do not say theirs: easy or hard.")] = None,
 ) -> None:
     """Write one self-contained HTML page to look at a dataset."""
     from vcrgen.publish.preview import write_preview
+    from vcrgen.publish.preview_questions import write_question_preview
+    from vcrgen.tasks.bloom import TASK
+    from vcrgen.tasks.opening import open_any
 
     page = _beside(datasets[0], out, "-preview.html")
-    shown = write_preview(datasets, page, limit=limit, mode=mode)
-    console.say(f"[bold]{escape(str(page))}[/] shows {shown:,} pairs; open it in a browser.")
+    opened = [open_any(dataset) for dataset in datasets]
+    if all(data.kind.task == TASK for data in opened):
+        if mode is not None:
+            raise ConfigError(f"{opened[0]} is a question set, which has no modes; leave --mode out.")
+        shown, what = write_question_preview(opened, page, limit=limit), "items"
+    else:
+        shown, what = write_preview(datasets, page, limit=limit, mode=mode), "pairs"
+    console.say(f"[bold]{escape(str(page))}[/] shows {shown:,} {what}; open it in a browser.")
 
 
 @app.command(epilog=examples("vcrgen export data/my-vcr --to vlmevalkit --out exports/my-vcr"))
 def export(
     dataset: _Dataset,
-    to: Annotated[str, typer.Option(help="vlmevalkit, lmms-eval, webdataset or imagefolder.")],
+    to: Annotated[str, typer.Option(help="vlmevalkit, lmms-eval (also question sets), webdataset or imagefolder.")],
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="A new folder.", show_default="DATASET-FORMAT")
     ] = None,

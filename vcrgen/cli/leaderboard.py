@@ -123,19 +123,24 @@ def add(
 
 def _print_scores(board: Board, submission: Submission) -> None:
     from vcrgen.leaderboard.views import Views
+    from vcrgen.tasks.task import DEFAULT
 
     with board.reading() as connection:
         views = Views(board, connection)
         cells, told = views.cells_of(submission.id), views.told(submission)
     if told is not None:
         shown = "not better than the team's best" if told.exact is None else f"{100 * told.exact:g} %"
-        basis = f"exact match on {told.view.label} of the feedback part, in steps of {100 * told.step:g} points"
+        where = f"{told.task.leading.in_text} on {told.view.label}"
+        basis = f"{where} of the feedback part, in steps of {100 * told.step:g} points"
         console.say(f"{escape(submission.set)}: {shown} ({basis}).", highlight=False)
         console.out.print(f"Submission {submission.id} is taken.", highlight=False)
         return
-    table = Table("set", "mode", "view", "exact match", "Jaccard", "rank", "of", box=SIMPLE_HEAD)
+    task = cells[0].track.task if cells else DEFAULT
+    labels = (task.leading.in_text, task.metrics[task.shown[1]].label)
+    table = Table("set", task.axis_label.lower(), "view", *labels, "rank", "of", box=SIMPLE_HEAD)
     for cell in cells:
-        figures = (f"{100 * cell.figures[metric].value:.2f}" for metric in ("exact", "jaccard"))
+        known = (cell.figures.get(metric) for metric in task.shown)
+        figures = ("" if figure is None else f"{100 * figure.value:.2f}" for figure in known)
         rank = str(cell.rank) if cell.rank == cell.lowest else f"{cell.rank} ({cell.rank}-{cell.lowest})"
         table.add_row(submission.set, cell.track.mode, cell.track.view.label, *figures, rank, str(cell.models))
     console.out.print(table)

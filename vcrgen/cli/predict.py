@@ -77,9 +77,8 @@ def predict(
     # Before the model, whose loading may take long: what is wrong with the pictures is said at once.
     pictures = open_chosen(data, choice, answers=chosen.answers)
     levels = _levels(dataset, chosen, plan=plan) if chosen.staircase else None
-    model = _model(chosen, prompt)
-    called = re.sub(r"[^A-Za-z0-9_.-]+", "-", model.name).strip("-.")
-    target = out or default_out(dataset, f"{called}-canary" if chosen.canary else called)
+    model = model_of(chosen, prompt)
+    target = out or default_out(dataset, f"{file_name(model)}{'-canary' if chosen.canary else ''}")
     if levels is not None:
         _climb(data, levels, chosen, target, model, prompt)
         return
@@ -91,16 +90,14 @@ def predict(
     if plan:
         _say_plan(result, chosen)
         return
-    if result.missing:
-        typer.echo(f"{_missing(result)}; the first: {result.example}", err=not result.finished)
-    if not result.finished:
-        typer.echo(_unfinished(result, chosen), err=True)
-        raise typer.Exit(UNFINISHED)
+    exit_unless_finished(result, chosen)
     counts = ", ".join(f"{count:,} {name}" for name, count in result.tally.outcomes.items() if count)
     typer.echo(f"{result.tally.replies:,} replies: {counts}; {_tokens(result.tally)}.")
     if len(names := result.tally.served.get("model", ())) > 1:
         typer.echo(f"Note: the server gave the model several names: {', '.join(names)}.")
     following = score_command(result.path, pictures, choice)
+    if chosen.preset == "bloombench":
+        following += " --protocol bloom-code"
     if chosen.canary:
         following = shlex.join(["vcrgen", "contamination", "--canary", f"{result.path}={dataset}"])
     typer.echo(f"{result.path}: {result.tally.replies:,} outputs of {result.model}; next: {following}")
@@ -201,7 +198,22 @@ def _asked(data: Dataset, chosen: PredictOptions) -> tuple[Choice, Prompt]:
     return Choice(views=views[view], **only), make_prompt(chosen.preset, chosen.parameters, answers=chosen.answers)
 
 
-def _model(chosen: PredictOptions, prompt: Prompt) -> Model:
+def file_name(model: Model) -> str:
+    """A model's name as a part of a file's."""
+    return re.sub(r"[^A-Za-z0-9_.-]+", "-", model.name).strip("-.")
+
+
+def exit_unless_finished(result: JobResult, chosen: PredictOptions) -> None:
+    """Say what has no reply; end the command where no outputs were written."""
+    if result.missing:
+        typer.echo(f"{_missing(result)}; the first: {result.example}", err=not result.finished)
+    if not result.finished:
+        typer.echo(_unfinished(result, chosen), err=True)
+        raise typer.Exit(UNFINISHED)
+
+
+def model_of(chosen: PredictOptions, prompt: Prompt) -> Model:
+    """The model that is to be asked: loaded, or behind its address."""
     return _model_here(chosen.transformers, chosen, prompt) if chosen.transformers else _model_served(chosen)
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from vcrgen.scorer.comparison import Comparison
     from vcrgen.scorer.predictions import PredictionFile
     from vcrgen.scorer.results import RunResult
-    from vcrgen.scorer.run import Session
+    from vcrgen.scorer.run import AnySession
     from vcrgen.signature import Signature
 
 Files = Annotated[
@@ -67,7 +67,7 @@ def score(
     from vcrgen.scorer.comparison import compare as compare_runs
     from vcrgen.scorer.evidence import write_evidence
     from vcrgen.scorer.results import with_own_titles
-    from vcrgen.scorer.run import Session
+    from vcrgen.scorer.run import open_session
     from vcrgen.scorer.saved import as_saved
     from vcrgen.scorer.tables import FORMATS
 
@@ -77,14 +77,14 @@ def score(
         raise ScoreError("The HTML report is a file: name it with --out report.html.")
     chosen = checked(ScoreOptions, given(options))
     if explain is not None:
-        _explain(Session(data, chosen), predictions, explain)
+        _explain(open_session(data, chosen), predictions, explain)
         return
     check_targets([out, spans], [*predictions, data])
-    session = Session(data, chosen)
+    session = open_session(data, chosen)
     runs = session.runs(predictions)
     results_to = [None if no_json else _result_file(run[0], session.signature) for run in runs]
     check_targets([*results_to, out, spans], [*predictions, data])
-    with write_evidence(spans) as evidence:
+    with write_evidence(spans, session.task) as evidence:
         results = with_own_titles([session.score(run, evidence) for run in runs])
     comparisons = compare_runs(results) if compare else []
     for target, result in zip(results_to, results, strict=True):
@@ -135,9 +135,9 @@ def compare_saved(
 def validate(predictions: Files, data: Data, **options: Any) -> None:
     """Check files of outputs without scoring them; exit code 1 if --strict would refuse one."""
     from vcrgen.cli.terminal import print_parts, show_validation
-    from vcrgen.scorer.run import Session
+    from vcrgen.scorer.run import open_session
 
-    session = Session(data, checked(ScoreOptions, given(options)))
+    session = open_session(data, checked(ScoreOptions, given(options)))
     validations = [session.validate(file) for file in predictions]
     for validation in validations:
         print_parts(console.out, show_validation(validation))
@@ -145,9 +145,10 @@ def validate(predictions: Files, data: Data, **options: Any) -> None:
         raise typer.Exit(1)
 
 
-def _explain(session: Session, predictions: Sequence[Path], question_id: str) -> None:
+def _explain(session: AnySession, predictions: Sequence[Path], question_id: str) -> None:
     """Print one question's outputs with their matches."""
-    from vcrgen.cli.terminal import print_parts, show_found, show_signature
+    from vcrgen.cli.terminal import print_parts, show_found, show_item, show_signature
+    from vcrgen.scorer.run import Found
 
     found = [item for file in predictions for item in session.find(file, {question_id})]
     if not found:
@@ -155,7 +156,7 @@ def _explain(session: Session, predictions: Sequence[Path], question_id: str) ->
         where = "has no output in these files" if is_there else "is not in the dataset"
         raise ScoreError(f"The question {question_id!r} {where}.")
     for item in found:
-        print_parts(console.out, show_found(item))
+        print_parts(console.out, show_found(item) if isinstance(item, Found) else show_item(item))
     print_parts(console.out, [show_signature("", str(session.signature))])
 
 

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from vcrgen.report.escape import escape_terminal
 from vcrgen.report.table import Between, Interval, Table, TableCell, percent, show
+from vcrgen.scorer.choices.session import FoundItem
 from vcrgen.scorer.comparison import Comparison
 from vcrgen.scorer.curve_tables import curve_sentences
 from vcrgen.scorer.curves import compare_thresholds
@@ -20,7 +21,8 @@ from vcrgen.scorer.records import SpanMatch
 from vcrgen.scorer.results import RunResult, require_one_signature
 from vcrgen.scorer.run import Found, Validation
 from vcrgen.scorer.tables import SCORES, comparison_table, remarks, report_tables
-from vcrgen.tasks.task import DEFAULT, TASKS
+from vcrgen.tasks.bloom import LETTERS
+from vcrgen.tasks.task import DEFAULT, QUESTIONS, TASKS
 
 # Heads and labels that are longer than what stands beside them, and a title that has to say what a short head does not.
 _SHORT = {"Exact match": "Exact", "Length ratio": "Length", "No n-gram": "Short", "Thinking": "Think"}
@@ -71,10 +73,11 @@ def show_scores(
         for table in report_tables([result]):
             if table.title == SCORES:
                 said = ", as published" if task is DEFAULT else ""
-                title = f"{SCORES} (sd over {task.units}{said}; intervals over {task.clusters})"
+                chance = f"; chance {percent(known)}" if (known := task.metrics[task.shown[0]].chance) else ""
+                title = f"{SCORES} (sd over {task.units}{said}; intervals over {task.clusters}{chance})"
                 table = replace(table, title=title)
             if groups or not table.title.startswith("By "):
-                yield draw(table, {"Model", f"sd {task.clusters}"})
+                yield draw(table, {"Model", f"sd {task.clusters}", "Chance"})
     for a, b in dict.fromkeys((item.a, item.b) for item in comparisons):
         yield plain(f"A = {a}, B = {b}", "bold")
         yield draw(
@@ -111,6 +114,28 @@ def show_found(found: Found) -> Iterator[RenderableType]:
         yield _explained(number, match)
         if found.output is not None:
             yield _highlighted(found.output, match)
+
+
+def show_item(found: FoundItem) -> Iterator[RenderableType]:
+    """One item of a question set: the question, its options, what the model said, and the scores."""
+    item, result = found.item, found.result
+    question = item.questions[found.lang]
+    yield plain(f"{item.question_id}  ({found.view.label}, {found.lang})  {item.path}", "bold")
+    yield plain(question.text)
+    for number, option in enumerate(question.options):
+        marks = ((item.answer, "right"), (item.trap, "trap"), (result.choice, "chosen"))
+        said = ", ".join(word for place, word in marks if place == number)
+        yield plain(f"  {LETTERS[number]}  {option}{f'  ({said})' if said else ''}")
+    for each in found.said:
+        if each.output is not None:
+            rotation = f" (rotation {each.rotation})" if each.rotation else ""
+            yield plain(f"  output{rotation}: {each.output}")
+        for name, figures in (("log-probability a token", each.logprobs), ("labels", each.letters)):
+            if figures is not None:
+                means = (sum(of) / len(of) if isinstance(of, tuple) else of for of in figures)
+                yield plain(f"  {name}: {', '.join(f'{mean:.3f}' for mean in means)}")
+    known = ((name, score) for name, score in zip(QUESTIONS.metrics, result.scores, strict=True) if score == score)
+    yield plain(f"  outcome: {result.outcome}\n  {', '.join(f'{name} {percent(score)}' for name, score in known)}")
 
 
 def show_signature(short: str, signature: str) -> RenderableType:

@@ -35,7 +35,7 @@ class KeyManifest:
     """The content of ``key.json``."""
 
     version: str  # :data:`VERSION`
-    language: str  # language code
+    language: str  # language code; several with ``+`` between them
     items: int  # questions in the set
     canary: str  # the line that every file of the public part carries
     nonce: str  # random digits that keep the commitment from being guessed
@@ -44,6 +44,7 @@ class KeyManifest:
     files: Mapping[str, str]  # the key's other files, each with its SHA-256 in hex
     public: str  # SHA-256 over names and hashes of the public images and questions, in hex
     seal: str = ""  # HMAC-SHA256 of all that by the maintainer's secret, in hex
+    task: str | None = None  # the task of the questions, as in a dataset's manifest
 
     def __post_init__(self) -> None:
         if self.version != VERSION:
@@ -51,13 +52,20 @@ class KeyManifest:
         texts = (self.language, self.canary, self.nonce, self.fingerprint, self.signature, self.public, self.seal)
         if not isinstance(self.files, Mapping) or set(self.files) != {ANSWERS, REPORT} or type(self.items) is not int:
             raise ValueError("not the description of a key")
-        "".join(texts).encode()  # raises where one is no text, or holds half a character, which cannot be hashed
+        "".join(
+            [*texts, self.task or ""]
+        ).encode()  # raises where one is no text, or holds half a character, which cannot be hashed
         Signature.parse(self.signature)
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """What the file holds; the task is named only where there is one to name."""
+        return {name: value for name, value in asdict(self).items() if name != "task" or value is not None}
 
     @property
     def sealed(self) -> bytes:
         """What the seal and the commitment are made of."""
-        return canonical_json({name: value for name, value in asdict(self).items() if name != "seal"}).encode()
+        return canonical_json({name: value for name, value in self.values.items() if name != "seal"}).encode()
 
     @property
     def commitment(self) -> str:

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from vcrgen.errors import DatasetError
-from vcrgen.reading import decode, describe, parse_json
+from vcrgen.reading import as_texts, decode, describe, parse_json
 from vcrgen.storage import Folder, StorageError
 
 METADATA = "metadata.jsonl"
@@ -266,8 +266,9 @@ class _ImageFiles(StoredRows):
         if not self._lines:
             raise DatasetError(f"{folder}/{path} holds no question; get the test set again.")
         names = dict.fromkeys(name for _, row in self._lines for name, value in row.items() if isinstance(value, str))
+        lists = dict.fromkeys(name for _, row in self._lines for name, value in row.items() if isinstance(value, list))
         images = {column: _IMAGE_TYPE for name in names if (column := name.removesuffix(_FILE_FIELD)) != name}
-        self.types = dict.fromkeys(names, pa.string()) | images
+        self.types = dict.fromkeys(lists, pa.list_(pa.string())) | dict.fromkeys(names, pa.string()) | images
 
     def count(self, most: int | None = None) -> int:
         return len(self._lines)
@@ -288,7 +289,9 @@ class _ImageFiles(StoredRows):
     def _value(self, number: int, column: str) -> Any:
         if self.types[column] != _IMAGE_TYPE:
             value = self._lines[number][1].get(column)
-            return value if isinstance(value, str) else None
+            if self.types[column] == pa.string():
+                return value if isinstance(value, str) else None
+            return None if as_texts(value) is None else value
         name = self._file_name(number, column)
         return {"bytes": _read_image(self._folder, name), "path": name}
 

@@ -15,7 +15,7 @@ import hashlib
 import io
 import os
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -58,9 +58,9 @@ def questions_text(ids: Iterable[str], *, language: str, canary: str) -> str:
     return "".join(row + "\n" for row in rows)
 
 
-def content_digest(public: Path) -> str:
+def content_digest(public: Path, views: Sequence[str] = VIEWS) -> str:
     """SHA-256 over names and hashes of questions and images: what the key says of the public part."""
-    names = [METADATA, *sorted(f"{view}/{file.name}" for view in VIEWS for file in (public / view).iterdir())]
+    names = [METADATA, *sorted(f"{view}/{file.name}" for view in views for file in (public / view).iterdir())]
     lines = (f"{sha256_file(public / name)}  {name}\n" for name in names)
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 

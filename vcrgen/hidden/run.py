@@ -223,7 +223,7 @@ class _Run:
                 signature=str(self._signature), public=content_digest(public),
                 files={name: sha256_file(key / name) for name in (ANSWERS, REPORT)},
             )  # fmt: skip
-            write_json(key / KEY_FILE, asdict(manifest) | {"seal": self._secret.seal(manifest.sealed)})
+            write_json(key / KEY_FILE, manifest.values | {"seal": self._secret.seal(manifest.sealed)})
             described = public_manifest(**both, commitment=manifest.commitment)
             write_json(public / MANIFEST, described)
             write_text(public / README, public_readme(described))

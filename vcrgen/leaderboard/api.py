@@ -13,7 +13,7 @@ from vcrgen.reading import encodable
 def as_json(submission: Submission, cells: Sequence[ModelCell], told: Told | None) -> dict[str, Any]:
     """Where a submission stands: its problems, or its scores, or what a ladder shows of it."""
     scores = [
-        {"mode": cell.track.mode, "view": cell.track.view.value, "rank": cell.rank or None}
+        {cell.track.task.axis: cell.track.mode, "view": cell.track.view.value, "rank": cell.rank or None}
         | {metric: asdict(figure) for metric, figure in cell.figures.items()}
         for cell in cells
     ]
@@ -22,7 +22,12 @@ def as_json(submission: Submission, cells: Sequence[ModelCell], told: Told | Non
         "state": submission.state.value, "received": submission.received.isoformat(),
         "finished": submission.finished.isoformat() if submission.finished else None, "private": submission.private,
         "problems": [encodable(problem) for problem in submission.problems], "scores": scores,
-    } | ({} if told is None else {"feedback": asdict(told)})  # fmt: skip
+    } | ({} if told is None else {"feedback": _feedback(told)})  # fmt: skip
+
+
+def _feedback(told: Told) -> dict[str, Any]:
+    """What a ladder shows, under the name of the metric that ranks."""
+    return {"view": told.view.value, "step": told.step, told.task.shown[0]: told.exact, "best": told.best}
 
 
 def team_as_json(page: TeamPage) -> dict[str, Any]:

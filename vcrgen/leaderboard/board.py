@@ -23,8 +23,10 @@ from vcrgen.leaderboard.store.migrate import check, upgrade
 from vcrgen.leaderboard.store.sets import add_set, all_sets
 from vcrgen.leaderboard.vault import Vault
 from vcrgen.published.quoted import published, read_quoted
-from vcrgen.scorer.run import Options, Session
+from vcrgen.scorer.run import AnySession, Options
+from vcrgen.scorer.run import open_session as scoring_session
 from vcrgen.signature import Signature
+from vcrgen.tasks.task import DEFAULT
 
 NEW_PHASE = Phase(feedback=Feedback.LADDER)  # of a hidden set of which nothing else is said
 _SET_NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?")
@@ -102,8 +104,9 @@ def init_board(
         check_database(connection)
         for one in found:
             enter_set(connection, one)
+        tasks = {one.task.name for one in found}
         for file in published() if with_quoted else ():
-            quotes.add(connection, read_quoted(file))
+            quotes.add(connection, [row for row in read_quoted(file) if row.task.name in tasks])
     write_settings(folder, settings)  # last: what makes the folder a board
     return board
 
@@ -188,7 +191,7 @@ def _data(one: TestSet) -> str:
     return Signature.parse(one.signature).facts["data"]
 
 
-def open_session(name: str, path: Path, *, part: str = "", view: View | None = None) -> Session:
+def open_session(name: str, path: Path, *, part: str = "", view: View | None = None) -> AnySession:
     """Answers and scorer of a set; every answer tokenised, so that processes which are forked share that.
 
     Args:
@@ -201,26 +204,26 @@ def open_session(name: str, path: Path, *, part: str = "", view: View | None = N
         LeaderboardError: The answers cannot be read.
     """
     try:
-        session = Session(path, Options(subset=part or None, view=view and view.value))
-        for question in session.key.questions:
-            for answer in question.answers:
-                session.scorer.prepare(answer)
+        session = scoring_session(path, Options(subset=part or None, view=view and view.value))
+        session.warm()
     except VcrgenError as problem:
         raise LeaderboardError(f"The set {name!r} cannot be used: {problem}") from None
     return session
 
 
-def set_of(name: str, path: Path, session: Session, phase: Phase) -> TestSet:
+def set_of(name: str, path: Path, session: AnySession, phase: Phase) -> TestSet:
     """What a board keeps of a set, of which ``session`` has the whole."""
     key = session.key
     if phase.feedback is Feedback.LADDER:
-        sizes = {part: [len(one.spans) for one in key.questions if one.part == part] for part in PARTS}
+        sizes = {part: [len(one.answers) for one in key.questions if one.part == part] for part in PARTS}
         parts = {part: SetPart(questions=len(spans), spans=sum(spans)) for part, spans in sizes.items() if spans}
         phase = replace(phase, parts=parts)
+    if phase.view is DEFAULT.image_views[0]:  # of which nothing else was said
+        phase = replace(phase, view=session.task.image_views[0])
     return TestSet(
         name=name, path=str(path.absolute()), hidden=key.hidden, language=key.lang, questions=len(key.questions),
-        spans=sum(len(question.spans) for question in key.questions), modes=key.modes,
-        signature=str(session.signature), phase=phase,
+        spans=sum(len(question.answers) for question in key.questions), modes=key.modes,
+        signature=str(session.signature), phase=phase, task=session.task,
     )  # fmt: skip
 
 

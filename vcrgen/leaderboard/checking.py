@@ -19,7 +19,7 @@ from vcrgen.leaderboard.scoring import check_file
 from vcrgen.leaderboard.store.log import now
 from vcrgen.leaderboard.store.sets import the_set
 from vcrgen.leaderboard.worker import limit_memory
-from vcrgen.scorer.run import Options, Session
+from vcrgen.scorer.run import Options, open_session
 
 MOST_SECONDS = 60  # for one file: others wait for it
 
@@ -51,7 +51,7 @@ def main(folder: str, set_name: str, file: str, shown_as: str) -> None:
     board = open_board(Path(folder))
     with board.reading() as connection:
         test_set = the_set(connection, set_name)
-    session = Session(Path(test_set.path), Options())
+    session = open_session(Path(test_set.path), Options())
     limit_memory(board.settings.memory_mb << 20)
     try:
         view = test_set.phase.view if test_set.phase.climbs else None

@@ -317,7 +317,8 @@ class ModelPage:
 class Told:
     """What a team is told of a file on a set with a ladder."""
 
-    view: View  # whose exact match it is
+    task: ScoredTask = field(default=DEFAULT, compare=False)
+    view: View  # whose score it is
     step: float  # what it is rounded to, as a share
     exact: float | None  # None if the file did not beat the team's best by a step
     best: float | None  # the highest step of the team

@@ -12,12 +12,13 @@ from typing import Any
 from sqlalchemy import Connection
 
 from vcrgen.dataset.key import KEY_FILE, MAX_KEY_BYTES, is_key, read_key
-from vcrgen.dataset.views import IMAGE_VIEWS, View
+from vcrgen.dataset.views import View
 from vcrgen.errors import HiddenSetError, LeaderboardError
 from vcrgen.leaderboard.board import Board, describe_set, enter_set, maintainer
 from vcrgen.leaderboard.records import Feedback, Phase, TestSet
 from vcrgen.leaderboard.store.log import now, record
 from vcrgen.leaderboard.store.sets import change_set, the_set
+from vcrgen.tasks.task import TASKS
 from vcrgen.work.folder import new_folder
 
 MANIFEST = "manifest.json"  # of a public part: it names the commitment
@@ -38,7 +39,7 @@ def make_phase(*, feedback: str = "", view: str = "", opens: str = "", closes: s
     kinds = (Feedback.LADDER, Feedback.INSTANT)
     if feedback not in ("", *kinds):
         raise LeaderboardError(f"The feedback is one of {', '.join(kinds)}, not {feedback[:20]!r}.")
-    views = IMAGE_VIEWS
+    views = [view for task in TASKS.values() for view in task.image_views]
     if view not in ("", *views):
         raise LeaderboardError(f"The view is one of {', '.join(views)}, not {view[:20]!r}.")
     return _in_order(

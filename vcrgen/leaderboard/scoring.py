@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from vcrgen.dataset.views import IMAGE_VIEWS, View
 from vcrgen.errors import PredictionError
 from vcrgen.leaderboard.outcome import CellOutcome, ScoringOutcome, Triple
 from vcrgen.scorer.curves import has_curve
@@ -17,16 +16,15 @@ from vcrgen.scorer.join import PROBLEMS, STRICT
 from vcrgen.scorer.predictions import PredictionFile, open_predictions
 from vcrgen.scorer.records import UNSTATED
 from vcrgen.scorer.results import Estimate, RunResult
-from vcrgen.scorer.run import Session, Validation
+from vcrgen.scorer.run import AnySession, Session, Validation
 
 NO_MODE = "any"  # of outputs that state no mode, where the set has none
 _MARK = 8  # bytes of a fingerprint of one output
-NEAR_COPY = 0.9  # of the outputs are the same
 _UNSEEN = ("Mn", "Me", "Cf")  # marks on letters, and characters that show nothing
 
 
 def score_file(
-    session: Session, file: Path, *, shown_as: str, of_part: Session | None = None, earlier: Sequence[bytes] = (),
+    session: AnySession, file: Path, *, shown_as: str, of_part: AnySession | None = None, earlier: Sequence[bytes] = (),
     left: int | None = None,
 ) -> ScoringOutcome:  # fmt: skip
     """Score a file of outputs.
@@ -54,15 +52,21 @@ def score_file(
                 f"The file holds {asked} views, each of which asks the key for a figure; your team has {left} left.",
             )
         outputs = fingerprint(session, opened) if session.key.hidden and not problems else None
-        if outputs is not None and any(near_copy(outputs, other) for other in earlier):
+        task = session.task
+        if outputs is not None and any(
+            near_copy(outputs, other, kinds=len(session.kinds), most=task.near_copy) for other in earlier
+        ):
             problems = (
-                f"More than {NEAR_COPY:.0%} of the outputs of a view are those of a file that your team handed in "
+                f"More than {task.near_copy:.0%} of the outputs of a view are those of a file that your team handed in "
                 "before. A hidden set does not score near copies, as the differences would tell the answers.",
             )
         if problems:
             return ScoringOutcome(problems=problems)
         result = scored.score(opened)
-        if has_curve(result):
+        if unranked := [cell for cell in result.cells if task.shown[0] not in cell.metrics]:
+            where = ", ".join(f"{cell.view} {cell.variant}" for cell in unranked)
+            return ScoringOutcome(problems=(f"The file has no outputs of {where}; the board ranks by what they say.",))
+        if isinstance(scored, Session) and has_curve(result):
             result = scored.with_curves(result)
     except PredictionError as problem:
         return ScoringOutcome(problems=(_told(problem, file, shown_as),))
@@ -72,7 +76,7 @@ def score_file(
     )  # fmt: skip
 
 
-def check_file(session: Session, file: Path, *, shown_as: str, view: str | None) -> tuple[str, ...]:
+def check_file(session: AnySession, file: Path, *, shown_as: str, view: str | None) -> tuple[str, ...]:
     """What would keep a file from being scored, in the words of :func:`score_file`; no answer is looked at.
 
     ``view`` is the only one that the set scores, if there is one.
@@ -89,16 +93,16 @@ def _told(problem: PredictionError, file: Path, shown_as: str) -> str:
     return "".join(char if char.isprintable() else "\ufffd" for char in text)
 
 
-def fingerprint(session: Session, file: Path | PredictionFile) -> bytes:
-    """Eight bytes for each view and question of a hidden set; zeros where there is no output.
+def fingerprint(session: AnySession, file: Path | PredictionFile) -> bytes:
+    """Eight bytes for each kind of output and question of a hidden set; zeros where there is no output.
 
     Only letters and digits count: not their case, nor accents, nor the form in which Unicode writes them.
     """
-    questions, views = len(session.key.questions), IMAGE_VIEWS
-    marks = bytearray(_MARK * questions * len(views))
-    for joined in session.joined(file):
-        text = " ".join(_words(joined.prediction.output or ""))
-        at = _MARK * (views.index(joined.cell[1]) * questions + joined.question)
+    questions, kinds = len(session.key.questions), session.kinds
+    marks = bytearray(_MARK * questions * len(kinds))
+    for kind, row, said in session.said(file):
+        text = " ".join(_words(said))
+        at = _MARK * (kinds.index(kind) * questions + row)
         mark = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_MARK).digest()
         marks[at : at + _MARK] = mark
     return bytes(marks)
@@ -111,19 +115,19 @@ def _words(text: str) -> list[str]:
     return "".join(char if char.isalnum() else " " for char in plain).split()
 
 
-def near_copy(a: bytes, b: bytes) -> bool:
-    """Whether in one view more than nine tenths of the outputs in two fingerprints are the same."""
+def near_copy(a: bytes, b: bytes, *, kinds: int, most: float) -> bool:
+    """Whether in one of so many kinds more than a share of the outputs in two fingerprints are the same."""
     import numpy as np
 
     if len(a) != len(b):  # the set has other questions now
         return False
-    ours, theirs = (np.frombuffer(marks, "<u8").reshape(len(IMAGE_VIEWS), -1) for marks in (a, b))
+    ours, theirs = (np.frombuffer(marks, "<u8").reshape(kinds, -1) for marks in (a, b))
     there = (ours != 0) | (theirs != 0)
     same = ((ours == theirs) & there).sum(axis=1)
-    return bool((same > NEAR_COPY * there.sum(axis=1)).any())
+    return bool((same > most * there.sum(axis=1)).any())
 
 
-def _flaws(session: Session, check: Validation, view: str | None) -> Iterator[str]:
+def _flaws(session: AnySession, check: Validation, view: str | None) -> Iterator[str]:
     """What keeps a file from being complete; ``view`` is one that it has to hold."""
     for kind in STRICT:
         if kind in check.problems:
@@ -135,8 +139,9 @@ def _flaws(session: Session, check: Validation, view: str | None) -> Iterator[st
         stated = " or ".join(f'"mode": "{mode}"' for mode in session.key.modes)
         several = "both" if len(session.key.modes) == 2 else "several"
         yield f"The set has {several} modes, and some outputs do not say theirs: add {stated}."
-    if any(seen is View.TEXT for _, seen in check.cells):
-        yield "Outputs of the view 'text', for which no image was shown, are not ranked: leave them out of the file."
+    for seen in dict.fromkeys(seen for _, seen in check.cells if seen not in session.task.board_views):
+        why = "for which no image was shown, are not ranked: leave them out of the file."
+        yield f"Outputs of the view {seen.value!r}, {why}"
     if view is not None and not any(view == seen for _, seen in check.cells):
         yield f"The file holds no outputs of the view {view!r}, by which this set is scored."
 
@@ -144,8 +149,8 @@ def _flaws(session: Session, check: Validation, view: str | None) -> Iterator[st
 def _cells(result: RunResult) -> Iterator[CellOutcome]:
     import numpy as np
 
-    differences = {difference.variant: difference.metrics for difference in result.differences}
     task = result.task
+    differences = {each.variant: each.metrics for each in result.differences if each.of == task.contrast_name}
     for cell in result.cells:
         shown = [metric for metric in task.shown if metric in cell.metrics]
         resamples = result.resamples[cell.variant, cell.view]
@@ -154,7 +159,7 @@ def _cells(result: RunResult) -> Iterator[CellOutcome]:
             mode=NO_MODE if cell.variant == UNSTATED else cell.variant,
             view=cell.view.value,
             figures={metric: _triple(cell.metrics[metric]) for metric in shown},
-            difference=None if paired is None else {metric: _triple(paired[metric]) for metric in shown},
+            difference=None if paired is None else {name: _triple(of) for name, of in paired.items() if name in shown},
             means={metric: resamples.means[metric].to_bytes() for metric in shown},
             hits=np.packbits(resamples.scores[task.shown[0]] == 1).tobytes(),
         )

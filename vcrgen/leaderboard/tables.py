@@ -15,18 +15,24 @@ from vcrgen.dataset.views import View
 from vcrgen.files import indented_json
 from vcrgen.leaderboard.records import BoardTable, Climber, Figure, Figures, RankedModel, Ranking, Track
 from vcrgen.published.facts import Access, show_size
-from vcrgen.published.quoted import Quoted
+from vcrgen.published.quoted import Quoted, quoted_metrics
 from vcrgen.report import forms
 from vcrgen.report.escape import escape_latex, escape_markdown
 from vcrgen.report.table import DASH, Interval, Number, Percent, Table, TableCell
-from vcrgen.tasks.task import DEFAULT, ScoredTask
+from vcrgen.tasks.task import DEFAULT, TASKS, ScoredTask
 
 SCHEMA = "vcrgen-board-1"
-CSV_COLUMNS = (
+_BEFORE_FIGURES = (
     "kind", "set", "hidden", "language", "mode", "view", "signature", "rank", "rank_lowest", "model", "team", "access",
-    "size_b", "released", "link", "received", "exact", "exact_low", "exact_high", "jaccard", "jaccard_low",
-    "jaccard_high", "exact_difference", "exact_difference_low", "exact_difference_high", "source", "corrected",
+    "size_b", "released", "link", "received",
 )  # fmt: skip
+
+
+def csv_columns(tasks: Sequence[ScoredTask]) -> tuple[str, ...]:
+    """The columns of a CSV, in the middle the two metrics of each task and the difference of views in the first."""
+    metrics = [name for task in tasks for name in (*task.shown, f"{task.shown[0]}_difference")]
+    figures = (f"{name}{end}" for name in metrics for end in ("", "_low", "_high"))
+    return (*_BEFORE_FIGURES, *figures, "source", "corrected")
 
 
 def as_markdown(tables: Sequence[BoardTable]) -> str:
@@ -46,8 +52,10 @@ def as_csv(tables: Sequence[BoardTable]) -> str:
     rows = [row for table in tables for ranking in table.rankings for row in _ranked_rows(table.track, ranking)]
     rows += [_climbing_row(table.track, row) for table in tables for row in table.climbers]
     rows += [_quoted_row(quoted) for quoted in dict.fromkeys(quoted for table in tables for quoted in table.quoted)]
-    cells = [[row.get(name) for name in CSV_COLUMNS] for row in rows]
-    return forms.as_csv(Table(title="", heads=CSV_COLUMNS, labels=0, rows=cells), quote_texts=True)
+    tasks = [task for task in TASKS.values() if any(table.track.task is task for table in tables)]
+    columns = csv_columns(tasks or [DEFAULT])
+    cells = [[row.get(name) for name in columns] for row in rows]
+    return forms.as_csv(Table(title="", heads=columns, labels=0, rows=cells), quote_texts=True)
 
 
 def as_latex(tables: Sequence[BoardTable]) -> str:
@@ -120,14 +128,16 @@ def _ranked_by(track: Track) -> str:
 
 def _quoted(quoted: Sequence[Quoted]) -> Table:
     notes = {note: number for number, note in enumerate(dict.fromkeys(map(_note, quoted)), 1)}
+    metrics = quoted_metrics(quoted)
+    figures = (head for label in metrics.values() for head in (label, "sd"))
     return Table(
         title="Quoted, not ranked",
-        heads=("Model", "Access", "Size", "Measured on", "Images", "Exact match", "sd", "Jaccard", "sd", "Note"),
+        heads=("Model", "Access", "Size", "Measured on", "Images", *figures, "Note"),
         labels=4,
         rows=[
             (
                 row.model, _show_access(row.access), show_size(row.size) or None, row.data or None, row.items or None,
-                *map(Percent, (row.exact, row.exact_sd, row.jaccard, row.jaccard_sd)), notes[_note(row)],
+                *(Percent(share) for metric in metrics for share in row.figure(metric)), notes[_note(row)],
             )
             for row in quoted
         ],
@@ -162,7 +172,8 @@ def _where(track: Track) -> str:
 def _basis(track: Track) -> str:
     rounded = f", rounded to {100 * track.step:g} points" if track.step else ""
     secret = " The answers are secret." if track.hidden else ""
-    return f"In percent{rounded}, over {track.spans:,} hidden texts in {track.questions:,} images.{secret}"
+    over = track.task.basis.format(units=track.spans, questions=track.questions)
+    return f"In percent{rounded}, over {over}.{secret}"
 
 
 def _markdown(board: BoardTable) -> Iterator[str]:
@@ -201,6 +212,7 @@ def _latex_float(table: Table, caption: str, comment: str) -> str:
 
 
 def _ranked_rows(track: Track, ranking: Ranking) -> Iterator[dict[str, TableCell]]:
+    first, second = track.task.shown
     for row in ranking.rows:
         figures, facts = row.scores[track.view], row.facts
         yield {
@@ -208,9 +220,9 @@ def _ranked_rows(track: Track, ranking: Ranking) -> Iterator[dict[str, TableCell
             "language": track.language, "mode": track.mode, "view": track.view.value, "signature": ranking.signature,
             "rank": row.rank, "rank_lowest": row.lowest, "model": facts.model, "team": facts.team,
             "access": facts.access.value, "size_b": Number(facts.size), "released": _day(facts.released),
-            "link": facts.link, "received": row.received.isoformat(), **_numbers("exact", figures.get("exact")),
-            **_numbers("jaccard", figures.get("jaccard")),
-            **_numbers("exact_difference", (row.difference or {}).get("exact")),
+            "link": facts.link, "received": row.received.isoformat(),
+            **_numbers(first, figures.get(first)), **_numbers(second, figures.get(second)),
+            **_numbers(f"{first}_difference", (row.difference or {}).get(first)),
         }  # fmt: skip
 
 
@@ -220,7 +232,7 @@ def _climbing_row(track: Track, row: Climber) -> dict[str, TableCell]:
         "kind": "feedback", "set": track.set, "hidden": "true", "language": track.language, "mode": track.mode,
         "view": track.view.value, "model": facts.model, "team": facts.team, "access": facts.access.value,
         "size_b": Number(facts.size), "released": _day(facts.released), "link": facts.link,
-        "received": row.received.isoformat(), "exact": Number(row.best),
+        "received": row.received.isoformat(), track.task.shown[0]: Number(row.best),
     }  # fmt: skip
 
 
@@ -228,7 +240,7 @@ def _quoted_row(row: Quoted) -> dict[str, TableCell]:
     return {
         "kind": "quoted", "set": row.data, "language": row.language, "mode": row.mode, "view": row.view.value,
         "model": row.model, "access": row.access.value, "size_b": Number(row.size), "released": _day(row.released),
-        "link": row.url, "exact": Number(row.exact), "jaccard": Number(row.jaccard), "source": row.source,
+        "link": row.url, **{metric: Number(row.figure(metric)[0]) for metric in row.task.shown}, "source": row.source,
         "corrected": row.corrected,
     }  # fmt: skip
 

@@ -89,11 +89,12 @@ class Views:
         for cell in self._cells.get((track.set, track.mode, track.view.value), ()):
             by_signature[cell.short].append(cell)
         newest = sorted(by_signature, key=lambda short: self._signatures[short][1], reverse=True)
+        language = track.mode if track.task.axis == "lang" else track.language
         return records.BoardTable(
             track=track,
             rankings=tuple(self._ranking(track, short, by_signature[short]) for short in newest),
             climbers=tuple(self._climbers(track.set)) if track.phase.climbs else (),
-            quoted=tuple(self._quoted.get((track.language, track.mode, track.view), {}).values()),
+            quoted=tuple(self._quoted.get((language, track.mode, track.view), {}).values()),
         )
 
     def tables(self) -> list[records.BoardTable]:
@@ -109,7 +110,7 @@ class Views:
         """Quoted rows by table, one a model and data: papers print some rows in several tables."""
         by_table: dict[tuple[str, str, View], dict[Any, Quoted]] = defaultdict(dict)
         for row in self.quoted():
-            same = (row.data, row.items, row.model, row.size, row.exact, row.jaccard)
+            same = (row.data, row.items, row.model, row.size, *(getattr(row, metric) for metric in row.task.shown))
             by_table[row.language, row.mode, row.view].setdefault(same, row)
         return by_table
 
@@ -138,7 +139,7 @@ class Views:
         if submission.state is not State.SCORED or not one.phase.climbs:
             return None
         best = submissions.best_of(self._connection, submission)
-        return records.Told(view=one.phase.view, step=step_on(one), exact=submission.best, best=best)
+        return records.Told(task=one.task, view=one.phase.view, step=step_on(one), exact=submission.best, best=best)
 
     def team(self, name: str) -> records.TeamPage:
         """A team's files, private ones as well, and what is left to it: for the team alone."""
@@ -247,8 +248,9 @@ class Views:
 
     def _track(self, set_name: str, mode: str, view: View | str) -> Track:
         one = self.sets[set_name]
+        language = mode if one.task.axis == "lang" else one.language
         return Track(
-            set=one.name, hidden=one.hidden, language=one.language, mode=mode, view=View(view),
+            set=one.name, hidden=one.hidden, language=language, mode=mode, view=View(view),
             questions=one.shown.questions, spans=one.shown.spans, step=step_on(one), phase=one.phase, task=one.task,
         )  # fmt: skip
 
@@ -411,5 +413,5 @@ def _plain_conclusion(task: ScoredTask, a: str, b: str, right: Paired) -> str:
     """What may be said of two models on a hidden set: no counts."""
     if right.low > 0 or right.high < 0:
         better, worse = (a, b) if right.low > 0 else (b, a)
-        return f"{better} {task.does} more than {worse} on this set (95 % interval of the paired difference)."
+        return f"{better} {task.does} than {worse} on this set (95 % interval of the paired difference)."
     return f"No difference between {a} and {b} is shown on this set."

@@ -35,7 +35,7 @@ from vcrgen.leaderboard.store import results, submissions
 from vcrgen.leaderboard.store.log import now, record
 from vcrgen.leaderboard.store.sets import change_set, the_set
 from vcrgen.leaderboard.store.teams import sharing
-from vcrgen.scorer.run import Session
+from vcrgen.scorer.run import AnySession
 from vcrgen.web.log import log_line
 from vcrgen.work.lock import locked
 
@@ -155,13 +155,13 @@ class Worker:
         return found
 
 
-def session_of(one: TestSet, part: str = "", view: View | None = None) -> Session:
+def session_of(one: TestSet, part: str = "", view: View | None = None) -> AnySession:
     """The session of a set or of a part of it: read once, and found again by processes that are forked."""
     return _session(one.name, one.path, part, view)
 
 
 @cache
-def _session(name: str, path: str, part: str, view: View | None) -> Session:
+def _session(name: str, path: str, part: str, view: View | None) -> AnySession:
     return open_session(name, Path(path), part=part, view=view)
 
 
@@ -178,8 +178,9 @@ def finish(board: Board, submission: Submission, outcome: ScoringOutcome) -> Non
             known = the_set(connection, submission.set)
             best = None
             if known.phase.climbs:  # what the team is told: decided here, once and for all
-                (cell,) = outcome.cells
-                best = climb(cell.figures["exact"][0], submissions.best_of(connection, submission), step_on(known))
+                # A ladder scores one view: of a question set in every language, whose mean is the one figure.
+                figures = [cell.figures[known.task.shown[0]][0] for cell in outcome.cells]
+                best = climb(sum(figures) / len(figures), submissions.best_of(connection, submission), step_on(known))
             values |= {"outputs": outcome.outputs, "asked": outcome.asked, "best": best}
             submissions.change(connection, submission.id, **values)
             digest = results.add_run(connection, submission.id, submission.set, outcome, part=known.phase.part)

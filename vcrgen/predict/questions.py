@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 from typing import Self
 
 from vcrgen.dataset.pictures import MAX_QUESTION, Choice, Picture, Pictures, numbered_rows, open_pictures
@@ -18,7 +19,7 @@ from vcrgen.dataset.reader import Dataset
 from vcrgen.dataset.tables import image_bytes
 from vcrgen.dataset.views import View
 from vcrgen.errors import ConfigError, DatasetError
-from vcrgen.tasks.bloom import LETTERS, ChoiceItem, ChoiceQuestion, item_of, languages_of
+from vcrgen.tasks.bloom import LETTERS, ChoiceItem, item_of, languages_of
 
 # What commands call the views that they are to show.
 QUESTION_VIEWS = {"image": (View.IMAGE,), "blind": (View.BLIND,), "both": (View.IMAGE, View.BLIND)}
@@ -71,7 +72,7 @@ def open_questions(dataset: Dataset, choice: QuestionChoice) -> Pictures:
         raise ConfigError(f"{dataset} has no questions in {choice.lang!r}; it has {', '.join(languages)}.")
     asked = [lang for lang in languages if choice.lang in (None, lang)]
     chosen = dataset.select(mode=choice.mode, split=choice.split)
-    texts = ["question_id", "path", *(f"{name}_{lang}" for lang in languages for name in ("question", "options"))]
+    texts = ["question_id", *(f"{name}_{lang}" for lang in languages for name in ("question", "options"))]
     files = {file.path: number for number, file in enumerate(dataset.files)}
     shows_images = View.IMAGE in choice.views
 
@@ -81,19 +82,16 @@ def open_questions(dataset: Dataset, choice: QuestionChoice) -> Pictures:
             try:
                 item = item_of({name: row[name] for name in texts}, languages)
                 _check_length(item)
-            except ValueError as problem:
+            except (TypeError, ValueError) as problem:
                 raise DatasetError(f"{place}: {problem}; build or import the question set again.") from None
             yield files[chosen.files[number].path], row_number, image_bytes(row.get("image")), item
 
     def stream() -> Iterator[Picture]:
         for file, row, data, item in items(images=shows_images):
-            for lang in asked:
-                if lang not in item.questions:
-                    continue
-                for view in choice.views:
-                    for rotation in range(choice.rotations):
-                        order = (languages.index(lang) * len(_VIEWS) + _VIEWS.index(view)) * len(LETTERS) + rotation
-                        yield _picture(item, item.questions[lang], lang, view, rotation, data, (0, file, row, order))
+            for lang, view, rotation in product(asked, choice.views, range(choice.rotations)):
+                if lang in item.questions:
+                    order = (languages.index(lang) * len(_VIEWS) + _VIEWS.index(view)) * len(LETTERS) + rotation
+                    yield _picture(item, lang, view, rotation, data, (0, file, row, order))
 
     complete = sum(lang in item.questions for *_, item in items(images=False) for lang in asked)
     total = complete * len(choice.views) * choice.rotations
@@ -101,15 +99,9 @@ def open_questions(dataset: Dataset, choice: QuestionChoice) -> Pictures:
 
 
 def _picture(
-    item: ChoiceItem,
-    question: ChoiceQuestion,
-    lang: str,
-    view: View,
-    rotation: int,
-    data: bytes | None,
-    place: tuple[int, int, int, int],
+    item: ChoiceItem, lang: str, view: View, rotation: int, data: bytes | None, place: tuple[int, int, int, int]
 ) -> ChoicePicture:
-    shown = data if view == View.IMAGE else None
+    question, shown = item.questions[lang], data if view == View.IMAGE else None
     return ChoicePicture(
         question_id=item.question_id, lang=lang, view=view, mode=None, data=shown, question=question.text, place=place,
         options=question.options, rotation=rotation,

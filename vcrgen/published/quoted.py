@@ -1,13 +1,13 @@
 """Rows quoted from publications: tables of facts that a board shows beside its own rows and never ranks with them.
 
-A table is a CSV with the columns of :data:`COLUMNS`, scores in percent. The published tables of VCR ship with the
-package; ``scripts/quote_papers.py`` wrote them.
+A table is a CSV with the columns of :data:`COLUMNS`, scores in percent. The published tables of VCR and Table 1 of
+BloomBench ship with the package; ``scripts/quote_papers.py`` wrote them.
 """
 
 import csv
 import io
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import partial
@@ -15,15 +15,17 @@ from pathlib import Path
 from typing import Any
 
 from vcrgen.dataset.key import HIDDEN_MODE
-from vcrgen.dataset.views import IMAGE_VIEWS, View
+from vcrgen.dataset.views import View
 from vcrgen.errors import LeaderboardError
 from vcrgen.published.facts import Access, check_link, check_name, parse_date, parse_size, visible
 from vcrgen.records import NAMED_MODES
+from vcrgen.tasks.task import TASKS, ScoredTask
 
 MAX_BYTES = 4 << 20
 MAX_ROWS = 20_000
 MAX_TEXT = 300
 MODES = (*NAMED_MODES, HIDDEN_MODE)
+VIEWS = tuple(view for task in TASKS.values() for view in task.image_views)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +37,7 @@ class Quoted:
     data: str = ""  # what was measured on
     items: int | None = None  # number of images of it
     language: str  # language code
-    mode: str  # "easy", "hard" or "mixed"
+    mode: str  # "easy", "hard" or "mixed"; of a question set the language again, which is what its tables differ in
     view: View  # which image the model saw
     model: str  # the name as printed; "Humans" for people
     access: Access = Access.UNKNOWN
@@ -45,8 +47,25 @@ class Quoted:
     exact_sd: float | None = None  # its standard deviation as printed
     jaccard: float | None = None  # Jaccard index as a share from 0 to 1
     jaccard_sd: float | None = None  # its standard deviation as printed
+    rae: float | None = None  # of a question set, the share of items that are right by the answers that were read
+    lbs: float | None = None  # the same by likelihoods
     corrected: str = ""  # what is printed and why it is wrong; empty where the row is as printed
     note: str = ""  # what else a reader has to know
+
+    @property
+    def task(self) -> ScoredTask:
+        """The task whose view it is, and whose two shown metrics it has."""
+        return next(task for task in TASKS.values() if self.view in task.image_views)
+
+    def figure(self, metric: str) -> tuple[float | None, float | None]:
+        """A metric and its standard deviation as printed; None for what is not printed."""
+        return getattr(self, metric), getattr(self, f"{metric}_sd", None)
+
+
+def quoted_metrics(rows: Sequence[Quoted]) -> dict[str, str]:
+    """The metrics that some rows are about, with their labels: the two of each task that has a row."""
+    tasks = [task for task in TASKS.values() if any(row.task is task for row in rows)]
+    return {metric: task.metrics[metric].label for task in tasks for metric in task.shown}
 
 
 def published() -> list[Path]:
@@ -94,9 +113,22 @@ def _row(cells: Mapping[str, str], place: str) -> Quoted:
         except LeaderboardError as problem:
             text = str(problem)
             raise LeaderboardError(f"{place}, column {column}: {text[0].lower()}{text[1:]}") from None
-    if values["exact"] is None and values["jaccard"] is None:
-        raise LeaderboardError(f"{place}, column exact: a row has an exact match, a Jaccard index or both.")
-    return Quoted(**values)
+    row = Quoted(**values)
+    _check_task(row, place)
+    return row
+
+
+def _check_task(row: Quoted, place: str) -> None:
+    """Refuse a mode that the task of a row has not, figures of another task, and a row without figures."""
+    modes = (row.language,) if row.task.axis == "lang" else MODES
+    if row.mode not in modes:
+        raise LeaderboardError(f"{place}, column mode: it is one of {', '.join(modes)}, not {row.mode[:20]!r}.")
+    others = [name for task in TASKS.values() if task is not row.task for name in task.shown]
+    if wrong := [name for name in others if getattr(row, name) is not None]:
+        raise LeaderboardError(f"{place}, column {wrong[0]}: the view {row.view.value} has no such figure.")
+    if all(getattr(row, name) is None for name in row.task.shown):
+        first, second = (row.task.metrics[name].label for name in row.task.shown)
+        raise LeaderboardError(f"{place}, column {row.task.shown[0]}: a row has {first}, {second} or both.")
 
 
 def _records(file: Path) -> Iterator[tuple[int, dict[str, str]]]:
@@ -180,13 +212,13 @@ _READERS: Mapping[str, Callable[[str], object]] = {
     "data": partial(visible, what="It"),
     "items": lambda cell: int(_matching("[1-9][0-9]{0,8}", cell, "a number of images such as 500")) if cell else None,
     "language": lambda cell: _matching("[a-z]{2,3}", cell, "a language code such as en or zh"),
-    "mode": lambda cell: _one_of(MODES, cell),
-    "view": lambda cell: View(_one_of(IMAGE_VIEWS, cell)),
+    "mode": partial(visible, what="It"),
+    "view": lambda cell: View(_one_of(VIEWS, cell)),
     "model": lambda cell: check_name(cell, "model"),
     "access": lambda cell: Access(_one_of(Access, cell or Access.UNKNOWN)),
     "size": parse_size,
     "released": parse_date,
-    **dict.fromkeys(("exact", "exact_sd", "jaccard", "jaccard_sd"), _share),
+    **dict.fromkeys(("exact", "exact_sd", "jaccard", "jaccard_sd", "rae", "lbs"), _share),
     **dict.fromkeys(("corrected", "note"), partial(visible, what="It")),
 }
 COLUMNS = tuple(_READERS)

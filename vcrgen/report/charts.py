@@ -7,7 +7,7 @@ sentence of its own what it shows.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -48,17 +48,24 @@ def dumbbell(first: float, second: float) -> Markup:
     )
 
 
-def scatter(points: Iterable[tuple[float, float, float, float, str]], ticks: Iterable[tuple[float, str]]) -> Markup:
+def scatter(
+    points: Iterable[tuple[float, float, float, float, str]],
+    ticks: Iterable[tuple[float, str]],
+    *,
+    other: Sequence[tuple[float, float]] = (),
+    text: str = "",
+) -> Markup:
     """Shares from 0 to 100 % over places from 0 to 1, each with its interval and the name that a pointer shows.
 
-    A point is its place, value, low, high and name; a tick is a place with the text that stands below it.
+    A point is its place, value, low, high and name; a tick is a place with the text that stands below it. ``other``
+    are points of a broken line to compare with, ``text`` says in words what is drawn.
     """
     drawn = [
         f'<line class="grid" x1="0" x2="100%" y1="{_height(share)}" y2="{_height(share)}"/>' for share in (0, 0.5, 1)
     ]
-    drawn.append(_ticks(ticks))
+    drawn += [*_segments("other", other), _ticks(ticks)]
     drawn += [_point(*point) for point in points]
-    return _svg("sc", "".join(drawn))
+    return _svg("sc", "".join(drawn), text)
 
 
 def histogram(counts: Sequence[int], ticks: Iterable[tuple[float, str]]) -> Markup:
@@ -83,11 +90,7 @@ def curve(
 
     ``marks`` are places with a stroke at the bottom; ticks as in :func:`scatter`.
     """
-    drawn = [
-        f'<line class="{kind}" x1="{_at(a):.2f}%" y1="{_height(b)}" x2="{_at(c):.2f}%" y2="{_height(d)}"/>'
-        for kind, line in (("other", other), ("curve", points))
-        for (a, b), (c, d) in pairwise(line)
-    ]
+    drawn = [*_segments("other", other), *_segments("curve", points)]
     strokes = (f'<line class="mean" x1="{_at(x):.2f}%" x2="{_at(x):.2f}%" y1="182" y2="190"/>' for x in marks)
     return _svg("sc", _base_line() + "".join(strokes) + "".join(drawn) + _ticks(ticks))
 
@@ -198,7 +201,7 @@ def strip(fields: Sequence[tuple[str, float | None]], *, middle: float, text: st
         kind, depth = ("none", 1.0) if share is None else shade(share, middle)
         place = f'x="{number * width:.3f}%" y="0" width="{width:.3f}%" height="18"'
         drawn.append(f'<rect class="{kind}" {place} fill-opacity="{depth:.2f}"><title>{escape(name)}</title></rect>')
-    return Markup(f'<svg class="st" role="img" aria-label="{escape(text)}">{"".join(drawn)}</svg>')  # noqa: S704
+    return _svg("st", "".join(drawn), text)
 
 
 def shade(share: float, middle: float) -> tuple[str, float]:
@@ -217,6 +220,11 @@ def _interval(low: float, high: float, value: float) -> str:
         f'<rect class="interval" x="{low:.2f}%" y="3" width="{max(high - low, 0):.2f}%" height="10" rx="2"/>'
         f'<line class="mean" x1="{value:.2f}%" x2="{value:.2f}%" y1="1" y2="15"/>'
     )
+
+
+def _segments(kind: str, line: Sequence[tuple[float, float]]) -> Iterator[str]:
+    for (a, b), (c, d) in pairwise(line):
+        yield f'<line class="{kind}" x1="{_at(a):.2f}%" y1="{_height(b)}" x2="{_at(c):.2f}%" y2="{_height(d)}"/>'
 
 
 def _ticks(ticks: Iterable[tuple[float, str]]) -> str:
@@ -239,5 +247,6 @@ def _at(share: float) -> float:
     return 100 * min(max(share, 0.0), 1.0) if math.isfinite(share) else 0.0
 
 
-def _svg(kind: str, inside: str) -> Markup:
-    return Markup(f'<svg class="{kind}" aria-hidden="true">{inside}</svg>')  # noqa: S704 - numbers and our own names
+def _svg(kind: str, inside: str, text: str = "") -> Markup:
+    words = f'role="img" aria-label="{escape(text)}"' if text else 'aria-hidden="true"'
+    return Markup(f'<svg class="{kind}" {words}>{inside}</svg>')  # noqa: S704 - numbers, our own names, escaped texts

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -18,6 +18,7 @@ from vcrgen.dataset.reader import Dataset, open_dataset
 from vcrgen.errors import AnswerError, ConfigError
 from vcrgen.reading import SURROGATE, as_id, as_texts, iter_json_lines
 from vcrgen.scorer.answer_key import AnswerKey, Questions
+from vcrgen.scorer.join import AskedQuestion
 from vcrgen.scorer.records import AnswerSpan, Question
 from vcrgen.scorer.subset import read_subset, subset_name
 from vcrgen.signature import Signature
@@ -28,7 +29,7 @@ from vcrgen.text.languages import LANGUAGES, guess_language
 _SUBSET = re.compile(r"first([1-9][0-9]{0,8})")
 _GUESSED_FROM = 1000  # questions whose answers tell the language
 Rows = Iterator[tuple[str, Question]]  # each with the place where it stands, for messages
-Asked = Callable[[Question], bool]
+Asked = Callable[[AskedQuestion], bool]
 
 
 def load_answers(
@@ -57,7 +58,7 @@ def load_answers(
     remote = remote_url(data.as_posix())
     if not remote and not data.exists():
         raise AnswerError(f"{data} does not exist; --data takes a dataset's folder, a Parquet file or a JSONL key.")
-    if folder := None if remote else next(filter(is_key, (data, data / "key")), None):
+    if folder := hidden_folder(data):
         key = _hidden(folder, mode, split, limit, asked)
     elif part:
         raise AnswerError(f"{data} has no parts; only the key of a hidden set is divided into {' and '.join(PARTS)}.")
@@ -70,11 +71,7 @@ def load_answers(
             f"{folder} has no question in the part {part!r}; `vcrgen hidden` divides a set when it makes it."
         )
     if ids is not None:
-        if unknown := sorted(question_id for question_id in ids if key.row_of(question_id) is None):
-            raise AnswerError(
-                f"{subset} names {len(unknown)} of {len(ids)} questions that {data} does not have, the first of them "
-                f"{unknown[0][:80]!r}; name them by the ids of this dataset (and see --split)."
-            )
+        _refuse_unknown([one for one in ids if key.row_of(one) is None], ids, subset, data)
         subset = subset_name(ids)
     if lang is not None:
         if key.lang and key.lang != lang:
@@ -90,6 +87,42 @@ def load_answers(
     if not key.hidden:  # whose commitment stands for the answers, and tells nothing of them
         facts["answers"] = key.questions.digest[:8]
     return replace(key, facts=facts)
+
+
+def hidden_folder(data: Path) -> Path | None:
+    """The folder of the key of a hidden set, in a place that holds one; None for every other place."""
+    return None if remote_url(data.as_posix()) else next(filter(is_key, (data, data / "key")), None)
+
+
+def chosen_questions(
+    subset: str | None, data: Path, questions: Sequence[AskedQuestion]
+) -> tuple[Callable[[int, AskedQuestion], bool], str | None]:
+    """What tells which of some questions (by number, and question) a subset has, and what a signature calls it.
+
+    Raises:
+        AnswerError: There is no such subset, or it has a question that is not there, or none.
+    """
+    part = subset if subset in PARTS else None
+    limit, ids = _chosen(subset) if not part else (None, None)
+    if part and not any(question.part == part for question in questions):
+        raise AnswerError(f"{data} has no question in the part {part!r}.")
+    if ids is not None:
+        _refuse_unknown(ids - {question.question_id for question in questions}, ids, subset, data)
+        subset = subset_name(ids)
+    of_all = _asked(ids, part)
+
+    def asked(number: int, question: AskedQuestion) -> bool:
+        return of_all(question) if of_all is not None else limit is None or number < limit
+
+    return asked, subset
+
+
+def _refuse_unknown(unknown: Collection[str], ids: Collection[str], subset: str | None, data: Path) -> None:
+    if unknown:
+        raise AnswerError(
+            f"{subset} names {len(unknown)} of {len(ids)} questions that {data} does not have, the first of them "
+            f"{min(unknown)[:80]!r}; name them by the ids of this dataset (and see --split)."
+        )
 
 
 def _chosen(subset: str | None) -> tuple[int | None, frozenset[str] | None]:
@@ -154,7 +187,7 @@ def _dataset(
     modes = data.modes if mode is None or not data.modes else (mode,)
     if not set(modes) <= set(data.modes):
         raise AnswerError(f"{data} has no mode {mode!r}; it has {', '.join(data.modes)}.")
-    data = _choose_split(data, split)
+    data = choose_split(data, split)
     languages = set[str]()
     questions = _collect(lambda: _in_all_modes(data, modes, languages), limit, asked)
     key = replace(_plain(name, questions, languages), modes=modes, images=data)
@@ -236,7 +269,7 @@ def _hidden_rows(folder: Path) -> Rows:
         yield place, plain._replace(spans=tuple(marked))
 
 
-def _choose_split(data: Dataset, wanted: str | None) -> Dataset:
+def choose_split(data: Dataset, wanted: str | None) -> Dataset:
     """The split to score against: the one that is asked for, or ``test``, or the only one."""
     if wanted == "all" or (wanted is None and len(data.splits) == 0):
         return data

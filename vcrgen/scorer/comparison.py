@@ -101,11 +101,11 @@ def conclude(
     what = task.metrics[metric].in_text
     gap = f"{value} points of {what} (95 % interval {low} to {high}, {clusters} {task.clusters} resampled)"
     if discordant == 0:
-        return f"{a} and {b} {task.did} exactly the same {task.units}; nothing tells them apart here."
+        return f"{a} and {b} {task.did}; nothing tells them apart here."
     if right.low > 0 or right.high < 0:
         better, worse = (a, b) if right.value > 0 else (b, a)
         doubt = "" if p < ALPHA else f" McNemar's test does not confirm it (p = {p:.2g}): treat it with caution."
-        return f"{better} {task.does} more than {worse} on this data: {gap}.{doubt}"
+        return f"{better} {task.does} than {worse} on this data: {gap}.{doubt}"
     hint = (
         f" McNemar's test alone would say otherwise (p = {p:.2g}), but it takes {task.units} of one {task.cluster} as "
         "independent."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -11,19 +11,21 @@ from typing import Any
 from vcrgen.dataset.views import View
 from vcrgen.errors import ScoreError
 from vcrgen.files import atomic_path, output_errors
-from vcrgen.scorer.records import METRICS, SpanMatch
+from vcrgen.scorer.records import SpanMatch
+from vcrgen.tasks.task import DEFAULT, ScoredTask
 
 SUFFIXES = (".parquet", ".jsonl")
 _BATCH = 8192  # rows
-COLUMNS = (
-    "run", "model", "question_id", "mode", "view", "span", "answer", "outcome", "ngram", "start", "end", "distance",
-    "verbatim", *METRICS, "signature",
-)  # fmt: skip
 Row = tuple[Any, ...]
 
 
+def columns_of(task: ScoredTask) -> tuple[str, ...]:
+    """The columns of evidence; an example of Visual Caption Restoration is in ``docs/scoring.md``."""
+    return ("run", "model", "question_id", task.axis, "view", *task.evidence, *task.metrics, "signature")
+
+
 class EvidenceWriter:
-    """Takes the matches of outputs and gives ``write`` many rows of :data:`COLUMNS` at a time; None drops all."""
+    """Takes the units of outputs and gives ``write`` many rows of :func:`columns_of` at a time; None drops all."""
 
     wanted = False  # whether anything is done with the matches
 
@@ -37,16 +39,14 @@ class EvidenceWriter:
         run: str,
         model: str | None,
         question_id: str,
-        mode: str,
+        variant: str,
         view: View,
-        matches: Sequence[SpanMatch],
+        units: Iterable[tuple[Row, Sequence[float]]],
         signature: str,
     ) -> None:
-        """Add the spans of one output, which was scored under a signature."""
-        for number, match in enumerate(matches if self.wanted else ()):
-            head = (run, model, question_id, mode, view.value, number, match.answer, match.outcome.value, match.ngram)
-            found = (match.start, match.end, match.distance, match.verbatim, *match.scores)
-            self._rows.append((*head, *found, signature))
+        """Add the units of one output, which was scored under a signature: of each its columns and its metrics."""
+        for evidence, scores in units if self.wanted else ():
+            self._rows.append((run, model, question_id, variant, view.value, *evidence, *scores, signature))
         if len(self._rows) >= _BATCH:
             self.flush()
 
@@ -57,24 +57,37 @@ class EvidenceWriter:
         self._rows.clear()
 
 
+def span_rows(matches: Sequence[SpanMatch]) -> Iterator[tuple[Row, Sequence[float]]]:
+    """The spans of one output as evidence."""
+    for number, match in enumerate(matches):
+        found = (match.ngram, match.start, match.end, match.distance, match.verbatim)
+        yield (number, match.answer, match.outcome.value, *found), match.scores
+
+
 @contextmanager
-def _json_lines(file: Path) -> Iterator[EvidenceWriter]:
+def _json_lines(file: Path, task: ScoredTask) -> Iterator[EvidenceWriter]:
+    columns = columns_of(task)
     with file.open("w", encoding="utf-8", newline="\n") as handle:
         yield EvidenceWriter(
             lambda rows: handle.writelines(
-                json.dumps(dict(zip(COLUMNS, row, strict=True)), ensure_ascii=False) + "\n" for row in rows
+                json.dumps(_finite(dict(zip(columns, row, strict=True))), ensure_ascii=False) + "\n" for row in rows
             )
         )
 
 
+def _finite(row: dict[str, Any]) -> dict[str, Any]:
+    """A row as JSON can hold it: a metric that a unit does not have is null."""
+    return {name: None if value != value else value for name, value in row.items()}
+
+
 @contextmanager
-def _parquet(file: Path) -> Iterator[EvidenceWriter]:
+def _parquet(file: Path, task: ScoredTask) -> Iterator[EvidenceWriter]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    kinds = dict.fromkeys(("span", "start", "end", "distance"), pa.int32()) | {"verbatim": pa.bool_()}
-    kinds |= dict.fromkeys(METRICS, pa.float64())
-    schema = pa.schema([(name, kinds.get(name, pa.string())) for name in COLUMNS])
+    types = {int: pa.int32(), bool: pa.bool_(), str: pa.string()}
+    kinds = {name: types[kind] for name, kind in task.evidence.items()} | dict.fromkeys(task.metrics, pa.float64())
+    schema = pa.schema([(name, kinds.get(name, pa.string())) for name in columns_of(task)])
     with pq.ParquetWriter(file, schema, compression="zstd") as writer:
         yield EvidenceWriter(
             lambda rows: writer.write_table(pa.table([*map(list, zip(*rows, strict=True))], schema=schema))
@@ -82,7 +95,7 @@ def _parquet(file: Path) -> Iterator[EvidenceWriter]:
 
 
 @contextmanager
-def write_evidence(file: Path | None) -> Iterator[EvidenceWriter]:
+def write_evidence(file: Path | None, task: ScoredTask = DEFAULT) -> Iterator[EvidenceWriter]:
     """A writer to a ``.parquet`` or ``.jsonl`` file that appears when the block ends well; None writes nothing."""
     if file is None:
         yield EvidenceWriter()
@@ -90,6 +103,6 @@ def write_evidence(file: Path | None) -> Iterator[EvidenceWriter]:
     if file.suffix not in SUFFIXES:
         raise ScoreError(f"{file}: evidence is written as {' or '.join(SUFFIXES)}; choose such a name.")
     form = _parquet if file.suffix == ".parquet" else _json_lines
-    with output_errors(file), atomic_path(file) as temporary, form(temporary) as writer:
+    with output_errors(file), atomic_path(file) as temporary, form(temporary, task) as writer:
         yield writer
         writer.flush()

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from vcrgen.dataset.views import View
 from vcrgen.errors import PredictionError
-from vcrgen.scorer.answer_key import AnswerKey
 from vcrgen.scorer.predictions import PredictionFile
 from vcrgen.scorer.records import UNSTATED, Prediction
 from vcrgen.tasks.task import RESTORATION, ScoredTask
+
+if TYPE_CHECKING:
+    from vcrgen.dataset.reader import Dataset
 
 # What can be odd about a file of outputs, in the order and the words of reports.
 PROBLEMS: Mapping[str, str] = {
@@ -31,14 +33,98 @@ PROBLEMS: Mapping[str, str] = {
     "object": "objects instead of an output (read as empty)",
     "surrogates": "outputs with half characters (replaced by U+FFFD)",
     "replaced": "outputs with U+FFFD: wrongly decoded text, probably",
+    "other_lang": "outputs of another language (left out)",
+    "not_in_language": "outputs for items that are not complete in their language (left out)",
+    "not_four": "likelihoods that are not of four options (not used)",
+    "not_logarithms": "likelihoods that are no logarithms of probabilities (not used)",
+    "no_tokens": "likelihoods of an option without a token (not used)",
+    "token_counts": "items whose options have other numbers of tokens in another line (likelihoods scored as wrong)",
+    "tied": "items of which two options are equally likely (scored as wrong)",
+    "no_output": "items without an output where others have one (scored as wrong)",
+    "no_likelihoods": "items without likelihoods where others have them (scored as wrong)",
     "empty_spans": "answers without a token (nobody can restore them; scored as wrong)",
 }
 STRICT = ("missing", "unknown", "duplicate", "null", "nan", "failed")
 EXAMPLES = 5
+SEEN, NOT_ASKED = 0x01, 0x80  # of a question in a cell: there is an output; it is not asked for there
+
+
+class AskedQuestion(Protocol):
+    """A question of any task."""
+
+    @property
+    def question_id(self) -> str:
+        """Its id."""
+
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """What a file of outputs may hold as its answers."""
+
+    @property
+    def part(self) -> str:
+        """The part of a hidden set that it is in, or an empty text."""
+
+
+class QuestionRows(Protocol):
+    """The questions of a key in the order of its rows."""
+
+    @property
+    def total(self) -> int:
+        """How many there are, with those that are not asked for."""
+
+    def row_at(self, place: int) -> int | None:
+        """The row of the question in this row of the dataset, or None."""
+
+    def __len__(self) -> int: ...
+    def __iter__(self) -> Iterator[AskedQuestion]: ...
+
+
+class AnyKey(Protocol):
+    """What outputs of any task are joined to; :class:`AnswerKey` is one."""
+
+    @property
+    def name(self) -> str:
+        """The dataset, for people."""
+
+    @property
+    def lang(self) -> str:
+        """Its language, or its languages."""
+
+    @property
+    def modes(self) -> tuple[str, ...]:
+        """The values of the task's axis; none if nobody says."""
+
+    @property
+    def views(self) -> tuple[View, ...]:
+        """The views that it has; none if nobody says."""
+
+    @property
+    def facts(self) -> Mapping[str, str]:
+        """What a signature says of the data."""
+
+    @property
+    def hidden(self) -> bool:
+        """Whether the answers are secret."""
+
+    @property
+    def questions(self) -> QuestionRows:
+        """The questions."""
+
+    @property
+    def images(self) -> Dataset | None:
+        """The dataset with the images."""
+
+    def __len__(self) -> int: ...
+
+    def row_of(self, question_id: str) -> int | None:
+        """The row of a question, or None."""
+
+    def question(self, row: int) -> AskedQuestion:
+        """The question of a row."""
 
 
 class Joined(NamedTuple):
-    """A prediction that has a question: the first for its question, mode and view."""
+    """A prediction that has a question: the first for its question, its cell and the order of its options."""
 
     prediction: Prediction
     question: int
@@ -49,7 +135,7 @@ class Joined(NamedTuple):
 class Join:
     """The predictions of a run, joined to an answer key."""
 
-    key: AnswerKey
+    key: AnyKey
     task: ScoredTask = RESTORATION
     mode: str | None = None  # the mode asked for, or None
     view: View | None = None  # the view asked for, or None
@@ -116,12 +202,20 @@ class Join:
             return "other_mode", f"{prediction.place}: {prediction.mode}"
         if self.view is not None and prediction.view not in (None, self.view):
             return "other_view", f"{prediction.place}: {prediction.view}"
-        cell = (self._mode(prediction), self._view(prediction))
-        seen = self.seen.setdefault(cell, bytearray(len(self.key)))
-        if seen[row]:
-            return "duplicate", f"{prediction.place}: {self.key.question(row).question_id!r}"
-        seen[row] = 1
+        cell = (self._variant(prediction), self._view(prediction))
+        seen = self.seen.get(cell)
+        if seen is None:
+            seen = self.seen[cell] = self._nothing_seen(cell[0])
+        mark = SEEN << prediction.rotation
+        if seen[row] & (mark | NOT_ASKED):
+            kind = "not_in_language" if seen[row] & NOT_ASKED else "duplicate"
+            return kind, f"{prediction.place}: {self.key.question(row).question_id!r}"
+        seen[row] |= mark
         return Joined(prediction, row, cell)
+
+    def _nothing_seen(self, variant: str) -> bytearray:
+        """Of each question that no output was seen; or that the variant does not ask it."""
+        return bytearray(len(self.key))
 
     def _row(self, prediction: Prediction) -> int | None:
         """The question's row: that of the id which the file names, or the one which it names itself."""
@@ -130,7 +224,7 @@ class Join:
             return self.key.questions.row_at(prediction.row)
         return row
 
-    def _mode(self, prediction: Prediction) -> str:
+    def _variant(self, prediction: Prediction) -> str:
         """The mode to file it under."""
         stated, modes = prediction.mode or self.mode, self.key.modes
         if stated is not None and modes and stated not in modes:
@@ -182,7 +276,8 @@ class Join:
             raise PredictionError(f"{file} holds no outputs.")
         if self._left_out == outputs:
             kind, place = next(iter(self._first.items()))
-            fits = {"other_mode": f"--mode {self.mode}", "other_view": f"--view {self.view}"}.get(kind, self.key.name)
+            asked = {"other_mode": f"--mode {self.mode}", "other_lang": f"--lang {self.mode}"}
+            fits = (asked | {"other_view": f"--view {self.view}"}).get(kind, self.key.name)
             raise PredictionError(
                 f"{file}: none of its {outputs} outputs fits {fits}: {PROBLEMS[kind]}, first {place}."
             )

@@ -19,7 +19,7 @@ from vcrgen.scorer.curves import compare_thresholds
 from vcrgen.scorer.images import read_images
 from vcrgen.scorer.records import UNSTATED, SpanMatch
 from vcrgen.scorer.results import RunResult, require_one_signature
-from vcrgen.scorer.run import Found, Outputs, Session
+from vcrgen.scorer.run import AnySession, Found, Outputs, Session
 from vcrgen.scorer.tables import remarks, report_tables
 
 EXAMPLES = 6
@@ -29,7 +29,7 @@ Card = tuple[Found, str]  # an output with its matches, and the image as a `data
 
 
 def as_html(
-    session: Session,
+    session: AnySession,
     predictions: Sequence[Outputs],
     results: Sequence[RunResult],
     comparisons: Sequence[Comparison] = (),
@@ -50,7 +50,7 @@ def as_html(
         cell=results[0].cells[0],
         task=task,
         language=results[0].lang,
-        protocol=session.scorer.protocol.name,
+        protocol=session.protocol,
         signature=results[0].signature,
         scores=tables[0],
         charts=[
@@ -66,6 +66,7 @@ def as_html(
         examples=[
             (f"{head} items{f' of {result.title}' if len(results) > 1 else ''}", cards)
             for outputs, result in zip(predictions, results, strict=True)
+            if isinstance(session, Session)
             for head, cards in zip(("Worst", "Best"), _examples(session, outputs, result), strict=True)
             if cards
         ],

@@ -86,6 +86,11 @@ class Prediction(NamedTuple):
     model: str | None = None
     answers: tuple[str, ...] | None = None  # the answers the file itself holds, to check that it belongs to the dataset
     flaws: tuple[str, ...] = ()  # what was odd about the output, by the names of `join.PROBLEMS`
+    # Of question sets only; likelihoods are as the file has them, which may be anything.
+    lang: str | None = None  # the language that was asked in, or None where the file does not say
+    rotation: int = 0  # the order of the options: option i stood beside label i - rotation
+    logprobs: Any = None
+    letters: Any = None
 
     @property
     def failed(self) -> bool:

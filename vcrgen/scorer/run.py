@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,20 +19,20 @@ from vcrgen.records import is_mode
 from vcrgen.scorer.answer_key import AnswerKey
 from vcrgen.scorer.answers import load_answers
 from vcrgen.scorer.curves import curves_of
-from vcrgen.scorer.evidence import EvidenceWriter, write_evidence
+from vcrgen.scorer.evidence import EvidenceWriter, span_rows, write_evidence
 from vcrgen.scorer.groups import SpanProperties
-from vcrgen.scorer.join import PROBLEMS, STRICT, Join, Joined
+from vcrgen.scorer.join import NOT_ASKED, PROBLEMS, STRICT, AnyKey, Join, Joined
 from vcrgen.scorer.predictions import PredictionFile, receive
 from vcrgen.scorer.predictions.output import KNOWN_MODES
 from vcrgen.scorer.records import UNSTATED, Outcome, Question, SpanMatch
 from vcrgen.scorer.results import CellResult, RunResult
 from vcrgen.scorer.scorer import LONGEST_OUTPUT, ScoredOutput, Scorer, make_scorer, unanswered
 from vcrgen.scorer.statistics import contrasts, summarise
-from vcrgen.scorer.tally import Tally
+from vcrgen.scorer.tally import AnyTally, Tally
 from vcrgen.signature import Signature
 from vcrgen.stats.bootstrap import RESAMPLES
 from vcrgen.stats.intervals import METHOD
-from vcrgen.tasks.task import RESTORATION
+from vcrgen.tasks.task import RESTORATION, ScoredTask
 from vcrgen.work.processes import results
 
 Options = ScoreOptions
@@ -74,47 +75,34 @@ class Validation:
         return not any(kind in self.problems for kind in STRICT)
 
 
-class Session:
-    """Answers and scorer, loaded once for any number of files; ``data`` as for :func:`load_answers`.
+class AnySession(ABC):
+    """Answers and options, loaded once for any number of files, of whichever task."""
 
-    Raises:
-        VcrgenError: The answers cannot be read, or an option is wrong.
-    """
+    task: ScoredTask
+    options: Options
+    key: AnyKey
 
-    task = RESTORATION
-
-    def __init__(self, data: Path, options: Options) -> None:
-        if options.mode is not None and not is_mode(options.mode):
-            raise ScoreError(f"Unknown mode {options.mode!r}; known: {KNOWN_MODES}.")
-        if options.view is not None and options.view not in self.task.views:
-            raise ScoreError(f"Unknown view {options.view!r}; known: {', '.join(self.task.views)}.")
-        self.options = options
-        self.key: AnswerKey = load_answers(
-            data, mode=options.mode, split=options.split, subset=options.subset, lang=options.lang
-        )
-
-    @cached_property
-    def scorer(self) -> Scorer:
-        """The scorer of the dataset's language; made when first used."""
-        return self._make_scorer()
+    def _check_view(self) -> None:
+        """Refuse a view that there is not."""
+        if self.options.view is not None and self.options.view not in self.task.views:
+            raise ScoreError(f"Unknown view {self.options.view!r}; known: {', '.join(self.task.views)}.")
 
     @property
-    def _make_scorer(self) -> Callable[[], Scorer]:
-        """Makes the scorer; picklable, for processes that make one of their own."""
-        names = ("protocol", "segmenter", "strip_thinking", "max_output_tokens", "refusals", "normalise")
-        return partial(make_scorer, self.key.lang, **{name: getattr(self.options, name) for name in names})
+    @abstractmethod
+    def protocol(self) -> str:
+        """The protocol, with its version."""
 
-    @cached_property
-    def properties(self) -> SpanProperties:
-        """What divides the dataset's spans into groups; the same for all files."""
-        return SpanProperties(self.key, self.scorer)
+    @property
+    @abstractmethod
+    def facts(self) -> Mapping[str, str]:
+        """What a signature says of how outputs are read."""
 
     @property
     def signature(self) -> Signature:
         """What the session's scores can be compared with."""
         from importlib.metadata import version
 
-        facts = {"vcrgen": version("vcrgen"), **self.scorer.facts, "missing": "wrong"}
+        facts = {"vcrgen": version("vcrgen"), **self.facts, "missing": "wrong"}
         facts |= {"boot": f"{RESAMPLES}", "interval": METHOD, "seed": str(self.options.seed)}
         return Signature({**facts, **self.key.facts})
 
@@ -139,33 +127,52 @@ class Session:
                 runs = [run for run in runs if run not in same[1:]]
         return runs
 
+    @abstractmethod
     def score(self, outputs: Outputs, evidence: EvidenceWriter | None = None) -> RunResult:
-        """Score a file, or several as one; ``evidence`` takes every span's match.
+        """Score a file, or several as one; ``evidence`` takes what became of every unit.
 
         Raises:
             PredictionError: A file cannot be read, fits the dataset nowhere, or (strictly) not wholly.
         """
-        evidence = evidence or EvidenceWriter()
-        run = _opened(outputs)
-        join = self._join()
-        tally = Tally(self.key, self.properties)
-        name, model, signature = _name(run), None, self.signature
-        for joined, question, scored in self._scored(join(run)):
-            matches = tally.add(joined, question, scored)
-            model = joined.prediction.model or model
-            if evidence.wanted:
-                evidence.add(name, model, self._id(joined.question), *joined.cell, matches, str(signature))
-        for cell, rows in tally.missing():
-            for row in rows.tolist() if evidence.wanted else ():
-                matches = unanswered(self.key.question(row).answers, Outcome.MISSING)
-                evidence.add(name, model, self._id(row), cell.variant, cell.view, matches, str(signature))
-        # Problems that only show when outputs and answers are tokenised.
-        if empty := sum(cell.counts[Outcome.EMPTY.value] for cell in tally.cells.values()):
-            join.counts["empty"] = empty
-        without_tokens, first = self.properties.empty
-        if without_tokens:
-            join.counts["empty_spans"] = without_tokens
-            join.examples["empty_spans"] = list(map(repr, first))
+
+    @abstractmethod
+    def find(self, outputs: Outputs, question_ids: set[str]) -> Iterator[Any]:
+        """What a run says of some questions, for people to look at; reads its files once more."""
+
+    @property
+    @abstractmethod
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of what :meth:`said` gives."""
+
+    @abstractmethod
+    def said(self, outputs: Outputs) -> Iterator[tuple[str, int, str]]:
+        """What a run says, to tell near copies: the kind, the row of the question, and the text or the choice."""
+
+    @abstractmethod
+    def warm(self) -> None:
+        """Do at once what scoring any file needs, so that processes which are forked share it."""
+
+    def validate(self, file: Path | PredictionFile) -> Validation:
+        """Check one file without scoring it; refuses one that cannot be read or fits the dataset nowhere."""
+        run = opened(file)
+        join = self._read(run)
+        return Validation(
+            name=run[0].path.name,
+            format=run[0].format,
+            outputs=join.total,
+            models=tuple(sorted(join.models)),
+            cells={name: len(seen) - seen.count(0) - seen.count(NOT_ASKED) for name, seen in join.seen.items()},
+            questions=len(self.key),
+            subset=self.key.facts.get("subset"),
+            problems=_problems(join),
+        )
+
+    def joined(self, outputs: Outputs) -> Iterator[Joined]:
+        """The usable outputs with their questions, as they are scored."""
+        return self._join()(opened(outputs))
+
+    def _result(self, run: Run, join: Join, tally: AnyTally, model: str | None) -> RunResult:
+        """What a tally says of a run; refuses one that is not complete where that is asked for."""
         flaws = [f"{join.counts[kind]} {PROBLEMS[kind]}" for kind in STRICT if join.counts[kind]]
         if self.options.strict and flaws:
             names = " and ".join(str(file.path) for file in run)
@@ -173,12 +180,12 @@ class Session:
                 f"{names} {'is' if len(run) == 1 else 'are'} not complete (--strict): {'; '.join(flaws)}."
             )
         cells, resamples = summarise(tally, seed=self.options.seed)
-        result = RunResult(
-            name=name,
+        return RunResult(
+            name=run_name(run),
             model=model,
             format=" + ".join(dict.fromkeys(file.format for file in run)),
             lang=self.key.lang,
-            signature=signature,
+            signature=self.signature,
             task=self.task,
             cells=tuple(cells),
             differences=contrasts(self.task, resamples),
@@ -186,27 +193,122 @@ class Session:
             notes=tuple(self._notes(run, cells)),
             resamples=resamples,
         )
+
+    @abstractmethod
+    def _join(self) -> Join:
+        """What joins outputs to the key."""
+
+    def _read(self, run: Run) -> Join:
+        """The run's outputs joined and counted, and not scored."""
+        join = self._join()
+        for joined in join(run):
+            if joined.prediction.output is not None and not joined.prediction.output.strip():
+                join.note("empty", joined.prediction.place)
+        return join
+
+    def _notes(self, run: Run, cells: Sequence[CellResult]) -> Iterator[str]:
+        """What a reader of the scores should know."""
+        if len(run) > 1:
+            yield f"Files of one model, scored as one: {', '.join(encodable(file.path.name) for file in run)}."
+        if self.key.hidden:
+            yield "The answers are secret, and --spans, --explain and the HTML report show them: keep those."
+        if subset := self.key.facts.get("subset"):
+            yield (
+                f"Scored on the subset {subset}: {len(self.key)} of {self.key.questions.total} questions. Scores of it "
+                "stand in no table with those of all."
+            )
+
+
+class Session(AnySession):
+    """Answers and scorer of Visual Caption Restoration; ``data`` as for :func:`load_answers`.
+
+    Raises:
+        VcrgenError: The answers cannot be read, or an option is wrong.
+    """
+
+    task = RESTORATION
+    key: AnswerKey
+
+    def __init__(self, data: Path, options: Options) -> None:
+        self.options = options
+        if options.mode is not None and not is_mode(options.mode):
+            raise ScoreError(f"Unknown mode {options.mode!r}; known: {KNOWN_MODES}.")
+        self._check_view()
+        self.key = load_answers(data, mode=options.mode, split=options.split, subset=options.subset, lang=options.lang)
+
+    @cached_property
+    def scorer(self) -> Scorer:
+        """The scorer of the dataset's language; made when first used."""
+        return self._make_scorer()
+
+    @property
+    def _make_scorer(self) -> Callable[[], Scorer]:
+        """Makes the scorer; picklable, for processes that make one of their own."""
+        names = ("segmenter", "strip_thinking", "max_output_tokens", "refusals", "normalise")
+        options = {name: getattr(self.options, name) for name in names}
+        return partial(make_scorer, self.key.lang, protocol=self.options.protocol or self.task.protocols[0], **options)
+
+    @property
+    def protocol(self) -> str:
+        """The protocol, with its version."""
+        return self.scorer.protocol.name
+
+    @property
+    def facts(self) -> Mapping[str, str]:
+        """What a signature says of the scorer."""
+        return self.scorer.facts
+
+    @cached_property
+    def properties(self) -> SpanProperties:
+        """What divides the dataset's spans into groups; the same for all files."""
+        return SpanProperties(self.key, self.scorer)
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The views."""
+        return self.task.board_views
+
+    def said(self, outputs: Outputs) -> Iterator[tuple[str, int, str]]:
+        """The view of each output, the row of its question, and the output."""
+        for prediction, row, (_, view) in self.joined(outputs):
+            yield view, row, prediction.output or ""
+
+    def warm(self) -> None:
+        """Tokenise all answers."""
+        for question in self.key.questions:
+            for answer in question.answers:
+                self.scorer.prepare(answer)
+
+    def score(self, outputs: Outputs, evidence: EvidenceWriter | None = None) -> RunResult:
+        """Score a file, or several as one; ``evidence`` takes every span's match."""
+        evidence = evidence or EvidenceWriter()
+        run = opened(outputs)
+        join = self._join()
+        tally = Tally(self.key, self.properties)
+        name, model, signature = run_name(run), None, self.signature
+        for joined, question, scored in self._scored(join(run)):
+            matches = tally.add(joined, question, scored)
+            model = joined.prediction.model or model
+            if evidence.wanted:
+                evidence.add(name, model, self._id(joined.question), *joined.cell, span_rows(matches), str(signature))
+        for cell, rows in tally.missing():
+            for row in rows.tolist() if evidence.wanted else ():
+                matches = unanswered(self.key.question(row).answers, Outcome.MISSING)
+                evidence.add(name, model, self._id(row), cell.variant, cell.view, span_rows(matches), str(signature))
+        # Problems that only show when outputs and answers are tokenised.
+        if empty := sum(cell.counts[Outcome.EMPTY.value] for cell in tally.cells.values()):
+            join.counts["empty"] = empty
+        without_tokens, first = self.properties.empty
+        if without_tokens:
+            join.counts["empty_spans"] = without_tokens
+            join.examples["empty_spans"] = list(map(repr, first))
+        result = self._result(run, join, tally, model)
         return self.with_curves(result) if self.options.curve else result
 
     def with_curves(self, result: RunResult) -> RunResult:
         """A result of this session with its accuracy against visible ink; refuses one of fewer than three levels."""
         ink = {cell.variant: self.properties.ink_of(cell.variant) for cell in result.cells}
         return replace(result, curves=curves_of(result, ink, seed=self.options.seed))
-
-    def validate(self, file: Path | PredictionFile) -> Validation:
-        """Check one file without scoring it; refuses one that cannot be read or fits the dataset nowhere."""
-        run = _opened(file)
-        join = self._read(run)
-        return Validation(
-            name=run[0].path.name,
-            format=run[0].format,
-            outputs=join.total,
-            models=tuple(sorted(join.models)),
-            cells={name: sum(seen) for name, seen in join.seen.items()},
-            questions=len(self.key),
-            subset=self.key.facts.get("subset"),
-            problems=_problems(join),
-        )
 
     def find(self, outputs: Outputs, question_ids: set[str]) -> Iterator[Found]:
         """The outputs of some questions with their matches, in the order of the files; reads them once more."""
@@ -219,10 +321,6 @@ class Session:
                     matches = self.scorer(question.answers, output, failed=joined.prediction.failed).matches
                 mode, view = joined.cell
                 yield Found(question_id=question.question_id, mode=mode, view=view, output=output, matches=matches)
-
-    def joined(self, outputs: Outputs) -> Iterator[Joined]:
-        """The usable outputs with their questions, as they are scored."""
-        return self._join()(_opened(outputs))
 
     def _scored(self, outputs: Iterator[Joined]) -> Iterator[tuple[Joined, Question, ScoredOutput | None]]:
         """Outputs with their questions and what the scorer says of them, in their order."""
@@ -245,27 +343,11 @@ class Session:
         view = self.options.view
         return Join(self.key, self.task, self.options.mode, View(view) if view is not None else None)
 
-    def _read(self, run: Run) -> Join:
-        """The run's outputs joined and counted, and not scored."""
-        join = self._join()
-        for joined in join(run):
-            if joined.prediction.output is not None and not joined.prediction.output.strip():
-                join.note("empty", joined.prediction.place)
-        return join
-
     def _id(self, question: int) -> str:
         return self.key.question(question).question_id
 
-    def _notes(self, run: Run, cells: list[CellResult]) -> Iterator[str]:
-        if len(run) > 1:
-            yield f"Files of one model, scored as one: {', '.join(encodable(file.path.name) for file in run)}."
-        if self.key.hidden:
-            yield "The answers are secret, and --spans, --explain and the HTML report show them: keep those."
-        if subset := self.key.facts.get("subset"):
-            yield (
-                f"Scored on the subset {subset}: {len(self.key)} of {self.key.questions.total} questions. Scores of it "
-                "stand in no table with those of all."
-            )
+    def _notes(self, run: Run, cells: Sequence[CellResult]) -> Iterator[str]:
+        yield from super()._notes(run, cells)
         recorded, used = self.key.segmenter, self.scorer.segmenter.name
         if recorded is not None and recorded != used:
             yield f"The dataset's spans were chosen with the segmenter {recorded}; these scores use {used}."
@@ -290,6 +372,17 @@ class Session:
                 )
 
 
+def open_session(data: Path, options: Options) -> AnySession:
+    """The session of a dataset or a key, whichever task it is of; see :class:`Session`.
+
+    Raises:
+        VcrgenError: The answers cannot be read, or an option is wrong.
+    """
+    from vcrgen.scorer.choices.session import ItemSession, has_items
+
+    return ItemSession(data, options) if has_items(data) else Session(data, options)
+
+
 def score(
     predictions: str | Path | Sequence[str | Path], *, data: str | Path, spans: str | Path | None = None, **options: Any
 ) -> RunResult:
@@ -308,8 +401,8 @@ def score(
     Raises:
         VcrgenError: The user can mend it; the message says how.
     """
-    session = Session(Path(data), Options(**options))
-    with write_evidence(Path(spans) if spans is not None else None) as evidence:
+    session = open_session(Path(data), Options(**options))
+    with write_evidence(Path(spans) if spans is not None else None, session.task) as evidence:
         files = [predictions] if isinstance(predictions, str | Path) else predictions
         return session.score([receive(Path(file)) for file in files], evidence)
 
@@ -333,7 +426,8 @@ def _score_chunk(scorer: Scorer, chunk: list[ToScore]) -> list[ScoredOutput | No
     return [None if output is None else scorer(answers, output, failed=failed) for answers, output, failed in chunk]
 
 
-def _opened(outputs: Outputs) -> Run:
+def opened(outputs: Outputs) -> Run:
+    """The files of a run, by whatever stands for them."""
     if isinstance(outputs, Path):
         return (receive(outputs),)
     return (outputs,) if isinstance(outputs, PredictionFile) else tuple(outputs)
@@ -344,7 +438,7 @@ def _model(run: Run) -> str | None:
     return run[0].task.model or next((prediction.model for prediction in run[0]), None)
 
 
-def _name(run: Run) -> str:
+def run_name(run: Run) -> str:
     """What a run is called where no model is named: by its file, or by the tool that wrote its files."""
     if len(run) > 1 and run[0].task.model:
         return encodable(run[0].task.model)

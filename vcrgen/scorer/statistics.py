@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from vcrgen.dataset.views import View
 from vcrgen.scorer.groups import NO_LABEL, Property
 from vcrgen.scorer.results import CellResult, Difference, Estimate, GroupResult, Resamples
-from vcrgen.scorer.tally import Tally
+from vcrgen.scorer.tally import AnyTally
 from vcrgen.stats.bootstrap import Resampled, Sums, means_of, resampled_means
 from vcrgen.stats.intervals import deviation, spreads
 from vcrgen.stats.paired import paired
@@ -32,12 +32,13 @@ class _Column(NamedTuple):
     group: tuple[str, int] | None = None
 
 
-def summarise(tally: Tally, *, seed: int) -> tuple[list[CellResult], dict[CellName, Resamples]]:
+def summarise(tally: AnyTally, *, seed: int) -> tuple[list[CellResult], dict[CellName, Resamples]]:
     """Results for each cell, in the order of variants and of views, and what comparisons need of each."""
     import numpy as np
 
     task, order = tally.task, list(View)
-    names = sorted(tally.cells, key=lambda name: (name[0], order.index(name[1])))
+    variants = list(tally.variants)
+    names = sorted(tally.cells, key=lambda name: (variants.index(name[0]), order.index(name[1])))
     divided = {variant: tally.properties.of_variant(variant) for variant in dict.fromkeys(name[0] for name in names)}
     drawn = _Drawn(task, {name: tally.cells[name].scores for name in names}, tally.starts, divided, seed)
     estimates, results = drawn.estimates(), []
@@ -53,6 +54,7 @@ def summarise(tally: Tally, *, seed: int) -> tuple[list[CellResult], dict[CellNa
             )
             for part in divided[cell.variant]
             for code, label in enumerate(part.labels)
+            if (part.codes[asked] == code).any()
         ]
         codes = np.bincount(cell.outcomes[asked], minlength=len(task.outcomes)).tolist()
         results.append(
@@ -99,7 +101,7 @@ def _contrasts(task: ScoredTask, resamples: Mapping[CellName, Resamples]) -> Ite
             yield Difference(of=f"{a} - {b}", view=view, metrics=metrics)
     for one, other in task.metric_contrasts:
         for (variant, view), found in resamples.items():
-            if one in found.means and other in found.means:
+            if view in task.image_views and one in found.means and other in found.means:
                 estimate = _difference(found, found, [(one, other)])[0]
                 yield Difference(of=f"{one} - {other}", variant=variant, view=view, metrics={one: estimate})
 
@@ -185,8 +187,10 @@ class _Drawn:
     def estimates(self) -> dict[_Column, Estimate]:
         """The mean of every column with its interval."""
         sd_units = dict(zip(self._units.columns, deviation(self._unit_means).tolist(), strict=True))
-        columns = self._clusters.columns
-        found = self._estimates([c.metric for c in columns], self._means, self._cluster_means, self._counting)
+        there = self._counting > 0  # a group may have no unit in a language
+        columns = [column for column, known in zip(self._clusters.columns, there, strict=True) if known]
+        means, resampled = self._means[there], self._cluster_means[:, there]
+        found = self._estimates([c.metric for c in columns], means, resampled, self._counting[there])
         return {
             column: Estimate(value=value, sd_units=sd_units.get(column), sd_clusters=sd, low=low, high=high)
             for column, (value, sd, low, high) in zip(columns, found, strict=True)

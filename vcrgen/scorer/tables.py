@@ -14,7 +14,7 @@ from vcrgen.dataset.views import View
 from vcrgen.errors import ScoreError
 from vcrgen.report.escape import escape_markdown, one_line
 from vcrgen.report.forms import as_csv, as_markdown, as_narrow_latex
-from vcrgen.report.table import DASH, MINUS, Interval, Number, Percent, PValue, Table, TableCell
+from vcrgen.report.table import MINUS, Interval, Number, Percent, PValue, Table, TableCell
 from vcrgen.scorer.comparison import Comparison
 from vcrgen.scorer.curve_tables import curve_lines, curve_sentences, curve_table, threshold_table
 from vcrgen.scorer.curves import compare_thresholds
@@ -93,7 +93,7 @@ def _scores(task: ScoredTask, results: Sequence[RunResult]) -> Table:
             chance = (Percent(cell_chance),) if (cell_chance := _chance(task)) is not None else ()
             rows.append((*_head(result, cell), cell.units, *_main(task, cell.metrics, deviations=True), *chance))
         for each in result.differences:
-            where, of = each.variant or DASH, difference_label(task, each)
+            where, of = difference_labels(task, each)
             nothing = (None,) if _chance(task) is not None else ()
             rows.append((result.title, where, of, "", *_main(task, each.metrics, sign=True, deviations=True), *nothing))
     deviations = (f"sd {task.units}", f"sd {task.clusters}")
@@ -102,12 +102,13 @@ def _scores(task: ScoredTask, results: Sequence[RunResult]) -> Table:
     return Table(title=SCORES, heads=heads, labels=3, rows=rows, breaks=(8,))
 
 
-def difference_label(task: ScoredTask, difference: Difference) -> str:
-    """What a paired difference is called in tables, as ``VI+TEI − TEI`` or ``en − ar, Image``."""
-    sides = difference.of.split(" - ")
+def difference_labels(task: ScoredTask, difference: Difference) -> tuple[str, str]:
+    """A paired difference in the columns of variant and view: "hard" and "VI+TEI − TEI", or "en − ar" and "Image"."""
     names = {**{view.value: view.label for view in View}, **{name: each.label for name, each in task.metrics.items()}}
-    label = f" {MINUS} ".join(names.get(side, side) for side in sides)
-    return label if difference.view is None else f"{label}, {difference.view.label}"
+    label = f" {MINUS} ".join(names.get(side, side) for side in difference.of.split(" - "))
+    if not difference.variant:
+        return label, difference.view.label if difference.view is not None else ""
+    return difference.variant, label
 
 
 def _chance(task: ScoredTask) -> float | None:
@@ -129,9 +130,9 @@ def _outputs(task: ScoredTask, results: Sequence[RunResult]) -> Table:
     rows: list[Row] = []
     for result, cell in _cells(results):
         counts = (cell.counts.get(kind, 0) for kind in task.counts)
-        more = (cell.outcomes[kind] for kind in task.extra_counts)
+        more = (cell.outcomes[kind] for kind in task.outcome_heads)
         rows.append((*_head(result, cell), *counts, *more, *([Number(cell.length_ratio)] if task.lengths else [])))
-    kinds = (*(kind.capitalize() for kind in task.counts), *task.extra_counts.values())
+    kinds = (*(kind.capitalize() for kind in task.counts), *task.outcome_heads.values())
     heads = ("Model", *_heads(task), *kinds, *(["Length ratio"] if task.lengths else []))
     return Table(title="Outputs", heads=heads, labels=3, rows=rows, breaks=(9,))
 

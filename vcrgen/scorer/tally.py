@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import struct
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from vcrgen.dataset.views import View
@@ -38,6 +39,30 @@ class Properties(Protocol):
 
     def of_variant(self, variant: str) -> Sequence[Property]:
         """All ways to divide the units of one variant."""
+
+
+class AnyTally(Protocol):
+    """What the statistics need of the scores of a run."""
+
+    @property
+    def task(self) -> ScoredTask:
+        """The task."""
+
+    @property
+    def cells(self) -> Mapping[tuple[str, View], Cell]:
+        """The cells by variant and view."""
+
+    @property
+    def variants(self) -> Sequence[str]:
+        """The variants in the order of tables."""
+
+    @property
+    def starts(self) -> Ints:
+        """Of each cluster, how many units stand before it; and last, how many there are."""
+
+    @property
+    def properties(self) -> Properties:
+        """What divides the units."""
 
 
 class Cell:
@@ -90,6 +115,11 @@ class Cell:
             row.pack_into(self._scores, number * row.size, *unit.scores)
             self._outcomes[number] = codes[unit.outcome]
 
+    def leave_out(self, unit: int) -> None:
+        """Do not ask for a unit."""
+        self._row.pack_into(self._scores, unit * self._row.size, *[math.nan] * len(self._metrics))
+        self._outcomes[unit] = NOT_ASKED
+
     @property
     def length_ratio(self) -> float | None:
         """Characters of outputs over characters of answers, or None if there is no output."""
@@ -105,6 +135,11 @@ class Tally:
         self.properties = properties
         self.cells: dict[tuple[str, View], Cell] = {}
         self.starts = key.questions.starts
+
+    @property
+    def variants(self) -> list[str]:
+        """The modes, easy before hard."""
+        return sorted({variant for variant, _ in self.cells})
 
     def add(self, joined: Joined, question: Question, scored: ScoredOutput | None) -> tuple[SpanMatch, ...]:
         """Count one prediction of a question; its spans' matches are returned as evidence and not kept.

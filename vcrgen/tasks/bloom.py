@@ -13,13 +13,14 @@ from vcrgen.dataset.reader import Dataset
 from vcrgen.dataset.schema import IMAGE, STRING, DatasetKind
 from vcrgen.dataset.tables import image_bytes
 from vcrgen.errors import DatasetError
+from vcrgen.text.languages import LANGUAGES
 
 T = TypeVar("T")
 TASK = "bloom"  # what manifests call it
 LETTERS = "ABCD"  # the labels of the four options
 TAXONOMY_FILE = "taxonomy.csv"  # beside the data
-# Languages that are written from right to left; pages set their texts so.
-_RIGHT_TO_LEFT = frozenset({"ar", "arc", "ckb", "dv", "fa", "he", "ps", "sd", "ug", "ur", "yi"})
+# Languages without a row in the table of languages that are written from right to left.
+_RIGHT_TO_LEFT = frozenset({"arc", "ckb", "dv", "fa", "he", "ps", "sd", "ug", "ur", "yi"})
 
 
 class ChoiceQuestion(NamedTuple):
@@ -34,7 +35,7 @@ class ChoiceItem:
     """One item, without its picture."""
 
     question_id: str  # its name in the set
-    path: str  # ``level/subcategory/leaf`` in small letters
+    path: str  # ``level/subcategory/leaf`` in small letters; "" in the public part of a hidden set
     picture: str  # SHA-256 of the picture's bytes, in hex: equal for the items that share one; "" where none was read
     questions: Mapping[str, ChoiceQuestion]  # by language code; only languages in which the item is complete
     answer: int | None  # number of the right option, from 0; None in the public part of a hidden set
@@ -63,7 +64,7 @@ def in_dataset_order(shown: Sequence[T], rotation: int) -> list[T]:
 
 def direction(lang: str) -> str:
     """Where lines of a language begin, as HTML says it: ``"rtl"`` or ``"ltr"``."""
-    return "rtl" if lang in _RIGHT_TO_LEFT else "ltr"
+    return LANGUAGES[lang].direction if lang in LANGUAGES else "rtl" if lang in _RIGHT_TO_LEFT else "ltr"
 
 
 def question_kind(languages: Sequence[str]) -> DatasetKind:
@@ -111,11 +112,11 @@ def read_items(dataset: Dataset, *, pictures: bool = True) -> Iterator[ChoiceIte
         DatasetError: A file is damaged, or a row has values that no writer of question sets gives.
     """
     languages = languages_of(dataset)
-    columns = ["question_id", "path", *(f"{name}_{lang}" for lang in languages for name in ("question", "options"))]
+    columns = ["question_id", *(f"{name}_{lang}" for lang in languages for name in ("question", "options"))]
     if pictures:
         columns.append("image")
     if not dataset.is_hidden:
-        columns += ["answer", "trap"]
+        columns += ["path", "answer", "trap"]
     for place, row in dataset.rows(columns):
         try:
             yield item_of(row, languages)
@@ -140,7 +141,7 @@ def item_of(row: Mapping[str, Any], languages: Sequence[str]) -> ChoiceItem:
             questions[lang] = ChoiceQuestion(text, tuple(options))
     data = image_bytes(row.get("image"))
     return ChoiceItem(
-        question_id=_text(row, "question_id"), path=_text(row, "path"), questions=questions,
+        question_id=_text(row, "question_id"), path=_text(row, "path") if "path" in row else "", questions=questions,
         picture=hashlib.sha256(data).hexdigest() if data else "",
         answer=_letter(row, "answer"), trap=_letter(row, "trap"),
     )  # fmt: skip

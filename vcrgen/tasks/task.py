@@ -22,7 +22,6 @@ class Metric(NamedTuple):
     label: str  # in tables
     most: float = 1.0  # the largest value; the smallest is 0
     chance: float | None = None  # the mean of who knows nothing, or None where there is no such figure
-    needed: bool = True  # whether a unit without it counts as 0 where others of its cell have it
     said: str = ""  # in a sentence, where that is not the label in small letters
 
     @property
@@ -41,10 +40,11 @@ class ScoredTask:
     axis: str  # what cells differ in besides the view, as files of outputs call it
     axis_label: str  # the same in tables
     views: tuple[View, ...]  # in the order of tables
-    image_views: tuple[View, ...]  # those that show an image: boards rank by these only; the first is the main one
+    image_views: tuple[View, ...]  # those that show an image; the first is the main one
+    board_views: tuple[View, ...]  # those that boards take
     metrics: Mapping[str, Metric]  # by name, in the order of files and tables
     shown: tuple[str, str]  # the two that every table and every group has; the first ranks and is tested
-    outcomes: tuple[str, ...]  # what can become of a unit; the first is the good one
+    outcomes: Mapping[str, str]  # what can become of a unit, with words for pages; the first is the good one
     counts: tuple[str, ...]  # what is counted of the outputs of a cell, in the order of tables
     # Paired differences of two views (first minus second), of each two values of the axis, and of each two metrics.
     view_contrast: tuple[View, View]
@@ -52,12 +52,24 @@ class ScoredTask:
     metric_contrasts: tuple[tuple[str, str], ...] = ()
     macros: tuple[str, ...] = ()  # ways to divide units whose labels' means are averaged, each label counting alike
     protocols: tuple[str, ...]  # by which its outputs are read; the first is the default
-    does: str  # what a model does with a unit that it has right, as in "A restores more than B"
-    did: str
+    does: str  # what the better of two models does, as in "A restores more than B"
+    did: str  # what two models have done that no unit tells apart
     lengths: bool = False  # whether outputs and answers are texts of which the lengths can be compared
+    right: str  # what a model has done with a unit, as in "only A restored 3 texts"
+    subjects: str  # the units on pages of boards
+    size: str  # how many `questions` and `units` a set has, for pages
+    basis: str  # the same, after "In percent, over"
+    how: str = ""  # how outputs are scored, for boards; empty for the task of which their pages tell anyway
     near_copy: float  # share of outputs that two files of a team on a hidden set may have in common, at most
     evidence: Mapping[str, type] = field(default_factory=dict)  # columns of evidence between view and metrics
-    extra_counts: Mapping[str, str] = field(default_factory=dict)  # further columns of `outputs`: outcome to its head
+    outcome_heads: Mapping[str, str] = field(
+        default_factory=dict
+    )  # outcomes that are counted beside them, and their heads
+
+    @property
+    def leading(self) -> Metric:
+        """The metric that ranks and is tested."""
+        return self.metrics[self.shown[0]]
 
     @property
     def units(self) -> str:
@@ -97,26 +109,83 @@ RESTORATION = ScoredTask(
     axis_label="Mode",
     views=(View.STACKED, View.TEI, View.STRIP, View.TEXT),
     image_views=IMAGE_VIEWS,
+    board_views=IMAGE_VIEWS,
     metrics={
         "exact": Metric("Exact match"), "jaccard": Metric("Jaccard"), "precision": Metric("Precision"),
         "recall": Metric("Recall"), "f1": Metric("F1"), "rouge1": Metric("ROUGE-1"),
         "similarity": Metric("Similarity"), "character": Metric("Character"),
     },
     shown=("exact", "jaccard"),
-    outcomes=("exact", "wrong", "short", "cut", "refused", "empty", "null", "failed", "missing"),
+    outcomes={
+        "exact": "restored exactly", "wrong": "another text", "short": "output too short",
+        "cut": "not in the part that is read", "refused": "refused", "empty": "empty output", "null": "null output",
+        "failed": "failed call", "missing": "no output",
+    },
     counts=("answered", "refused", "empty", "null", "failed", "missing", "thinking", "cut"),
-    extra_counts={"short": "No n-gram"},
+    outcome_heads={"short": "No n-gram"},
     lengths=True,
     view_contrast=(View.STACKED, View.TEI),
     protocols=("paper", "vlmevalkit", "lmms-eval"),
-    does="restores",
-    did="restored",
+    does="restores more",
+    did="restored exactly the same spans",
+    right="restored",
+    subjects="covered texts",
+    size="{questions:,} images, {units:,} covered texts",
+    basis="{units:,} hidden texts in {questions:,} images",
     near_copy=0.9,
     evidence={
         "span": int, "answer": str, "outcome": str, "ngram": str, "start": int, "end": int, "distance": int,
         "verbatim": bool,
     },
 )  # fmt: skip
-TASKS = {task.name: task for task in (RESTORATION,)}
+QUESTIONS = ScoredTask(
+    name="bloom",
+    unit="item",
+    cluster="picture",
+    axis="lang",
+    axis_label="Language",
+    views=(View.IMAGE, View.BLIND),
+    image_views=(View.IMAGE,),
+    board_views=(View.IMAGE, View.BLIND),
+    metrics={
+        "rae": Metric("RAE", chance=0.25, said="RAE"), "circular": Metric("Circular"),
+        "trap": Metric("Trap", chance=1 / 3), "lbs": Metric("LBS", chance=0.25, said="LBS"),
+        "lbs_sum": Metric("LBS, sum", chance=0.25), "lbs_byte": Metric("LBS, byte", chance=0.25),
+        "lbs_char": Metric("LBS, character", chance=0.25), "lbs_pmi": Metric("LBS, PMI", chance=0.25),
+        "letter": Metric("Letter", chance=0.25), "confidence": Metric("Confidence"), "brier": Metric("Brier", most=2.0),
+    },
+    shown=("rae", "lbs"),
+    outcomes={
+        "right": "the right option", "wrong": "another option", "ambiguous": "two options or more",
+        "invalid": "no option", "refused": "refused", "empty": "empty output", "null": "null output",
+        "failed": "failed call", "missing": "no output",
+    },
+    counts=(),
+    outcome_heads={
+        "right": "Right", "wrong": "Wrong", "ambiguous": "Ambiguous", "invalid": "Invalid", "refused": "Refused",
+        "empty": "Empty", "null": "Null", "failed": "Failed", "missing": "Missing",
+    },
+    view_contrast=(View.IMAGE, View.BLIND),
+    axis_contrasts=True,
+    metric_contrasts=(("rae", "lbs"),),
+    macros=("level", "leaf"),
+    protocols=("bloom-v1", "bloom-code"),
+    does="gets more items right",
+    did="got exactly the same items right",
+    right="got right",
+    subjects="items",
+    size="{units:,} questions",
+    basis="{units:,} questions",
+    how=(
+        "Of a question set the scorer reads which of the four options an output chooses (protocol bloom-v1). RAE is "
+        "the share of questions with the right one; who guesses has 25 %. LBS takes the option with the highest mean "
+        "log-probability of a token, where a file has log-probabilities."
+    ),
+    # Two models that are right on nine of ten questions agree on most of them: only files that differ in hardly any
+    # answer tell what the key is.
+    near_copy=0.95,
+    evidence={"path": str, "answer": str, "outcome": str, "choice": str},
+)  # fmt: skip
+TASKS = {task.name: task for task in (RESTORATION, QUESTIONS)}
 DEFAULT = RESTORATION  # the task of files that name none: those from before there were others, and all of its own
 LABELS = {name: metric.label for task in TASKS.values() for name, metric in task.metrics.items()}

@@ -18,6 +18,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib.metadata import version
 
+from vcrgen.text.morphemes import with_white_space
 from vcrgen.text.segmenters import Segmenter
 from vcrgen.text.words_zh import BLOCK, WordCutter
 
@@ -87,25 +88,6 @@ def jieba() -> Segmenter:
     cut = load_jieba().cutter.cut
 
     def tokenize(text: str) -> tuple[list[str], list[int]]:
-        return _with_white_space(zip(*cut(text), strict=True), text)
+        return with_white_space(zip(*cut(text), strict=True), text)
 
     return Segmenter(f"spacy-{version('spacy')}-zh-jieba-{version('jieba')}", tokenize, _BOUNDARY)
-
-
-def _with_white_space(words: Iterable[tuple[str, int]], text: str) -> tuple[list[str], list[int]]:
-    """Words and offsets; the white space between two is a token, but for one space after a word (as in spaCy)."""
-    texts: list[str] = []
-    starts: list[int] = []
-    position = 0
-    for word, start in words:
-        if start > position:
-            texts.append(text[position:start])
-            starts.append(position)
-        texts.append(word)
-        starts.append(start)
-        position = start + len(word)
-        position += text.startswith(" ", position)
-    if position < len(text):
-        texts.append(text[position:])
-        starts.append(position)
-    return texts, starts

@@ -1,6 +1,8 @@
 """What a language is: a row in one table. Adding a language is adding a row and a folder of data, not an ``if``."""
 
+import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -30,9 +32,16 @@ class LanguageRow:
     Attributes:
         script: First word of the Unicode names of its letters, such as ``"LATIN"``. Tells its texts from those of other
             languages, and which fonts can set it.
+        other_scripts: Where letters of several scripts stand in one text, as in Japanese, the others: ``script`` is
+            then the one that no other language has.
+        break_unit: What no line ends inside: ``"word"`` is what stands between spaces, ``"character"`` any character,
+            ``"uax14"`` a character with the marks that UAX #14 ties to it: no line begins with a closing one.
         word_boundaries: Whether words are written apart, so that a span has to begin and end where a written word does,
             and a sensitive term is looked for as a whole word.
+        particles: Whether particles are written to the end of words, so that a sensitive term is looked for inside
+            words after all.
         sentence_enders: Tokens that end a sentence; empty for the full stops of all scripts, as spaCy lists them.
+        extra: Name of the extra with which the packages of its segmenter are installed; empty where they always are.
         segmenter: Cuts outputs of models into tokens: ``"spacy"`` for spaCy's blank tokenizer of the language, or
             ``module:function`` that makes a :class:`~vcrgen.text.segmenters.Segmenter` of the same tokens.
         fonts: Names of the default font chain in ``fonts/fonts.toml``; the first face that has a glyph draws it.
@@ -42,12 +51,15 @@ class LanguageRow:
     code: str  # ISO 639-1 code
     name: str  # English name
     script: str
+    other_scripts: tuple[str, ...] = ()
     direction: Literal["ltr", "rtl"] = "ltr"  # where lines begin: ``"ltr"`` at the left, ``"rtl"`` at the right
     shaper: str = "basic"  # what places the glyphs of a line; this one gives each character one, from left to right
     joiner: str  # what stands between two units of a line and between two lines
-    break_unit: Literal["word", "character"]  # where lines break: between words or between any two characters
+    break_unit: Literal["word", "character", "uax14"]
     word_boundaries: bool
+    particles: bool = False
     sentence_enders: tuple[str, ...]
+    extra: str = ""
     segmenter: str
     pipeline: str  # ``module:function`` that makes the built-in spaCy pipeline from the row
     eligibility: str  # name and version of the built-in eligibility rules, for the signature
@@ -76,6 +88,21 @@ class LanguageRow:
         words = text.split()
         return len(words) if self.break_unit == "word" else sum(map(len, words))
 
+    @property
+    def counted(self) -> str:
+        """What :meth:`count_units` counts."""
+        return "words" if self.break_unit == "word" else "characters"
+
+    @property
+    def own_scripts(self) -> frozenset[str]:
+        """``script``, and those of the other scripts that are ``script`` of no other language."""
+        return frozenset({self.script} | {*self.other_scripts} - {row.script for row in _ROWS})
+
+    def may_write(self, text: str) -> bool:
+        """Whether a text has a letter of the language's own scripts, or none of any script."""
+        letters, own = list(filter(str.isalpha, text)), self.own_scripts
+        return not letters or any(_script_of(letter) in own for letter in letters)
+
 
 _LATIN_FONTS = ("liberation-sans", "dejavu-sans", "droid-sans-fallback")
 _CYRILLIC_FONTS = ("liberation-sans", "dejavu-sans")
@@ -84,6 +111,7 @@ _LATIN_COVERS = MappingProxyType(
 )
 _ARABIC_FONTS = ("noto-sans-arabic", "dejavu-sans")
 _DEVANAGARI_FONTS = ("noto-sans-devanagari", "dejavu-sans")
+_BY_MORPHEMES = "vcrgen.text.names_morphemes:morpheme_pipeline"
 _BY_CAPITALS = "vcrgen.text.names_capitals:capitals_pipeline"
 
 _ROWS = (
@@ -175,6 +203,26 @@ _ROWS = (
         covered="[ढका हुआ]",
         words="चित्र का पाठ इस प्रकार शुरू होता है: {text} चित्र का पाठ यहाँ समाप्त होता है। प्रश्न: {question}",
     ),
+    LanguageRow(
+        code="ja", name="Japanese", script="HIRAGANA", other_scripts=("KATAKANA", "CJK"),
+        joiner="", break_unit="uax14", word_boundaries=False, sentence_enders=("。", "！", "？", "!", "?"),
+        extra="japanese", segmenter="vcrgen.text.sudachi_ja:sudachi", pipeline=_BY_MORPHEMES,
+        eligibility="builtin-ja-1", trained_pipeline="ja_core_news_sm",
+        fonts=("ipaex-gothic", "dejavu-sans"), covers=_LATIN_COVERS, covers_of="English",
+        question="画像の中で隠されている文字は何ですか。説明を加えずに、隠されている文字だけを復元してください。",
+        covered="［隠された文字］",
+        words="画像の中の文字は次のとおりです：{text}画像の中の文字はここまでです。質問：{question}",
+    ),
+    LanguageRow(
+        code="ko", name="Korean", script="HANGUL",
+        joiner=" ", break_unit="word", word_boundaries=True, particles=True, sentence_enders=(".", "!", "?"),
+        extra="korean", segmenter="vcrgen.text.mecab_ko:mecab", pipeline=_BY_MORPHEMES,
+        eligibility="builtin-ko-1", trained_pipeline="ko_core_news_sm",
+        fonts=("nanum-gothic", "dejavu-sans"), covers=_LATIN_COVERS, covers_of="English",
+        question="이미지에서 가려진 글자는 무엇입니까? 설명 없이 가려진 글자만 복원하십시오.",
+        covered="[가려진 글자]",
+        words="이미지 속 글은 다음과 같습니다: {text} 이미지 속 글은 여기까지입니다. 질문: {question}",
+    ),
 )  # fmt: skip
 
 LANGUAGES: Mapping[str, LanguageRow] = MappingProxyType({row.code: row for row in _ROWS})
@@ -183,10 +231,21 @@ LANGUAGES: Mapping[str, LanguageRow] = MappingProxyType({row.code: row for row i
 def guess_language(texts: Iterable[str]) -> str:
     """The code of the first language whose script most letters of the texts are in; of the table's first, if none is.
 
-    Languages of one script are not told apart: texts in French, Spanish or German count as English.
+    Languages of one script are not told apart: texts in French, Spanish or German count as English. Of two languages
+    that share a script (Japanese has Chinese characters) the one with more scripts comes first, where at least a tenth
+    of the letters are of scripts that the other one lacks.
     """
-    letters = [unicodedata.name(char, "") for text in texts for char in text if char.isalpha()]
-    for row in _ROWS:
-        if 2 * sum(name.startswith(row.script) for name in letters) > len(letters):
+    scripts = Counter[str]()
+    for char, count in Counter(char for text in texts for char in text if char.isalpha()).items():
+        scripts[_script_of(char)] += count
+    for row in sorted(_ROWS, key=lambda row: -len(row.other_scripts)):
+        written = sum(scripts[script] for script in {row.script, *row.other_scripts})
+        own = sum(scripts[script] for script in row.own_scripts)
+        if 2 * written > scripts.total() and 10 * own >= scripts.total():
             return row.code
     return _ROWS[0].code
+
+
+def _script_of(letter: str) -> str:
+    """The first word of a letter's Unicode name."""
+    return re.split("[ -]", unicodedata.name(letter, ""), maxsplit=1)[0]

@@ -5,8 +5,8 @@ every capital inside a sentence is taken for a name's, and at the start of a sen
 only a listed plain opener ("The", "After", "Located") is not. What is left is the lower-case part of names ("de",
 "river", "'s"), listed names that are written small ("un peintre français"), and text without capitals, where only
 listed common words are plain. In a language that writes all nouns with a capital, those that are listed, and compounds
-of them, are plain: "das Fischerboot", but not "das Gutenbergdenkmal". In a script without capitals nothing but the lists
-shows a name, so every text is read as one in lower case: only common words are plain, alone or with a particle that is
+of them, are plain: "das Fischerboot", but not "das Gutenbergdenkmal". In a script without capitals only the lists show
+a name. There every text is read as one in lower case: only common words are plain, alone or with a particle that is
 written together with them ("والبيت").
 
 The rules are passes over the tokens, run in the order of ``PASSES``; each marks tokens with an OntoNotes label, or with

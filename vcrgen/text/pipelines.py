@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from vcrgen.errors import PipelineError
-from vcrgen.text.languages import LANGUAGES
+from vcrgen.text.languages import LANGUAGES, LanguageRow
+from vcrgen.text.morphemes import MorphemeTokenizer
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -45,12 +48,14 @@ def load_pipeline(lang: str, spacy_model: str | None = None) -> TextPipeline:
         spacy_model: Name or path of a trained pipeline, or None for the built-in one.
 
     Raises:
-        PipelineError: The trained pipeline is not installed, is for another language, or finds no entities.
+        PipelineError: The trained pipeline, or a package of the language's extra, is not installed; or the pipeline is
+            for another language, or finds no entities.
     """
     if not spacy_model:
         row = LANGUAGES[lang]
         module, _, function = row.pipeline.partition(":")
-        nlp = getattr(importlib.import_module(module), function)(row)
+        with packages_of(row):
+            nlp = getattr(importlib.import_module(module), function)(row)
         return TextPipeline(nlp=nlp, segmenter=segmenter_version(nlp), eligibility=row.eligibility)
     instead = ", or leave out --spacy-model for the built-in rules"
     nlp, eligibility = load_trained(spacy_model, lang, called="spaCy pipeline", instead=instead)
@@ -62,6 +67,23 @@ def load_pipeline(lang: str, spacy_model: str | None = None) -> TextPipeline:
     if not {"parser", "senter", "sentencizer"} & set(nlp.pipe_names):
         nlp.add_pipe("sentencizer", first=True)
     return TextPipeline(nlp=nlp, segmenter=segmenter_version(nlp), eligibility=eligibility)
+
+
+@contextmanager
+def packages_of(language: LanguageRow) -> Iterator[None]:
+    """While what needs the packages of a language's extra is loaded.
+
+    Raises:
+        PipelineError: One is not installed.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as missing:
+        if not language.extra:
+            raise
+        raise PipelineError(
+            f"{language.name} needs {missing.name}, which is not installed: pip install 'vcrgen[{language.extra}]'."
+        ) from None
 
 
 def load_trained(name: str, lang: str, *, called: str, instead: str = "") -> tuple[Language, str]:
@@ -94,6 +116,8 @@ def load_trained(name: str, lang: str, *, called: str, instead: str = "") -> tup
 
 def segmenter_version(nlp: Language) -> str:
     """Name and version of a pipeline's tokenizer, as signatures give it."""
+    if isinstance(nlp.tokenizer, MorphemeTokenizer):
+        return nlp.tokenizer.signature
     segmenter = getattr(nlp.tokenizer, "segmenter", None)
     name = f"spacy-{version('spacy')}-{nlp.lang}" + (f"-{segmenter}" if segmenter is not None else "")
     return f"{name}-{version('jieba')}" if str(segmenter) == "jieba" else name

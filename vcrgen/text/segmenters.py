@@ -18,7 +18,8 @@ from typing import Any
 
 from vcrgen.errors import PipelineError
 from vcrgen.text.languages import LANGUAGES
-from vcrgen.text.pipelines import load_trained, segmenter_version
+from vcrgen.text.morphemes import SENTENCE_END, Analyser, with_white_space
+from vcrgen.text.pipelines import load_trained, packages_of, segmenter_version
 from vcrgen.text.words_apart import WordTokenizer, texts_and_starts
 
 # Characters; no word, number or URL that a caption shows comes near it.
@@ -101,14 +102,17 @@ def load_segmenter(lang: str, name: str | None = None) -> Segmenter:
             ``"jieba"``) for the language's own.
 
     Raises:
-        PipelineError: The language is unknown, or the pipeline is not installed or is for another language.
+        PipelineError: The language is unknown, the pipeline or a package of the language's extra is not installed, or
+            the pipeline is for another language.
     """
     if lang not in LANGUAGES:
         raise PipelineError(f"Unknown language {lang!r}; known: {', '.join(LANGUAGES)}.")
-    module, _, function = LANGUAGES[lang].segmenter.rpartition(":")
+    language = LANGUAGES[lang]
+    module, _, function = language.segmenter.rpartition(":")
     if name not in (None, "builtin", function):
         return _trained(lang, str(name))
-    made: Segmenter = getattr(import_module(module), function)() if module else _blank(lang)
+    with packages_of(language):
+        made: Segmenter = getattr(import_module(module), function)() if module else _blank(lang)
     return made
 
 
@@ -117,6 +121,15 @@ def _blank(code: str) -> Segmenter:
 
     tokenizer = WordTokenizer(lambda: spacy.blank(code))
     return Segmenter(f"spacy-{version('spacy')}-{code}", tokenizer, _WORD_BOUNDARY, _WORD_RUN)
+
+
+def of_morphemes(analyser: Analyser) -> Segmenter:
+    """A segmenter whose tokens are morphemes."""
+
+    def tokenize(text: str) -> tuple[list[str], list[int]]:
+        return with_white_space(((word, start) for word, start, _ in analyser(text)), text)
+
+    return Segmenter(analyser.name, tokenize, SENTENCE_END)
 
 
 def _trained(lang: str, name: str) -> Segmenter:

@@ -19,7 +19,6 @@ from vcrgen.errors import FontError
 from vcrgen.records import NAMED_MODES, Mode
 from vcrgen.text.languages import CoverTarget, LanguageRow
 from vcrgen.typeset.cover import ROWS, CoverRule, WhiteRows
-from vcrgen.typeset.fonts import FontChain
 from vcrgen.typeset.layout import line_units
 from vcrgen.typeset.occlusions import STEPS, Occlusion, last_step, occlusion_at
 from vcrgen.typeset.records import WHITE, Box, Glyph, Layout, Line, PlacedGlyph
@@ -27,7 +26,7 @@ from vcrgen.typeset.render import render_strip
 from vcrgen.typeset.shaping import Shaper, line_length
 
 # Units of a line that are about as long as a span of five tokens: the sample is cut into such windows.
-WINDOW = {"word": 5, "character": 8}
+WINDOW = {"word": 5, "character": 8, "uax14": 8}
 MAX_WINDOWS = 512
 # How far the median may be from the target: whole rows allow no better in small type.
 SMALL_LINE = 30  # px
@@ -175,7 +174,7 @@ class OcclusionCalibrator:
         self._kind, self._rows = kind, rows.rows
         self._type = f"{shaper.chain.faces[0].family} at {shaper.chain.size} px"
         windows = rows.windows[:: max(1, len(rows.windows) // DRAWN_WINDOWS)]
-        drawn = (_visible_by_size(kind, seed, window, shaper.chain, self._rows) for seed, window in enumerate(windows))
+        drawn = (_visible_by_size(kind, seed, window, shaper, self._rows) for seed, window in enumerate(windows))
         self._visible = np.array([shares for shares in drawn if shares is not None])  # windows x SIZES
 
     def nearest(self, target: CoverTarget) -> Calibration:
@@ -191,21 +190,21 @@ class OcclusionCalibrator:
                 f"No {self._kind} cover leaves {target.visible:g} of the ink of {self._type}: the nearest leaves "
                 f"{medians[best]:.2f}; choose a larger --font-size, or another --cover."
             )
-        low, median, high = np.percentile(self._visible[:, best], [5, 50, 95]).tolist()
+        low, median, high = _spread(self._visible[:, best])
         rule = Occlusion(kind=self._kind, hidden=float(SIZES[best]), rows=self._rows)
         return Calibration(rule=rule, target=target.visible, visible=median, low=low, high=high, above=None)
 
 
-def _visible_by_size(kind: str, seed: int, window: Glyphs, chain: FontChain, rows: tuple[float, ...]) -> Floats | None:
+def _visible_by_size(kind: str, seed: int, window: Glyphs, shaper: Shaper, rows: tuple[float, ...]) -> Floats | None:
     """The share of a window's ink that an occlusion of each of :data:`SIZES` leaves; None where there is no ink."""
     line = Line(start=0, end=1, x=0, glyphs=window)
     layout = Layout(
-        text=" ", lines=(line,), width=line_length(window), line_height=chain.line_height, baseline=chain.baseline
+        text=" ", lines=(line,), width=line_length(window), line_height=shaper.line_height, baseline=shaper.baseline
     )
-    ink = WHITE - render_strip(layout)[: chain.line_height]
+    ink = WHITE - render_strip(layout)[: shaper.line_height]
     if not ink.any():
         return None
-    cell = Box(0, 0, layout.width, chain.line_height)
+    cell = Box(0, 0, layout.width, shaper.line_height)
     box, orders, _ = occlusion_at(kind, seed, cell)
     last = last_step(box, orders, cell, rows, SIZES)
     inside = orders[-box.y0 : cell.y1 - box.y0, -box.x0 : cell.x1 - box.x0]
@@ -279,10 +278,16 @@ def _nearest_rows(above: Floats, target: CoverTarget) -> Calibration:
                 error = max(0.0, ink - tolerance), ink + abs(balance - target.above)
                 if error < least:
                     best, least = range(first, stop), error
-    low, median, high = np.percentile(above[:, best.start] + 1 - above[:, best.stop], [5, 50, 95]).tolist()
+    low, median, high = _spread(above[:, best.start] + 1 - above[:, best.stop])
     return Calibration(
         rule=WhiteRows(best), target=target.visible, visible=median, low=low, high=high, above=_medians(above, best)[1]
     )
+
+
+def _spread(shares: Floats) -> tuple[float, float, float]:
+    """The 5th percentile of some shares, their median, and the 95th percentile."""
+    low, median, high = np.percentile(shares, [5, 50, 95]).tolist()
+    return low, median, high
 
 
 def _medians(above: Floats, rows: range) -> tuple[float, float]:

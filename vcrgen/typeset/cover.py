@@ -1,7 +1,7 @@
 """Which pixels of the strip hide a span, and how much of its ink they leave."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -78,18 +78,22 @@ def _whole_clusters(span: Span, layout: Layout) -> tuple[int, int]:
 
 
 def other_ink(span: Span, layout: Layout) -> Gray:
-    """Darkness of the text in and next to the lines of a span, the span's own glyphs left out; as large as the strip.
+    """Darkness of the text around a span, the span's own glyphs left out; as large as the strip.
 
-    Text that is further away is not drawn: no cover reaches it.
+    Text that is more than the height of a line away is not drawn: no cover reaches it.
     """
     first, last = _whole_clusters(span, layout)
-    near = [index for index, line in enumerate(layout.lines) if max(first, line.start) < min(last, line.end)]
-    lines = [
-        replace(line, glyphs=tuple(glyph for glyph in line.glyphs if not (glyph.start < last and first < glyph.end)))
-        if near[0] - 1 <= index <= near[-1] + 1
-        else replace(line, glyphs=())
-        for index, line in enumerate(layout.lines)
-    ]
+    height, cells = layout.line_height, span_cells(span, layout)
+    lines = []
+    for index, line in enumerate(layout.lines):
+        near = [(c.x0 - height - line.x, c.x1 + height - line.x) for c in cells if abs(c.y0 - index * height) <= height]
+        glyphs = (
+            placed
+            for placed in line.glyphs
+            if not (placed.start < last and first < placed.end)
+            and any(x0 <= placed.pen + placed.glyph.right and placed.pen <= x1 for x0, x1 in near)
+        )
+        lines.append(replace(line, glyphs=tuple(glyphs)))
     return WHITE - render_strip(replace(layout, lines=tuple(lines)))
 
 
@@ -131,7 +135,10 @@ def _stretches(line: Line, start: int, end: int) -> list[tuple[int, int]]:
 
 
 def cover_spans(
-    rules: Mapping[Span, CoverRule], cells: Mapping[Span, tuple[Box, ...]], strip: Gray, layout: Layout
+    rules: Mapping[Span, CoverRule],
+    cells: Mapping[Span, tuple[Box, ...]],
+    strip: Gray,
+    others: Callable[[Span], Gray],
 ) -> tuple[CoveredSpan, ...]:
     """Cover spans, each by its own rule, and measure what is left of them.
 
@@ -142,7 +149,7 @@ def cover_spans(
         rules: The spans in reading order, each with the rule of its cover.
         cells: The places that show each of them, as :func:`span_cells` gives them.
         strip: The uncovered strip, 255 = white.
-        layout: What the strip shows.
+        others: The other ink of a span, as :func:`other_ink` gives it.
     """
     ink = WHITE - strip
     taken = np.zeros(strip.shape, dtype=bool)
@@ -150,10 +157,10 @@ def cover_spans(
     for span, rule in rules.items():
         covers = [rule.cover(cell) for cell in cells[span]]
         if any(cover.mask is not None for cover in covers):
-            others = other_ink(span, layout) > 0
+            text = others(span) > 0
             for number, cover in enumerate(covers):
                 if cover.mask is not None:
-                    covers[number] = cover = keep_clear(cover, taken | others)
+                    covers[number] = cover = keep_clear(cover, taken | text)
                     taken[cover.box.area] |= cover.mask
         spans.append(measure_cover(span, cells[span], covers, ink))
     return tuple(spans)

@@ -43,7 +43,7 @@ class Shaped(NamedTuple):
     start: int  # first character of the word that it stands for
     end: int  # the character after the last one
     face: int  # index of the face in the chain
-    index: int  # index of the glyph in the face
+    glyph_id: int  # number of the glyph in the face
     advance: int  # to the next pen position
     x: int  # from the pen position to the glyph's origin
     y: int  # from the baseline up to the glyph's origin
@@ -86,7 +86,7 @@ class JoinedShaper(Shaper):
                 pixel, next_pixel = (pen + UNIT // 2) // UNIT, (pen + shaped.advance + UNIT // 2) // UNIT
                 x = (pen + shaped.x + STEP // 2) // STEP - pixel * UNIT // STEP
                 y = (shaped.y + STEP // 2) // STEP
-                glyph = self._glyph(shaped.face, shaped.index, x, y, next_pixel - pixel)
+                glyph = self._glyph(shaped.face, shaped.glyph_id, x, y, next_pixel - pixel)
                 placed.append(PlacedGlyph(offset + shaped.start, offset + shaped.end, pixel, glyph))
                 pen += shaped.advance
         return tuple(placed)
@@ -127,8 +127,8 @@ class JoinedShaper(Shaper):
         drawn = _UNDRAWN.sub("", cluster)
         return next((index for index, face in enumerate(self._faces) if face.draws(drawn, script)), None)
 
-    def _draw(self, face: int, index: int, x: int, y: int, advance: int) -> Glyph:
-        ink, left, top = self._faces[face].draw(index, x * STEP, y * STEP)
+    def _draw(self, face: int, glyph_id: int, x: int, y: int, advance: int) -> Glyph:
+        ink, left, top = self._faces[face].draw(glyph_id, x * STEP, y * STEP)
         return Glyph(face, advance, max(advance, left + ink.shape[1]), ink, left, top)
 
 
@@ -145,7 +145,7 @@ class HarfBuzzFace:
         opened = hb.Face(hb.Blob.from_file_path(str(face.path)), face.index)
         self._font = hb.Font(opened)
         self._font.scale = (size * UNIT, size * UNIT)
-        self._rules = frozenset(hb.ot_layout_table_get_script_tags(opened, "GSUB"))
+        self._rules = frozenset(opened.get_table_script_tags("GSUB"))
         self._pen = hb.RasterDraw()
         self._pen.scale_factor = (UNIT, UNIT)
 
@@ -188,16 +188,16 @@ class HarfBuzzFace:
             for info, at in zip(infos, positions, strict=True)
         )
 
-    def draw(self, index: int, x: int, y: int) -> tuple[npt.NDArray[np.uint8], int, int]:
+    def draw(self, glyph_id: int, x: int, y: int) -> tuple[npt.NDArray[np.uint8], int, int]:
         """The ink of a glyph, its left end from the pixel of the pen, and its top from the baseline, in pixels.
 
         Args:
-            index: Of the glyph.
+            glyph_id: Number of the glyph in the face.
             x: From the pixel of the pen to its origin.
             y: From the baseline up to its origin.
         """
         self._pen.transform = (1, 0, 0, 1, x, y)
-        self._pen.draw_glyph(self._font, index)
+        self._pen.draw_glyph(self._font, glyph_id)
         image = self._pen.render()
         extents = image.extents
         if not (extents.width and extents.height):

@@ -2,6 +2,9 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
+
+import regex
 
 from vcrgen.text.graphemes import clusters
 from vcrgen.typeset.records import Layout, Line
@@ -9,6 +12,29 @@ from vcrgen.typeset.shaping import Shaper, line_length
 
 # A word keeps its trailing white space out.
 WORD = re.compile(r"\S+")
+# Where UAX #14 lets a line end, by the line breaking classes of the characters on both sides: not after an opening
+# mark, not before a closing one, a full stop or a small kana, not inside a word of letters or a number. Left out are
+# its rules for emoji, Hangul of single letters and quotation marks beside wide characters, which stay with both
+# neighbours.
+_LETTERS = r"\p{lb=AL}\p{lb=HL}\p{lb=AI}\p{lb=CM}"
+_CLOSING = r"\p{lb=CL}\p{lb=CP}\p{lb=EX}\p{lb=IS}\p{lb=SY}"
+_BREAK = regex.compile(
+    rf"""
+    (?<=\s)(?=\S) (?<!\p{{lb=OP}}\s+) (?![{_CLOSING}])
+      (?! (?<=[\p{{lb=CL}}\p{{lb=CP}}]\s+) [\p{{lb=NS}}\p{{lb=CJ}}] )
+    | (?<=\S)(?=\S)
+    (?<! [\p{{lb=OP}}\p{{lb=QU}}\p{{lb=GL}}\p{{lb=WJ}}\p{{lb=ZWJ}}] )
+    (?! [{_CLOSING}\p{{lb=NS}}\p{{lb=CJ}}\p{{lb=IN}}\p{{lb=BA}}\p{{lb=HY}}] )
+    (?! [\p{{lb=GL}}\p{{lb=WJ}}\p{{lb=QU}}\p{{lb=CM}}\p{{lb=ZWJ}}] )
+    (?! (?<=[{_LETTERS}\p{{lb=NU}}]) [{_LETTERS}\p{{lb=NU}}\p{{lb=PR}}\p{{lb=PO}}] )
+    (?! (?<=[\p{{lb=PR}}\p{{lb=PO}}]) [{_LETTERS}\p{{lb=NU}}] )
+    (?! (?<=\p{{lb=PR}}) \p{{lb=ID}} )
+    (?! (?<=\p{{lb=ID}}) \p{{lb=PO}} )
+    (?! (?<=[\p{{lb=IS}}\p{{lb=SY}}\p{{lb=HY}}]) \p{{lb=NU}} )
+    (?! (?<=[\p{{lb=IS}}\p{{lb=CP}}]) [{_LETTERS}\p{{lb=NU}}] )
+    """,
+    regex.VERBOSE,
+)
 
 
 def layout_caption(text: str, shaper: Shaper, *, width: int, max_lines: int, break_unit: str) -> Layout:
@@ -19,8 +45,8 @@ def layout_caption(text: str, shaper: Shaper, *, width: int, max_lines: int, bre
         shaper: Sets the lines.
         width: Width of the strip in pixels.
         max_lines: Lines to keep.
-        break_unit: ``"word"`` (break at spaces, which are then not drawn) or ``"character"`` (break between grapheme
-            clusters).
+        break_unit: ``"word"`` (break at spaces, which are then not drawn), ``"character"`` (break between grapheme
+            clusters) or ``"uax14"`` (break where UAX #14 allows it; a space there is not drawn).
 
     Returns:
         The lines, and the text they show. A word wider than a line is broken between clusters; a cluster wider than a
@@ -52,8 +78,13 @@ def _line(text: str, start: int, end: int, shaper: Shaper, width: int) -> Line:
 
 
 def line_units(text: str, break_unit: str) -> list[tuple[int, int]]:
-    """Start and end of what a line is never broken inside: of each word, or of each grapheme cluster."""
-    return [match.span() for match in WORD.finditer(text)] if break_unit == "word" else clusters(text)
+    """Start and end of what a line is never broken inside, as :class:`~vcrgen.text.languages.LanguageRow` names it."""
+    if break_unit == "character":
+        return clusters(text)
+    if break_unit == "word":
+        return [match.span() for match in WORD.finditer(text)]
+    at = [0, *(match.start() for match in _BREAK.finditer(text)), len(text)]
+    return [(start, start + len(text[start:end].rstrip())) for start, end in pairwise(at) if start < end]
 
 
 def _fitting(units: Iterable[tuple[int, int]], text: str, shaper: Shaper, width: int) -> Iterator[tuple[int, int]]:

@@ -9,7 +9,7 @@ text under it, and a hidden pixel shows nothing of what was there: soft edges ar
 Only operations that every machine rounds alike are used here: no sine, no exponential, no matrix product.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
@@ -25,6 +25,7 @@ Floats = npt.NDArray[np.floating[Any]]
 Orders = npt.NDArray[np.uint16]
 
 STEPS = 2048  # orders that are told apart
+FAR = 4.0  # beyond all that is hidden
 REACH = 0.15  # how far covers that nobody would cut off at a line's edge go beyond it, in heights of a line
 
 
@@ -92,27 +93,31 @@ def _blinds(ground: Ground) -> Drawn:
 def _stain(ground: Ground) -> Drawn:
     """Drops of ink that have run into each other, dark inside and pale at the edge."""
     line = ground.line
-    far = _nearest(ground, 1.0, lambda across, down: (across * across + down * down) / (line * line))
+    far = np.full((ground.y.size, ground.x.size), FAR, dtype=np.float32)
+    for near, across, down in _middles(ground, apart=1.0):
+        np.minimum(far[:, near], (across * across + down * down) / (line * line), out=far[:, near])
     rough = _noise(ground, 0.5 * line) + 0.3 * _noise(ground, 0.2 * line)
     return Drawn((far + 0.4 * rough) / 2, 60, softness=0.15, edge=215)
 
 
-def _nearest(ground: Ground, apart: float, distance: Callable[[Floats, Floats], Floats]) -> Floats:
-    """The distance of each pixel to the nearest of some middles, about ``apart`` heights of a line apart along it."""
+def _middles(ground: Ground, *, apart: float) -> Iterator[tuple[slice, Floats, Floats]]:
+    """Random middles along the line, about so many heights of a line apart.
+
+    Yields:
+        The columns near a middle, how far they are to the right of it, and how far the rows are below it.
+    """
     rng, cell, line = ground.rng, ground.cell, ground.line
     count = max(1, round((cell.x1 - cell.x0) / (apart * line)))
     step = (cell.x1 - cell.x0) / count
-    nearest: Floats | None = None
     for number in range(count):
         x = cell.x0 + (number + _between(rng, 0.2, 0.8)) * step
         y = cell.y0 + _between(rng, 0.4, 0.75) * line
-        far = distance(ground.x - x, ground.y - y)
-        nearest = far if nearest is None else np.minimum(nearest, far)
-    assert nearest is not None
-    return nearest
+        left = int(x - 2 * line - ground.x[0, 0])
+        near = slice(max(0, left), max(0, left + 4 * line))
+        yield near, ground.x[:, near] - x, ground.y - y
 
 
-PASSES = 24  # how often a pen goes over a line before nothing of it is left
+PASSES = 12  # how often a pen goes over a line before nothing of it is left
 
 
 def _scribble(ground: Ground) -> Drawn:
@@ -123,13 +128,13 @@ def _scribble(ground: Ground) -> Drawn:
     image = Image.new("L", (width, height), PASSES)
     pen, thick = ImageDraw.Draw(image), max(1, round(0.1 * line))
     for turn in reversed(range(PASSES)):
-        step = _between(rng, 0.3, 0.6) * line
+        step = _between(rng, 0.25, 0.5) * line
         count = int((cell.x1 - cell.x0) / step) + 3
         jitter = rng.random((count, 2))
         x = cell.x0 - left + (np.arange(count) - 1.5 + 0.8 * jitter[:, 0]) * step
         low = np.arange(count) % 2
         y = cell.y0 - top + line * (0.12 + 0.6 * low + 0.22 * jitter[:, 1])
-        pen.line(np.stack([x, y], axis=1).ravel().tolist(), fill=turn, width=thick, joint="curve")
+        pen.line(np.stack([x, y], axis=1).ravel().tolist(), fill=turn, width=thick)
     along = np.clip((ground.x - cell.x0) / max(1, cell.x1 - cell.x0), 0, 0.999)
     return Drawn((np.asarray(image, dtype=np.float32) + along) / (PASSES + 1), 45)
 
@@ -156,23 +161,18 @@ def _dropout(ground: Ground) -> Drawn:
 
 def _leaf(ground: Ground) -> Drawn:
     """Leaves laid over the line, with their veins."""
-    rng, line = ground.rng, ground.line
-    half = _between(rng, -0.15, 0.15)  # tangent of half the angle
+    line = ground.line
+    half = _between(ground.rng, -0.15, 0.15)  # tangent of half the angle
     cosine, sine = (1 - half * half) / (1 + half * half), 2 * half / (1 + half * half)
-    veins: list[tuple[Floats, Floats]] = []
-
-    def distance(across: Floats, down: Floats) -> Floats:
+    nearest = np.full((ground.y.size, ground.x.size), FAR, dtype=np.float32)
+    shade = np.full(nearest.shape, 110, dtype=np.float32)
+    for near, across, down in _middles(ground, apart=1.8):
         along, aside = across * cosine + down * sine, np.abs(down * cosine - across * sine)
-        far: Floats = along * along / (1.5 * line * line) + aside / (0.75 * line)
+        far = along * along / (1.5 * line * line) + aside / (0.75 * line)
         turns = (along + 0.9 * aside) / (0.3 * line)
-        vein = np.where(aside < 0.05 * line, 190, np.where(turns - np.floor(turns) < 0.18, 145, 110))
-        veins.append((far, vein.astype(np.float32)))
-        return far
-
-    nearest = _nearest(ground, 1.8, distance)
-    shade = veins[0][1]
-    for far, vein in veins[1:]:
-        shade = np.where(far == nearest, vein, shade)
+        veins = np.where(aside < 0.05 * line, 190, np.where(turns - np.floor(turns) < 0.18, 145, 110))
+        np.copyto(shade[:, near], veins, where=far < nearest[:, near])
+        np.minimum(nearest[:, near], far, out=nearest[:, near])
     return Drawn(nearest / 3, shade)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from vcrgen.records import NAMED_MODES, Mode, Span
 from vcrgen.text.languages import LANGUAGES, LanguageRow
 from vcrgen.text.sample import calibration_sample
 from vcrgen.typeset.calibrate import WINDOW, Calibration
-from vcrgen.typeset.cover import COVERS, ROWS, cover_spans, seeded, span_cells
+from vcrgen.typeset.cover import COVERS, ROWS, cover_spans, other_ink, seeded, span_cells
 from vcrgen.typeset.fonts import default_chain, resolve_font
 from vcrgen.typeset.layout import layout_caption, line_units
 from vcrgen.typeset.records import Layout
@@ -72,7 +73,7 @@ def specimen(style: Style, language: LanguageRow) -> Image.Image:
     strips = [strip]
     for mode in NAMED_MODES:
         rules = {span: seeded(style.covers[mode].rule, span.start) for span in cells}
-        covered = cover_spans(rules, cells, strip, layout)
+        covered = cover_spans(rules, cells, strip, partial(other_ink, layout=layout))
         strips.append(cover_strip(strip, (cover for span in covered for cover in span.covers)))
     gap = np.full((layout.line_height // 3, layout.width), 224, dtype=np.uint8)
     return Image.fromarray(np.concatenate([part for strip in strips for part in (strip, gap)][:-1]))

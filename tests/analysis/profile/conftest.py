@@ -1,11 +1,83 @@
-"""Profiles of the published scores, and small ones that are made."""
+"""Profiles of the published scores, and a question set that two made models have answered."""
+
+import importlib.util
+import json
+import random
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
+from typer.testing import CliRunner
 
 from vcrgen.analysis.profile.example import example_profiles
 from vcrgen.analysis.profile.records import Profiles
+from vcrgen.cli import app
+
+ROOT = Path(__file__).resolve().parents[3]
+ITEMS = 240
+SKILLS = {"good": (0.9, 0.75), "weak": (0.6, 0.5)}  # in English and Arabic
+
+
+class Scored(NamedTuple):
+    """A question set with the saved scores of two models, and what is true of them."""
+
+    folder: Path
+    files: list[Path]
+    right: dict[tuple[str, str, str, str], list[bool]]  # by model, language, view and metric: of each item
 
 
 @pytest.fixture(scope="session")
 def published() -> Profiles:
     return example_profiles()
+
+
+def sets() -> Any:
+    """The maker of small question sets beside the tests of ``vcrgen/bloom``."""
+    specification = importlib.util.spec_from_file_location("bloom_sets", ROOT / "tests" / "bloom" / "conftest.py")
+    assert specification and specification.loader
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+def lines_of(model: str, rows: list[dict[str, Any]], right: dict[tuple[str, str, str, str], list[bool]]) -> list[str]:
+    """What a model of known skill says: an answer and log-probabilities with the picture, guesses without it."""
+    rng, lines = random.Random(model), []
+    for place, lang in enumerate(("en", "ar")):
+        for view in ("image", "blind"):
+            skill = SKILLS[model][place] if view == "image" else 0.25
+            for row in rows:
+                key = "ABCD".index(row["answer"])
+                said, likeliest = (
+                    key if rng.random() < chance else (key + rng.randrange(1, 4)) % 4 for chance in (skill, skill - 0.1)
+                )
+                logprobs = [[-2.0 - 3 * rng.random(), -0.5] for _ in range(4)]
+                logprobs[likeliest] = [-0.1, -1.2 * rng.random()]
+                right.setdefault((model, lang, view, "rae"), []).append(said == key)
+                right.setdefault((model, lang, view, "lbs"), []).append(likeliest == key)
+                lines.append(
+                    json.dumps(
+                        {
+                            "question_id": row["question_id"], "lang": lang, "view": view, "model": model,
+                            "output": f"Answer: {'ABCD'[said]}", "logprobs": logprobs,
+                        }
+                    )
+                )  # fmt: skip
+    return lines
+
+
+@pytest.fixture(scope="session")
+def scored(tmp_path_factory: pytest.TempPathFactory) -> Scored:
+    """Two models on 240 items of which four share a picture, scored by ``vcrgen score``."""
+    folder, maker = tmp_path_factory.mktemp("scored"), sets()
+    leaves = [path for path in maker.PATHS if path.partition("/")[2].partition("/")[2]][::9]
+    rows = [maker.row(number, path=leaves[number % len(leaves)]) for number in range(ITEMS)]
+    for number, row in enumerate(rows):
+        row["image"] = {"bytes": maker.png(f"#{number // 4:06x}"), "path": None}
+    data = maker.made_set(folder / "set", rows)
+    right: dict[tuple[str, str, str, str], list[bool]] = {}
+    for model in SKILLS:
+        (folder / f"{model}.jsonl").write_text("\n".join(lines_of(model, rows, right)) + "\n", "utf-8")
+        result = CliRunner().invoke(app, ["score", str(folder / f"{model}.jsonl"), "--data", str(data)])
+        assert result.exit_code == 0, result.output
+    return Scored(folder, [folder / f"{model}.scores.json" for model in SKILLS], right)

@@ -1,14 +1,17 @@
 """The page in a browser. The fixture ``browser`` also checks the console and the network after every test."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from vcrgen.analysis.document import render
 from vcrgen.analysis.profile.read import read_profiles
 from vcrgen.analysis.profile.report import profile_document
+from vcrgen.stats.calibration import calibration
 
 MODELS = ("نموذج اللغة 7B", "Model with a name that is long enough to need two lines", "gpt-x")
 LEAVES = (
@@ -45,7 +48,12 @@ def page(tmp_path: Path) -> Path:
         files.append(tmp_path / f"scores_{method}.csv")
         files[-1].write_text("\n".join(lines) + "\n", "utf-8")
     file = tmp_path / "page.html"
-    file.write_text(render(profile_document(read_profiles(files), settings="made"), "html"), "utf-8")
+    rng = np.random.default_rng(0)
+    sure = rng.random(300)
+    curve = calibration(sure, (rng.random(300) < sure).astype(float), np.zeros(300), np.arange(300), seed=0)
+    assert curve is not None
+    data = replace(read_profiles(files), calibrations={(MODELS[0], "ar"): curve})
+    file.write_text(render(profile_document(data, settings="made"), "html"), "utf-8")
     return file
 
 
@@ -84,7 +92,9 @@ def test_shades_are_printed_and_tables_are_open_on_paper(browser: Any, page: Pat
     try:
         browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
         adjust = "return getComputedStyle(document.querySelector(arguments[0])).printColorAdjust"
-        assert {browser.execute_script(adjust, what) for what in ("svg.st", "td.n")} == {"exact"}
+        assert {
+            browser.execute_script(adjust, what) for what in ("svg.st", "td.plus-10, td.plus-9, td.plus-8, td.plus-7")
+        } == {"exact"}
         assert browser.execute_script("return document.querySelector('details td').checkVisibility()")
     finally:
         browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})

@@ -34,13 +34,15 @@ def titles(document: Document) -> list[str]:
 def test_every_part_of_the_published_page(published: Profiles) -> None:
     document = profile_document(published, settings="")
     assert titles(document) == [
-        "Scores", "Levels", "Languages side by side", "RAE against LBS", "Gaps", "Leaves",
+        "Scores", "Levels", "Levels with their intervals", "Languages side by side", "RAE against LBS", "Gaps",
+        "Leaves",
         "Leaves on which models differ",
         "Leaves on which languages differ",
     ]  # fmt: skip
     assert document.lead.startswith("6 models, 2 languages, 7,747 items on 106 leaves of 6 levels.")
-    levels, leaves = document.sections[1], document.sections[5]
-    assert len(levels.panels) == 6 + 4 and [len(table.rows) for table in levels.details] == [22 * 6]
+    levels, bars, leaves = document.sections[1], document.sections[2], document.sections[6]
+    assert (len(levels.panels), len(bars.panels)) == (6, 4)
+    assert [len(table.rows) for table in (*levels.tables, *bars.details)] == [22, 22 * 6]
     assert [len(table.rows) for table in leaves.details] == [106, 106]
     page = render(document, "html")
     assert page.count('class="rd"') == 6 and page.count('class="st"') == 22 * 6 and page.count("<rect") > 2332
@@ -49,7 +51,7 @@ def test_every_part_of_the_published_page(published: Profiles) -> None:
 
 def test_one_model_in_one_language_by_one_method() -> None:
     document = made([a_profile()])
-    assert titles(document) == ["Scores", "Levels", "Leaves"]
+    assert titles(document) == ["Scores", "Levels", "Levels with their intervals", "Leaves"]
     table = document.sections[-1].details[0]
     assert table.heads[-2:] == ["a en", "95 % interval"] and len(table.rows) == 12
     assert LBS_NOTE not in render(document, "md")
@@ -57,11 +59,11 @@ def test_one_model_in_one_language_by_one_method() -> None:
 
 def test_a_blind_view_gives_a_gap_and_no_levels() -> None:
     document = made([a_profile(), a_profile(view="blind", share=0.3)])
-    assert titles(document) == ["Scores", "Levels", "Gaps", "Leaves"]
-    scores, gaps = document.sections[0].tables[0].texts(), document.sections[2].tables[0].texts()
+    assert titles(document) == ["Scores", "Levels", "Levels with their intervals", "Gaps", "Leaves"]
+    scores, gaps = document.sections[0].tables[0].texts(), document.sections[3].tables[0].texts()
     assert [row[2] for row in scores] == ["image", "blind"]
     assert gaps[0][:5] == ["a", "en", "RAE", "image − blind", "+50.0"]
-    assert GAP_NOTE not in document.sections[2].text
+    assert GAP_NOTE not in document.sections[3].text
 
 
 def test_three_languages_and_more_series_than_a_radar_draws() -> None:
@@ -71,20 +73,30 @@ def test_three_languages_and_more_series_than_a_radar_draws() -> None:
     document = made(profiles)
     page = render(document, "html")
     assert 'class="s7"' in page and 'class="s8"' not in page
-    assert len(document.sections[2].panels) == 20 and "Gaps" in titles(document)
+    assert len(document.sections[3].panels) == 20 and "Gaps" in titles(document)
 
 
 def test_other_methods_stand_in_a_table_of_their_own() -> None:
     document = made([a_profile(), a_profile(metric="lbs_pmi")])
     table = document.sections[0].tables[1]
     (row,) = table.texts()
-    assert row[:5] == ["a", "en", "image", "LBS less blind", "80.0"]
+    assert row[:5] == ["a", "en", "image", "LBS, PMI", "80.0"]
+
+
+def test_a_method_without_levels_is_a_table_and_nothing_else() -> None:
+    """A closed model gives the probabilities of labels only."""
+    document = made([a_profile(metric="letter"), a_profile(metric="letter", view="blind")])
+    assert titles(document) == ["Scores"]
+    assert [row[:4] for row in document.sections[0].tables[-1].texts()] == [
+        ["a", "en", "image", "Letter"], ["a", "en", "blind", "Letter"],
+    ]  # fmt: skip
+    assert render(document, "html")
 
 
 def test_two_levels_have_no_radar_and_a_single_one_neither() -> None:
     leaves = {Leaf("l", "s", "x"): (0.8, 50), Leaf("m", "s", "x"): (0.8, 50)}
     document = made([profile_of("a", "en", "rae", leaves)])
-    assert all(isinstance(panel, Lines) for panel in document.sections[1].panels)
+    assert all(isinstance(panel, Lines) for section in document.sections for panel in section.panels)
     assert 'class="rd"' not in render(document, "html")
 
 

@@ -10,14 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from vcrgen.analysis.cells import check_size, read_cells
-from vcrgen.analysis.profile.records import METHODS, Leaf, ModelProfile, Profiles, profile_of
+from vcrgen.analysis.profile.records import METHODS, SHOWN, Leaf, ModelProfile, Profiles, profile_of
 from vcrgen.analysis.profile.saved import calibrations_of_run, load_runs, profiles_of_run
-from vcrgen.analysis.tables import number_of
-from vcrgen.errors import AnalysisError, LeaderboardError
-from vcrgen.published.facts import check_name
+from vcrgen.analysis.tables import name_of, number_of
+from vcrgen.errors import AnalysisError
 
 COLUMNS = ("level", "subcategory", "leaf", "count")
 MAX_LEAVES = 1000
@@ -28,7 +26,7 @@ INDEPENDENT = (
     "picture, they are narrower than they should be."
 )
 _MODEL = re.compile(r"(.+)_([A-Za-z]{2,3})")
-_METHOD = re.compile(rf"(?:.*[^a-z0-9])?({'|'.join(METHODS)})", re.DOTALL)
+_METHOD = re.compile(rf"(?:.*[^a-z0-9])?({'|'.join(SHOWN)})", re.DOTALL)
 
 
 def read_profiles(files: Sequence[Path], *, private: bool = False) -> Profiles:
@@ -72,6 +70,8 @@ def read_profiles(files: Sequence[Path], *, private: bool = False) -> Profiles:
                 notes.append(f"{model}, {lang}, {METHODS[profile.metric]}: {missing} leaves have no score.")
             if len(found) > MAX_PROFILES:
                 raise AnalysisError(f"These files have more than {MAX_PROFILES} columns of scores; name fewer.")
+    if len({leaf for profile in found.values() for leaf in profile.leaves}) > MAX_LEAVES:
+        raise AnalysisError(f"These files have more than {MAX_LEAVES:,} leaves in all, too many for a page.")
     if not found:
         raise AnalysisError(f"{files[0]} holds no score of any leaf.")
     source = ", ".join(file.name for file in files)
@@ -103,7 +103,7 @@ def _leaf_table(file: Path) -> list[tuple[ModelProfile, int]]:
         if len(cells) != len(heads):
             raise AnalysisError(f"{place}: it has {len(cells)} cells, and the first row has {len(heads)}.")
         named = dict(zip(heads, cells, strict=True))
-        leaf = Leaf(*(_name(named[name], name, place) for name in COLUMNS[:3]))
+        leaf = Leaf(*(name_of(named[name], name, place).lower() for name in COLUMNS[:3]))
         if leaf in leaves:
             raise AnalysisError(f"{place}: the leaf {'/'.join(leaf)!r} is in {leaves[leaf]} already; keep one of them.")
         leaves[leaf] = f"row {number}"
@@ -135,7 +135,7 @@ def _method(file: Path) -> str:
     if found is None:
         raise AnalysisError(
             f"{file}: the name of a table of leaf scores ends in the method, as in scores_rae.csv; known are "
-            f"{', '.join(METHODS)}."
+            f"{' and '.join(SHOWN)}."
         )
     return found[1]
 
@@ -147,14 +147,4 @@ def _column(head: str, place: str) -> tuple[str, str]:
         raise AnalysisError(
             f"{place}: {head[:40]!r} does not name a model and a language; write them as in my-model_en."
         )
-    return _name(found[1], "model", place), found[2].lower()
-
-
-def _name(cell: Any, what: str, place: str) -> str:
-    """A name as it is shown; of a level, subcategory or leaf in lower case, so that files agree."""
-    text = "" if cell is None else str(cell)[:1000]
-    try:
-        name = check_name(text, what)
-    except LeaderboardError as problem:
-        raise AnalysisError(f"{place}: {str(problem)[0].lower()}{str(problem)[1:]}") from None
-    return name if what == "model" else name.lower()
+    return name_of(found[1], "model", place), found[2].lower()

@@ -10,6 +10,7 @@ import numpy as np
 
 from vcrgen.stats.intervals import difference_interval, mean_interval
 from vcrgen.stats.paired import paired
+from vcrgen.tasks.task import QUESTIONS
 
 if TYPE_CHECKING:
     from vcrgen.stats.arrays import Floats
@@ -18,10 +19,12 @@ if TYPE_CHECKING:
 
 CHANCE = 0.25  # what guessing gives: one option of four is right
 LEVELS = ("remember", "understand", "apply", "analyze", "evaluate", "create")  # Bloom's, as revised in 2001
+SHOWN = QUESTIONS.shown  # the methods of levels and leaves: answers that were read, and likelihoods
+# All methods by which an item is right or wrong, by their names in files.
 METHODS = {
-    "rae": "RAE", "lbs": "LBS", "circular": "RAE, all rotations", "letter": "First letter",
-    "lbs_sum": "LBS, sum", "lbs_byte": "LBS a byte", "lbs_char": "LBS a character", "lbs_pmi": "LBS less blind",
-}  # fmt: skip
+    name: QUESTIONS.metrics[name].label
+    for name in (*SHOWN, "circular", "letter", "lbs_sum", "lbs_byte", "lbs_char", "lbs_pmi")
+}
 
 
 class Leaf(NamedTuple):
@@ -89,9 +92,9 @@ class Profiles:
 
     @property
     def levels(self) -> list[str]:
-        """Levels, those of Bloom's in their order and others as they were read."""
+        """Bloom's levels in their order; those of a tree with others in the order in which they were read."""
         found = list(dict.fromkeys(level for each in self.profiles for level in each.levels))
-        return sorted(found, key=lambda level: LEVELS.index(level) if level in LEVELS else len(LEVELS))
+        return sorted(found, key=LEVELS.index) if set(found) <= set(LEVELS) else found
 
     @property
     def leaves(self) -> list[Leaf]:

@@ -9,8 +9,8 @@ import numpy as np
 
 from vcrgen.analysis.document import Document, Drawing, Lines, Section
 from vcrgen.analysis.profile.differences import NAMED, LeafDifference, Pair, leaf_differences, pairs_by
-from vcrgen.analysis.profile.records import CHANCE, METHODS, ModelProfile, PartScore, ProfileGap, Profiles, gap
-from vcrgen.report.charts import RADAR_AXES, curve, difference_bar, dumbbell, interval_bar, radar, reach, strip
+from vcrgen.analysis.profile.records import CHANCE, METHODS, SHOWN, ModelProfile, PartScore, ProfileGap, Profiles, gap
+from vcrgen.report.charts import RADAR_AXES, difference_bar, dumbbell, interval_bar, radar, reach, scatter, strip
 from vcrgen.report.table import DASH, MINUS, Interval, Number, Percent, PValue, Table, TableCell, percent
 
 if TYPE_CHECKING:
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 
     from vcrgen.stats.calibration import ReliabilityCurve
 
-SHOWN = ("rae", "lbs")  # methods of the levels and leaves
 AXIS = ("0", "50", "100 %")
 MOST_SERIES = 8  # of a radar
-MOST_LISTED = 400  # differences of leaves
+MOST_LISTED = 200  # differences of leaves
 FEW_COLUMNS = 4  # up to which the scores of leaves have their intervals beside them
 FEWEST_MODELS = 4  # of which a rank correlation is told
 LBS_NOTE = (
-    "LBS is the mean log-probability of the tokens of an option, and the likeliest option is the answer. The published "
-    "code of BloomBench scores other tokens: the option stands at the end of the user's turn there, so that its first "
-    "tokens are left out and those of the chat template are counted. So published LBS and LBS of vcrgen are two "
-    "things. A mean over tokens may be higher or lower where words have more tokens: languages are not ranked by LBS."
+    "LBS is the mean log-probability of the tokens of an option, and the likeliest option is the answer. The "
+    "published code of BloomBench puts the option at the end of the user's turn. Where a chat template closes that "
+    "turn, the first tokens of the option are not scored there, and tokens of the template are. Whether the printed "
+    "LBS came from that code is not known, so it may be another figure than the LBS that vcrgen computes. A mean over "
+    "tokens may be higher or lower where words have more tokens: languages are not ranked by LBS."
 )
 GAP_NOTE = (
     "For RAE a model sees the options, for LBS it does not. So their gap mixes how sure a model is with a different "
@@ -50,7 +50,7 @@ def profile_document(data: Profiles, *, settings: str, more: Sequence[Section] =
         more: Sections that stand at the end.
         about: What is shown, where it ships with the package.
     """
-    sections = [_scores(data), _levels(data), _languages(data), _methods(data), _gaps(data), _leaves(data)]
+    sections = [_scores(data), _levels(data), _bars(data), _languages(data), _methods(data), _gaps(data), _leaves(data)]
     for what, title in (("model", "Leaves on which models differ"), ("lang", "Leaves on which languages differ")):
         sections.append(_differences(title, pairs_by(_shown(data), what), what))
     sections.append(_calibration(data))
@@ -112,57 +112,59 @@ def _scores(data: Profiles) -> Section:
     heads = [*labels, "Items"]
     for metric in metrics:
         name = METHODS[metric]
-        heads += [f"{name}, micro", "95 % interval", f"{name}, macro", f"{name}, macro of leaves"]
+        heads += [f"{name}, micro", "95 % interval", f"{name}, macro", f"{name}, leaves"]
     breaks = [len(labels) + 1 + 4 * number for number in range(1, len(metrics))]
     text = [
-        "Micro is the share of all items that are right, macro the mean of the levels, macro of leaves the mean of the "
+        "Micro is the share of all items that are right, macro the mean of the levels, and leaves the mean of the "
         f"leaves, all in percent. Guessing gives {100 * CHANCE:g}."
     ]
-    others = [each for each in data.profiles if each.metric not in SHOWN]
-    tables = [Table(title="Scores, in percent", heads=heads, labels=len(labels), rows=rows, breaks=breaks)]
-    if others:
-        more: list[Sequence[TableCell]] = [
-            (each.model, each.lang, each.view, METHODS[each.metric], _share(each.micro), _interval(each.micro))
-            for each in others
-        ]
-        more_heads = ("Model", "Language", "View", "Method", "Micro", "95 % interval")
-        tables.append(Table(title="By other methods, in percent", heads=more_heads, labels=4, rows=more))
-    return Section(title="Scores", text=[*text, *([LBS_NOTE] if "lbs" in metrics else [])], tables=tables)
+    table = Table(title="Scores, in percent", heads=heads, labels=len(labels), rows=rows, breaks=breaks)
+    more: list[Sequence[TableCell]] = [
+        (each.model, each.lang, each.view, METHODS[each.metric], _share(each.micro), _interval(each.micro))
+        for each in data.profiles
+        if each.metric not in SHOWN
+    ]
+    heads = ["Model", "Language", "View", "Method", "Micro", "95 % interval"]
+    others = Table(title="By other methods, in percent", heads=heads, labels=4, rows=more)
+    notes = [LBS_NOTE] if "lbs" in metrics else []
+    return Section(title="Scores", text=[*text, *notes], tables=[each for each in (table, others) if each.rows])
 
 
-def _levels(data: Profiles) -> Section:
+def _levels(data: Profiles) -> Section | None:
     levels, shown = data.levels, _shown(data)
-    panels: list[Drawing | Lines] = []
-    if len(levels) in RADAR_AXES:
-        panels += [_radar(data, model) for model in data.models if any(each.model == model for each in shown)]
-    for metric in _metrics(data):
-        for lang in data.langs:
-            panels.append(_bars(f"{METHODS[metric]}, {lang}", levels, [
-                each for each in shown if (each.metric, each.lang) == (metric, lang)
-            ]))  # fmt: skip
+    if not shown:
+        return None
+    models = dict.fromkeys(each.model for each in shown)
     rows: list[Sequence[TableCell]] = [
         (*_row(each), *(_share(each.levels.get(level)) for level in levels)) for each in shown
     ]
     heads = ("Model", "Language", "Method", *(level.capitalize() for level in levels))
-    long: list[Sequence[TableCell]] = [
+    table = Table(
+        title="Levels, in percent", heads=heads, labels=3, rows=rows, shaded=range(3, len(heads)), middle=CHANCE
+    )
+    radars = [_radar(data, model) for model in models] if len(levels) in RADAR_AXES else []
+    about = "The middle of a radar is 0, its outer circle 100 %, and its broken circle is what guessing gives."
+    return Section(title="Levels", text=[about] if radars else [], panels=radars, tables=[table])
+
+
+def _bars(data: Profiles) -> Section | None:
+    """The levels as bars with their intervals, a panel for each method and language."""
+    shown, panels = _shown(data), []
+    for metric, lang in [(metric, lang) for metric in _metrics(data) for lang in data.langs]:
+        profiles = [each for each in shown if (each.metric, each.lang) == (metric, lang)]
+        groups = []
+        for level in data.levels if profiles else ():
+            found = [(each.model, each.levels[level]) for each in profiles if level in each.levels]
+            lines = [(name, interval_bar(of.value, of.low, of.high), percent(of.value, 1)) for name, of in found]
+            groups.append((level.capitalize(), lines))
+        panels += [Lines(title=f"{METHODS[metric]}, {lang}", axis=AXIS, groups=groups)] if groups else []
+    rows: list[Sequence[TableCell]] = [
         (*_row(each), level, of.items, _share(of), _interval(of)) for each in shown for level, of in each.levels.items()
     ]
-    long_heads = ("Model", "Language", "Method", "Level", "Items", "Score", "95 % interval")
-    return Section(
-        title="Levels",
-        text=[
-            "On a radar the middle is 0, the outer circle 100 % and the broken circle what guessing gives. A bar ends "
-            "at the share; the block around its end is the 95 % interval."
-        ],
-        panels=panels,
-        tables=[
-            Table(
-                title="Levels, in percent", heads=heads, labels=3, rows=rows, middle=CHANCE,
-                shaded=range(3, len(heads)),
-            )
-        ],
-        details=[Table(title="Levels with their intervals, in percent", heads=long_heads, labels=4, rows=long)],
-    )  # fmt: skip
+    heads = ("Model", "Language", "Method", "Level", "Items", "Score", "95 % interval")
+    table = Table(title="Levels with their intervals, in percent", heads=heads, labels=4, rows=rows)
+    about = "A bar ends at the share; the block around its end is the 95 % interval."
+    return Section(title="Levels with their intervals", text=[about], panels=panels, details=[table]) if rows else None
 
 
 def _radar(data: Profiles, model: str) -> Drawing:
@@ -174,15 +176,6 @@ def _radar(data: Profiles, model: str) -> Drawing:
         told.append(f"{name}: " + ", ".join(f"{level} {percent(of.value, 0)} %" for level, of in each.levels.items()))
     axes = [level.capitalize() for level in data.levels]
     return Drawing(title=model, svg=radar(axes, series, ring=CHANCE, text=f"{model}. {'; '.join(told)}"))
-
-
-def _bars(title: str, levels: Sequence[str], profiles: Sequence[ModelProfile]) -> Lines:
-    groups = []
-    for level in levels:
-        found = [(each.model, each.levels[level]) for each in profiles if level in each.levels]
-        lines = [(name, interval_bar(of.value, of.low, of.high), percent(of.value, 1)) for name, of in found]
-        groups.append((level.capitalize(), lines))
-    return Lines(title=title, axis=AXIS, groups=groups)
 
 
 def _compared(title: str, pairs: Sequence[Pair], levels: Sequence[str], note: str) -> Lines:
@@ -306,7 +299,7 @@ def _gaps(data: Profiles) -> Section | None:
     return Section(title="Gaps", text=text, panels=panels, tables=[table])
 
 
-def _leaves(data: Profiles) -> Section:
+def _leaves(data: Profiles) -> Section | None:
     panels, details = [], []
     for metric in _metrics(data):
         profiles = [each for each in _shown(data) if each.metric == metric]
@@ -320,7 +313,7 @@ def _leaves(data: Profiles) -> Section:
         "stronger its colour, the further the share is from chance, above it in blue and below it in brown. An empty "
         "field was not asked."
     ]
-    return Section(title="Leaves", text=text, panels=panels, details=details)
+    return Section(title="Leaves", text=text, panels=panels, details=details) if details else None
 
 
 def _strip(data: Profiles, profile: ModelProfile, level: str) -> tuple[str, Markup, str]:
@@ -431,10 +424,11 @@ def _calibration(data: Profiles) -> Section | None:
 
 
 def _reliability_curve(title: str, of: ReliabilityCurve) -> Drawing:
-    points = [(each.confidence, each.right) for each in of.bins]
+    points, told = [], []
+    for each in of.bins:
+        told.append(f"{percent(each.confidence, 0)} % sure, {percent(each.right, 0)} % of {each.items} right")
+        points.append((each.confidence, each.right, each.low, each.high, told[-1]))
     ticks = ((0.0, "0"), (0.5, "50 % sure"), (1.0, "100"))
-    drawn = curve(points, ticks, other=((0.0, 0.0), (1.0, 1.0)), marks=(each.confidence for each in of.bins))
-    note = (
-        "Height: how many are right, from 0 to 100 %. The broken line is where as many are right as the model is sure."
-    )
+    drawn = scatter(points, ticks, other=((0.0, 0.0), (1.0, 1.0)), text=f"{title}: {'; '.join(told)}")
+    note = "Height: how many are right, from 0 to 100 %. On the broken line as many are right as the model is sure."
     return Drawing(title=title, svg=drawn, note=note)

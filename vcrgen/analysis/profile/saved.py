@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vcrgen.analysis.profile.records import METHODS, Leaf, ModelProfile, PartScore
+from vcrgen.analysis.tables import name_of
 from vcrgen.errors import AnalysisError
 from vcrgen.scorer.results import CellResult, Estimate, RunResult, require_one_signature, with_own_titles
 from vcrgen.scorer.saved import load_means, load_saved
@@ -50,18 +51,24 @@ def load_runs(files: Sequence[Path], *, private: bool) -> tuple[list[RunResult],
 
 
 def profiles_of_run(run: RunResult) -> Iterator[ModelProfile]:
-    """A profile for each language, view and method of a result."""
+    """A profile for each language, view and method of a result.
+
+    Raises:
+        AnalysisError: The name of the model, a level or a leaf is not one that a page may show.
+    """
+    model = name_of(run.title, "model", run.name)
     for cell in run.cells:
         resampled = run.resamples.get((cell.variant, cell.view))
         for metric in METHODS:
             if metric not in cell.metrics:
                 continue
             macros = _groups(cell, MACRO, metric)
+            levels = {name_of(label, "level", run.name): of for label, of in _groups(cell, "level", metric).items()}
             yield ModelProfile(
-                model=run.title, lang=cell.variant, view=cell.view.value, metric=metric,
+                model=model, lang=cell.variant, view=cell.view.value, metric=metric,
                 micro=_score(cell.metrics[metric], cell.units), macro=macros.get("level"),
-                macro_leaf=macros.get("leaf"), levels=_groups(cell, "level", metric),
-                leaves={_leaf(label): score for label, score in _groups(cell, "leaf", metric).items()},
+                macro_leaf=macros.get("leaf"), levels=levels,
+                leaves={_leaf(label, run.name): of for label, of in _groups(cell, "leaf", metric).items()},
                 resampled=resampled.means[metric] if resampled else None,
             )  # fmt: skip
 
@@ -88,7 +95,8 @@ def _score(of: Estimate, items: int) -> PartScore:
     return PartScore(of.value, of.low, of.high, items)
 
 
-def _leaf(label: str) -> Leaf:
-    level, _, rest = label.partition("/")
-    subcategory, _, name = rest.partition("/")
-    return Leaf(level, subcategory, name or level)
+def _leaf(label: str, place: str) -> Leaf:
+    parts = label.split("/")
+    if len(parts) != len(Leaf._fields):
+        raise AnalysisError(f"{place}: the leaf {label[:80]!r} is not of the form level/subcategory/leaf.")
+    return Leaf(*(name_of(part, "leaf", place) for part in parts))

@@ -11,7 +11,7 @@ from vcrgen.leaderboard.records import State
 from vcrgen.leaderboard.site import names, tables, texts
 from vcrgen.leaderboard.site.names import compare_name
 from vcrgen.published.facts import MAX_LINK, MAX_NAME, Access, show_size
-from vcrgen.published.quoted import Quoted
+from vcrgen.published.quoted import Quoted, quoted_metrics
 from vcrgen.report import charts
 from vcrgen.report.pages import Templates
 
@@ -94,12 +94,15 @@ class Pages:
     def about(self) -> str:
         """How to hand in outputs, and how they are scored and ranked."""
         hidden = {track.set: track for track in reversed(self._site.tracks) if track.step}
+        tasks = texts.tasks_of(self._site.sets)
+        views = [view for task in tasks for view in task.views]
         return self._render(
             "about.html",
             "About",
             names.ABOUT,
             hidden=list(reversed(hidden.values())),
-            view_notes=texts.VIEW_NOTES.values(),
+            view_notes=[note for view, note in texts.VIEW_NOTES.items() if view in views],
+            tasks=tasks,
         )
 
     def team(self, page: records.TeamPage | None, token: str, problems: Sequence[str]) -> str:
@@ -175,4 +178,5 @@ def _templates() -> Templates:
     return Templates(
         "vcrgen.leaderboard.site", style="board.css", script="board.js", forms=True,
         names=names, texts=texts, charts=charts, describe=tables.describe,
+        quoted_metrics=quoted_metrics,
     )  # fmt: skip

@@ -131,6 +131,8 @@ def navigation(site: Site, track: Track) -> list[tuple[str, list[tuple[str, str,
     modes = [each for each in site.tracks if each.set == track.set]
     views = [each for each in modes if each.mode == track.mode]
     groups = {"Language": site.tracks, "Set": sets, "Mode": modes, "View": views}
+    if track.task.axis != "mode":  # its languages are there already
+        del groups["Mode"]
     links = {name: _choices(tracks, track, name.lower()) for name, tracks in groups.items()}
     return [(name, choices) for name, choices in links.items() if len(choices) > 1 or name == "Set"]
 

@@ -26,25 +26,18 @@ from vcrgen.published.quoted import Quoted
 from vcrgen.report.charts import reach
 from vcrgen.report.table import DASH, DECIMALS, MINUS, percent
 from vcrgen.scorer.curve_tables import CurveChart, chart_of
-from vcrgen.tasks.task import LABELS
+from vcrgen.tasks.task import DEFAULT, LABELS, TASKS, ScoredTask
 from vcrgen.text.languages import LANGUAGES
 
 VIEW_NOTES = {
     View.STACKED: "VI+TEI: the model sees the picture with its caption, in which words are covered.",
     View.TEI: "TEI: the model sees the covered caption on white, without the picture.",
     View.STRIP: "TEI strip: the model sees only the strip with the covered caption.",
+    View.IMAGE: "Image: the model sees the picture with the question and its options.",
+    View.BLIND: "Blind: the model sees the question and its options, without the picture.",
 }
-OUTCOME_NOTES = {
-    "exact": "restored exactly",
-    "wrong": "another text",
-    "short": "output too short",
-    "cut": "not in the part that is read",
-    "refused": "refused",
-    "empty": "empty output",
-    "null": "null output",
-    "failed": "failed call",
-    "missing": "no output",
-}
+# Outcomes that have the colour of another task's.
+_DRAWN_AS = {"right": "exact", "ambiguous": "short", "invalid": "cut"}
 STATE_NAMES = {
     "held": "Waiting for a maintainer",
     "queued": "Waiting to be scored", "scoring": "Being scored", "scored": "Scored", "failed": "Not scored",
@@ -115,9 +108,10 @@ def phase_notes(track: Track) -> list[str]:
         notes.append(INSTANT_SENTENCE)
     if phase.climbs:
         notes.append(
-            f"While the set takes files, one figure of a model is shown: exact match on {track.view.label} over a part "
-            f"of the set, and only where it beats the best of its team by {points(track)} points or more. The other "
-            "part is scored when the set is closed, of all models at once, and ranks them."
+            f"While the set takes files, one figure of a model is shown: {track.task.leading.in_text} on "
+            f"{track.view.label} over a part of the set, and only where it beats the best of its team by "
+            f"{points(track)} points or more. The other part is scored when the set is closed, of all models at once, "
+            "and ranks them."
         )
     if phase.closed is not None:
         notes.append(
@@ -138,8 +132,9 @@ def example_lines(sets: Iterable[TestSet]) -> list[tuple[str, list[str]]]:
     """Lines of files of outputs, each with the sets that take it so."""
     lines: dict[str, list[str]] = {}
     for one in sets:
-        mode = f', "mode": "{one.modes[0]}"' if len(one.modes) > 1 else ""
-        lines.setdefault(f'{{"question_id": "...", "output": "...", "view": "stacked"{mode}}}', []).append(one.name)
+        variant = f', "{one.task.axis}": "{one.modes[0]}"' if len(one.modes) > 1 else ""
+        view = one.task.image_views[0]
+        lines.setdefault(f'{{"question_id": "...", "output": "...", "view": "{view}"{variant}}}', []).append(one.name)
     return list(lines.items())
 
 
@@ -172,6 +167,27 @@ def mode_name(mode: str) -> str:
     return "any mode" if mode == "any" else mode
 
 
+def size_of(one: Track | TestSet) -> str:
+    """How many questions and units it has, in words."""
+    return one.task.size.format(questions=one.questions, units=one.spans)
+
+
+def unit_head(task: ScoredTask) -> str:
+    """The units of a task as the head of a column: one word, such as "Texts"."""
+    return task.subjects.split()[-1].capitalize()
+
+
+def ranked_by(sets: Iterable[TestSet]) -> str:
+    """The metrics that rank some sets, as they stand in a sentence."""
+    return " or ".join(dict.fromkeys(one.task.leading.in_text for one in sets)) or DEFAULT.leading.in_text
+
+
+def tasks_of(sets: Iterable[TestSet]) -> list[ScoredTask]:
+    """The tasks of some sets, each once; of no set the first task."""
+    found = {one.task.name: one.task for one in sets}
+    return [task for name, task in TASKS.items() if name in found] or [DEFAULT]
+
+
 def curve_charts(curves: Iterable[Mapping[str, Any]]) -> list[CurveChart]:
     """The charts of accuracy against visible ink, one a view."""
     return [chart_of(curve, View(curve["view"]).label) for curve in curves]
@@ -186,6 +202,12 @@ def sets_and_modes(tracks: Sequence[Track]) -> str:
     """A set and which of its modes; of several modes their mean."""
     modes = " and ".join(mode_name(track.mode) for track in tracks)
     return f"{tracks[0].set}, {f'mean of {modes}' if len(tracks) > 1 else modes}"
+
+
+def quoted_setting(row: Quoted) -> str:
+    """Language, mode and view of a publication's row; of a question set the mode is the language."""
+    modes = [row.mode] if row.mode != row.language else []
+    return ", ".join([language_name(row.language), *modes, row.view.label])
 
 
 def measured_on(row: Quoted) -> str:
@@ -215,7 +237,8 @@ def tests_of(part: Versus) -> str:
     """What the tests over single texts say of two models; nothing where the set is hidden."""
     sentences = []
     if part.only_a is not None and part.only_b is not None:
-        sentences.append(f"Only A restored {part.only_a:,} of {part.track.spans:,} texts, only B {part.only_b:,}.")
+        done, what = part.track.task.right, unit_head(part.track.task).lower()
+        sentences.append(f"Only A {done} {part.only_a:,} of {part.track.spans:,} {what}, only B {part.only_b:,}.")
     if part.p is not None:
         p = "< 0.001" if part.p < 0.001 else f"= {part.p:.2g}"
         sentences.append(f"McNemar's exact test over single texts: p {p}.")
@@ -232,11 +255,11 @@ def contact_link(contact: str) -> str:
     return f"mailto:{contact}" if _MAIL.fullmatch(contact) else web_address(contact)
 
 
-def outcome_parts(outcomes: Mapping[str, int]) -> list[tuple[str, float, int, str]]:
-    """Kind, share, spans and words of the outcomes that occurred, in the order of the scorer."""
+def outcome_parts(task: ScoredTask, outcomes: Mapping[str, int]) -> list[tuple[str, float, int, str]]:
+    """Kind, share, units and words of the outcomes that occurred, in the order of the scorer."""
     total = sum(outcomes.values())
-    found = ((kind, outcomes.get(kind, 0), words) for kind, words in OUTCOME_NOTES.items())
-    return [(kind, count / total, count, words) for kind, count, words in found if count]
+    found = ((kind, outcomes.get(kind, 0), words) for kind, words in task.outcomes.items())
+    return [(_DRAWN_AS.get(kind, kind), count / total, count, words) for kind, count, words in found if count]
 
 
 def by_property(groups: Iterable[Group]) -> dict[str, list[Group]]:

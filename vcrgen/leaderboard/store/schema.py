@@ -112,7 +112,7 @@ quoted = Table(
     "quoted", metadata, *columns(
         number=sa.Integer, source=300, url=300, data=300, items_=sa.Integer, language=20, mode=10, view=10, model=80,
         access=10, size_=sa.Float, released_=sa.Date, exact_=sa.Float, exact_sd_=sa.Float, jaccard_=sa.Float,
-        jaccard_sd_=sa.Float, corrected=300, note=300,
+        jaccard_sd_=sa.Float, rae_=sa.Float, lbs_=sa.Float, corrected=300, note=300,
     ),
     sa.PrimaryKeyConstraint("number"),
 )  # fmt: skip

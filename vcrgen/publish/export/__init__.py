@@ -7,15 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from vcrgen.dataset.reader import open_dataset
+from vcrgen.dataset.reader import Dataset
 from vcrgen.errors import ConfigError
 from vcrgen.files import write_text
 from vcrgen.publish.export.base import Format, plan_job
 from vcrgen.publish.export.imagefolder import write_imagefolder
 from vcrgen.publish.export.lmms_eval import write_lmms_eval
+from vcrgen.publish.export.questions import QUESTION_FORMATS, export_questions
 from vcrgen.publish.export.vlmevalkit import write_vlmevalkit
 from vcrgen.publish.export.webdataset import write_webdataset
-from vcrgen.tasks.vcr import VCR
+from vcrgen.tasks import bloom
+from vcrgen.tasks.opening import open_any
 from vcrgen.work.folder import new_folder
 
 FORMATS: Mapping[str, Format] = MappingProxyType(
@@ -57,9 +59,28 @@ def export_dataset(
     if to not in FORMATS:
         nearest = difflib.get_close_matches(to, FORMATS, n=1, cutoff=0.0)[0]
         raise ConfigError(f"Unknown format {to!r}; the nearest is {nearest!r}. Known: {', '.join(FORMATS)}.")
-    job = plan_job(open_dataset(dataset, VCR), mode=mode, split=split)
+    opened = open_any(dataset)
+    if opened.kind.task == bloom.TASK:
+        return _export_questions(opened, to=to, out=out, mode=mode, split=split)
+    job = plan_job(opened, mode=mode, split=split)
     with new_folder(out) as folder:
         write_text(folder / "README.md", FORMATS[to](job, folder))
-        files = sum(len(names) for _, _, names in os.walk(folder))
+        files = _count_files(folder)
     rows = sum(job.dataset.select(mode=part.mode, split=part.split).count() for part in job.parts)
     return ExportResult(path=out, files=files, rows=rows)
+
+
+def _export_questions(dataset: Dataset, *, to: str, out: Path, mode: str | None, split: str | None) -> ExportResult:
+    if to not in QUESTION_FORMATS:
+        raise ConfigError(f"A question set is not written as {to!r}; choose {' or '.join(QUESTION_FORMATS)}.")
+    if mode is not None:
+        raise ConfigError(f"{dataset} is a question set, which has no modes; leave --mode out.")
+    with new_folder(out) as folder:
+        text, rows = export_questions(dataset, to, folder, split=split)
+        write_text(folder / "README.md", text)
+        files = _count_files(folder)
+    return ExportResult(path=out, files=files, rows=rows)
+
+
+def _count_files(folder: Path) -> int:
+    return sum(len(names) for _, _, names in os.walk(folder))

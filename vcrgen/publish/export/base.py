@@ -185,13 +185,17 @@ def template(name: str, **values: object) -> str:
 
 def readme(job: ExportJob, *texts: str) -> str:
     """Markdown for the README: what this is and how to use it, followed by where it comes from."""
-    manifest = job.dataset.manifest
+    return "\n".join([*texts, origin(job.dataset)])
+
+
+def origin(dataset: Dataset) -> str:
+    """Where a dataset comes from, as the end of a README."""
+    manifest = dataset.manifest
     if manifest is None:
-        return "\n".join([*texts, "Exported by vcrgen from a dataset that vcrgen did not build: no signature.\n"])
+        return "Exported by vcrgen from a dataset that vcrgen did not build: no signature.\n"
     licence = without_marks(str(manifest.config.get("source_license") or "not stated"))
     signature = " ".join(str(manifest.signature).replace("`", "").split())
-    origin = (
+    return (
         f"Exported by vcrgen from a dataset built of: {without_marks(str(manifest.source))}. "
         f"Licence of the source: {licence}.\n\nSignature: `{signature}`\n"
     )
-    return "\n".join([*texts, origin])

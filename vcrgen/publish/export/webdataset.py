@@ -13,8 +13,8 @@ def write_webdataset(job: ExportJob, folder: Path) -> str:
     """Write ``MODE-SPLIT-000000.tar`` and so on; the same rows give the same bytes.
 
     Members of a pair: ``KEY.image.png``, ``KEY.stacked.png``, ``KEY.tei.png``, ``KEY.strip.png`` (or ``.webp``),
-    ``KEY.mask.png`` where the dataset has a mask of its covers, and ``KEY.json``, which holds all other columns. A shard
-    has at most 1,000 pairs and, unless it has only one, 500 MB.
+    ``KEY.mask.png`` where the dataset has a mask of its covers, and ``KEY.json``, which holds all other columns. A
+    shard has at most 1,000 pairs and, unless it has only one, 500 MB.
     """
     for part in job.parts:
         _write_part(job, part, folder)

@@ -23,7 +23,7 @@ NAN = math.nan
 class ItemScores(NamedTuple):
     """The metrics of one item, each 0 or 1 but for the last two; NaN where nobody asked for it.
 
-    ``docs/bloom.md`` says what each is. Reports, JSON and evidence have them under these names, in this order.
+    ``docs/bloom-scores.md`` says what each is. Reports, JSON and evidence have them under these names, in this order.
     """
 
     rae: float = NAN  # the option read in the output is right

@@ -1,8 +1,11 @@
 """Which of four options a model finds likeliest, by several normalisations of the same log-probabilities.
 
-logprobs = [[-0.1, -0.2], [-1.5], [-0.9, -2.0, -0.4], [-3.0]]     # of each option's tokens
-found = likelihood_scores(logprobs, answer=0, texts=("a cat", "dog", "a horse", "cow"))
-found.scores["lbs"]                                               # 1.0: option 0 has the highest mean
+    logprobs = [[-0.1, -0.2], [-1.5], [-0.9, -2.0, -0.4], [-3.0]]     # of each option's tokens
+    found = likelihood_scores(logprobs, answer=0, texts=("a cat", "dog", "a horse", "cow"))
+    found.scores["lbs"]                                               # 1.0: option 0 has the highest mean
+
+Figures of a file are checked before they are used; those that can be no log-probabilities have a name by which they are
+counted.
 """
 
 from __future__ import annotations

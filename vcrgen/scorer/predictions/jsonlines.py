@@ -20,12 +20,16 @@ def read_canonical(file: Path) -> Iterator[Prediction]:
         question_id = as_id(row.get("question_id"))
         if question_id is None:
             raise PredictionError(f"{place}: no `question_id` (a text or a whole number).")
-        if "output" not in row:
+        likelihoods = "logprobs" in row or "letters" in row  # of a question set may be all that was asked for
+        if "output" not in row and not likelihoods:
             raise PredictionError(f"{place}: no `output`; its keys are {', '.join(sorted(row))[:200]}.")
-        output, flaws = read_output(row["output"], place)
-        model = row.get("model")
-        if model is not None and not isinstance(model, str):
-            raise PredictionError(f"{place}: `model` is {describe(model)}; it has to be text.")
+        output, flaws = read_output(row["output"], place) if "output" in row else (None, ())
+        model, lang, rotation = row.get("model"), row.get("lang"), row.get("rotation", 0)
+        for name, value in (("model", model), ("lang", lang)):
+            if value is not None and not isinstance(value, str):
+                raise PredictionError(f"{place}: `{name}` is {describe(value)}; it has to be text.")
+        if type(rotation) is not int or not 0 <= rotation < 4:
+            raise PredictionError(f"{place}: `rotation` is {describe(rotation)}; it has to be 0, 1, 2 or 3.")
         yield Prediction(
             place=f"line {number}",
             question_id=question_id,
@@ -34,6 +38,10 @@ def read_canonical(file: Path) -> Iterator[Prediction]:
             model=encodable(model) if model else None,
             output=output,
             flaws=flaws,
+            lang=lang,
+            rotation=rotation,
+            logprobs=row.get("logprobs"),
+            letters=row.get("letters"),
         )
 
 

@@ -179,7 +179,9 @@
     id("answers").querySelector("ul").replaceChildren(
       ...(answers || []).map(([answer, right]) => {
         const line = document.createElement("li");
-        line.textContent = `${answer} (${right ? data.texts.right : data.texts.wrong})`;
+        const shown = document.createElement("bdi"); // an answer that is read from right to left stays by itself
+        shown.textContent = answer;
+        line.append(shown, ` (${right ? data.texts.right : data.texts.wrong})`);
         return line;
       }),
     );

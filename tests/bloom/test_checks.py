@@ -1,0 +1,82 @@
+"""Every fault of an item that can be told without a model."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from vcrgen.bloom.checks import RawItem, complete, faults
+
+EN, AR = ("How many boats are there?", ["1 boat", "2 boats", "3 boats", "4 boats"]), ("كم عدد القوارب؟", list("١٢٣٤"))
+
+
+def found(en: Any = EN, ar: Any = AR, answer: str = "B", trap: str = "C", path: str | None = "a/b/c") -> list[str]:
+    questions: Mapping[str, tuple[str, Sequence[str]]] = {"en": en, "ar": ar}
+    raw = RawItem(question_id="x", path=path, questions=questions, answer=answer, trap=trap)
+    return [fault.value for fault, _ in faults(raw)]
+
+
+def changed(stem: str = "", **options: str) -> tuple[str, list[str]]:
+    return stem or EN[0], [options.get(letter, option) for letter, option in zip("ABCD", EN[1], strict=True)]
+
+
+def test_a_good_item_has_none() -> None:
+    assert found() == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "fault"),
+    [
+        ({"path": None}, "unknown_leaf"),
+        ({"answer": "E"}, "bad_key"),
+        ({"answer": ""}, "bad_key"),
+        ({"answer": "AB"}, "bad_key"),
+        ({"trap": "B"}, "bad_trap"),
+        ({"trap": "Z"}, "bad_trap"),
+        ({"en": (EN[0], EN[1][:3])}, "not_four_options"),
+        ({"en": (EN[0], [*EN[1], "5 boats"])}, "not_four_options"),
+        ({"en": changed(A="2 BOATS ")}, "equal_options"),
+        ({"en": changed(A="２ boats")}, "equal_options"),  # full-width, the same in NFKC
+        ({"en": changed("x" * 4001)}, "too_long"),
+        ({"en": changed(A="x" * 2001)}, "too_long"),
+        ({"en": changed("How\u202e many?")}, "control_character"),
+        ({"ar": (f"\u200f{AR[0]}", AR[1])}, "control_character"),
+        ({"en": changed("How\0 many?")}, "control_character"),
+        ({"en": changed("<script>alert(1)</script> How many?")}, "markup"),
+        ({"en": changed(C="3 &amp; 4 boats")}, "markup"),
+        ({"ar": ("How many boats are there?", AR[1])}, "wrong_script"),
+        ({"ar": (AR[0], EN[1])}, "wrong_script"),
+        ({"ar": (AR[0], list("١٢٣٥"))}, "numbers_differ"),
+        ({"en": changed("Which of the following is true?")}, "points_at_options"),
+        ({"en": changed("Choose from the options below.")}, "points_at_options"),
+        ({"ar": ("أي مما يلي صحيح؟", AR[1])}, "points_at_options"),
+    ],
+)
+def test_each_fault_has_its_name(changes: dict[str, Any], fault: str) -> None:
+    assert found(**changes)[0] == fault
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"en": changed("Is 5 < 6 and a<b?")},  # no markup
+        {"en": changed("How many\nboats?")},
+        {"ar": (AR[0], ["واحد", "اثنان", "ثلاثة", "أربعة"])},  # numbers in words
+        {"ar": ("كم سعر iPhone في الصورة؟", AR[1])},
+        {"en": changed("The dog is following a cat. Where?")},
+        {"trap": ""},
+    ],
+)
+def test_what_is_no_fault(changes: dict[str, Any]) -> None:
+    assert found(**changes) == []
+
+
+def test_a_thousand_is_the_same_however_it_is_written() -> None:
+    en = ("Which number is there?", ["1,000", "2.5", "3", "4"])
+    assert found(en=en, ar=("ما العدد؟", ["١٬٠٠٠", "٢٫٥", "٣", "٤"])) == []
+
+
+def test_an_item_counts_where_it_is_complete() -> None:
+    raw = RawItem(question_id="x", path="a", questions={"en": EN, "ar": ("", AR[1])}, answer="A")
+    assert list(complete(raw)) == ["en"] and list(faults(raw)) == []
+    assert found(en=("", EN[1]), ar=(AR[0], ["", "", "", ""])) == ["incomplete"]

@@ -1,0 +1,79 @@
+"""Images made worse after they are finished."""
+
+import numpy as np
+import pytest
+
+from vcrgen.builder.degrade import DEGRADATIONS, degrade
+from vcrgen.builder.transform import VCRTransform
+from vcrgen.config import DEGRADATIONS as LIMITS
+from vcrgen.config import BuildConfig, parse_degradations
+from vcrgen.errors import ConfigError
+from vcrgen.samples import sample_pair
+
+PAIR = sample_pair("en", 3)
+EXAMPLE = {"image": PAIR.image, "caption": PAIR.caption}
+MILD_STRONG = {"jpeg": (90, 5), "blur": (0.5, 3), "lowres": (0.9, 0.3), "camera": (0.1, 0.8)}
+
+
+def test_every_degradation_has_limits() -> None:
+    assert list(DEGRADATIONS) == list(LIMITS) == list(MILD_STRONG)
+
+
+@pytest.mark.parametrize("name", DEGRADATIONS)
+def test_more_of_it_changes_more_and_nothing_moves(name: str) -> None:
+    plain = np.asarray(VCRTransform()(EXAMPLE)["stacked_image"]).astype(int)
+    changes = []
+    for amount in MILD_STRONG[name]:
+        worse = degrade(plain.astype(np.uint8), [(name, amount)], seed=1).astype(int)
+        assert worse.shape == plain.shape
+        changes.append(np.abs(worse - plain).mean())
+        dark, dark_before = (255 - image[-60:].mean(axis=2) for image in (worse, plain))
+        shifts = [(dark * np.roll(dark_before, shift, axis=1)).sum() for shift in range(-3, 4)]
+        assert np.argmax(shifts) == 3, "the text stands where it stood"
+    assert 0 < changes[0] < changes[1]
+
+
+@pytest.mark.parametrize("name", DEGRADATIONS)
+@pytest.mark.parametrize("end", [0, 1])
+def test_the_ends_of_every_range_work(name: str, end: int) -> None:
+    picture = np.random.default_rng(0).integers(0, 256, (3, 2, 3), dtype=np.uint8)
+    assert degrade(picture, [(name, LIMITS[name][end])], seed=0).shape == (3, 2, 3)
+
+
+def test_only_images_with_a_strip_are_degraded_and_by_the_seed_of_the_pair() -> None:
+    plain, worse, again, other = (
+        VCRTransform(**options)(EXAMPLE)
+        for options in ({}, {"degrade": "camera=0.5"}, {"degrade": "camera=0.5"}, {"degrade": "camera=0.5", "seed": 1})
+    )
+    assert worse["image"].tobytes() == plain["image"].tobytes() and worse["spans"] == plain["spans"]
+    for column in ("stacked_image", "only_it_image", "only_it_image_small"):
+        assert worse[column].tobytes() == again[column].tobytes() != plain[column].tobytes()
+        assert worse[column].tobytes() != other[column].tobytes() and worse[column].size == plain[column].size
+
+
+def test_steps_are_done_in_their_order() -> None:
+    picture = np.random.default_rng(0).integers(0, 256, (40, 40, 3), dtype=np.uint8)
+    assert (degrade(picture, [("jpeg", 20), ("blur", 2)], 0) != degrade(picture, [("blur", 2), ("jpeg", 20)], 0)).any()
+    assert parse_degradations(" jpeg = 40 , blur=1.20") == [("jpeg", 40.0), ("blur", 1.2)]
+    assert BuildConfig(degrade=" jpeg = 40 , blur=1.20").degrade == "jpeg=40,blur=1.2"
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "'' is not NAME=AMOUNT with one of jpeg, blur, lowres, camera"),
+        ("fog=1", "'fog=1' is not NAME=AMOUNT"),
+        ("jpeg", "jpeg= is not a whole number from 1 to 95"),
+        ("jpeg=40.5", "jpeg=40.5 is not a whole number"),
+        ("jpeg=0", "jpeg=0 is not"),
+        ("blur=nan", "blur=nan is not a number from 0.1 to 10"),
+        ("blur=1e9", "blur=1e9 is not"),
+        ("lowres=1", "lowres=1 is not"),
+        ("jpeg=40,jpeg=50", "'jpeg' is named twice"),
+        ("camera=x" + "y" * 99, "camera=x"),
+    ],
+)
+def test_a_wrong_degradation_is_a_sentence(text: str, problem: str) -> None:
+    with pytest.raises(ConfigError, match=r"^degrade: ") as error:
+        BuildConfig(degrade=text)
+    assert problem in str(error.value) and len(str(error.value)) < 160

@@ -1,0 +1,137 @@
+"""What falls without the picture: rules worked by hand, intervals by picture, and a model in the blind view."""
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from vcrgen.errors import DatasetError
+from vcrgen.scorer.choices.blind import RULES, BlindRow, blind_report, blind_rows, render_blind
+from vcrgen.tasks.bloom import ChoiceItem, ChoiceQuestion
+
+QUESTION = ChoiceQuestion("Which of the two red boats is near the bridge?", ("a red boat", "the bridge", "it", "none"))
+
+
+def item(number: int, *, answer: int | None = 0, picture: str = "", question: ChoiceQuestion = QUESTION) -> ChoiceItem:
+    return ChoiceItem(
+        question_id=f"q{number}", path=f"{('remember', 'apply')[number % 2]}/x/leaf", picture=picture or f"p{number}",
+        questions={"en": question}, answer=answer, trap=None,
+    )  # fmt: skip
+
+
+def of(rows: list[BlindRow], rule: str) -> BlindRow:
+    return next(row for row in rows if row.rule == rule)
+
+
+def test_what_each_rule_takes() -> None:
+    taken = {name: rule(QUESTION) for name, rule in RULES.items()}
+    assert taken == {
+        "longest option": {0, 1}, "shortest option": {2}, "most words of the question": {1},
+        "always A": {0}, "always B": {1}, "always C": {2}, "always D": {3},
+    }  # fmt: skip
+
+
+def test_between_equal_options_nothing_is_drawn_by_lot() -> None:
+    rows = blind_rows([item(number, answer=number % 4) for number in range(8)], seed=0)
+    assert of(rows, "longest option").value == 0.25 and of(rows, "shortest option").value == 0.25
+    assert blind_rows([item(0)], seed=0)[0].value == 0.5
+    assert of(rows, "always A").levels == {"remember": 0.5, "apply": 0.0}
+
+
+def test_items_of_one_picture_count_as_one() -> None:
+    """An item that is copied onto its picture changes neither the share nor the interval."""
+    once = [item(number, answer=number % 3, picture=f"p{number}") for number in range(60)]
+    four_times = [item(number, answer=number % 3, picture=f"p{number}") for number in range(60) for _ in range(4)]
+    a, b = blind_rows(once, seed=1), blind_rows(four_times, seed=1)
+    for one, four in zip(a, b, strict=True):
+        assert (four.value, four.low, four.high) == pytest.approx((one.value, one.low, one.high))
+    assert {row.items for row in b} == {240} and {row.pictures for row in b} == {60}
+    apart = [item(number, answer=number % 3) for number in range(240)]
+    narrow = of(blind_rows(apart, seed=1), "always A")
+    assert narrow.high - narrow.low < 0.6 * (a[3].high - a[3].low)
+
+
+def test_a_rule_above_chance_is_named() -> None:
+    rows = blind_rows([item(number, answer=2) for number in range(40)], seed=0)
+    report = blind_report("data", rows)
+    assert [row.rule for row in rows if row.above] == ["shortest option", "always C"]
+    assert report.says[0].startswith("en, shortest option: right in 100.00 % (91") and len(report.says) == 3
+    fair = blind_report("data", blind_rows([item(number, answer=number % 4) for number in range(40)], seed=0))
+    assert fair.says[0] == "No rule is right more often than chance: no interval lies above it."
+
+
+def test_a_model_in_the_blind_view_and_what_it_did_not_answer() -> None:
+    outputs = {("q0", "en"): "Answer: A", ("q1", "en"): "B", ("q0", "ar"): "A"}
+    rows = blind_rows([item(number) for number in range(4)], seed=0, models={"m": outputs})
+    assert of(rows, "m, blind").value == 0.25
+
+
+def test_items_without_a_key_or_in_no_language() -> None:
+    with pytest.raises(DatasetError, match="A question has no key, as in the public part of a hidden set"):
+        blind_rows([item(0, answer=None)], seed=0)
+    with pytest.raises(DatasetError, match="No question is complete in fr"):
+        blind_rows([item(0)], seed=0, lang="fr")
+
+
+def test_every_form_has_every_row() -> None:
+    rows = blind_rows([item(number, answer=number % 4) for number in range(8)], seed=0)
+    report = blind_report("data | x", rows)
+    markdown, latex = render_blind(report, "md"), render_blind(report, "latex")
+    assert all(row.rule in text for row in rows for text in (markdown, latex)) and "Remember" in markdown
+    table = list(csv.DictReader(io.StringIO(render_blind(report, "csv"))))
+    assert [float(line["right"]) for line in table] == pytest.approx([100 * row.value for row in rows])
+    values = json.loads(render_blind(report, "json"))
+    assert values["chance"] == 0.25 and [row["value"] for row in values["rows"]] == [row.value for row in rows]
+    assert values["rows"][0].keys() == {
+        *("lang", "rule", "items", "pictures", "value", "low", "high", "levels", "above_chance"),
+    }  # fmt: skip
+
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from vcrgen.bloom.maker import build_questions
+    from vcrgen.config import BloomOptions
+
+    out: Path = tmp_path_factory.mktemp("built") / "bloom"
+    build_questions(BloomOptions(items=50), out)
+    return out
+
+
+def test_on_the_command_line_with_a_model_that_sees_no_picture(run: Run, built: Path, serve: Any, faults: Any) -> None:
+    server = serve(lambda call: faults.Answer(text="C"))
+    words = ["baseline", "blind", built, "--endpoint", server.url, "--model", "m/1", "--limit", 8]
+    code, out, err = run(*words)
+    assert code == 0, err
+    assert "ar   m/1, blind" in out and "What falls of" in out and len(server.calls) == 16
+    assert all(len(call.body["messages"][0]["content"]) == 1 for call in server.calls)
+    assert (built.parent / "bloom-m-1-blind.jsonl").exists()
+    code, again, err = run(*words)
+    assert code == 0 and again == out and len(server.calls) == 16, err
+    code, text, err = run("baseline", "blind", built, "--lang", "en", "--out", "report.txt")
+    assert code == 0 and "always D" in Path("report.txt").read_text("utf-8") and "Written: report.txt" in text, err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--lang", "fr"], "No question is complete in fr."),
+        (["--format", "html"], "Unknown format 'html'; known: text, md, csv, latex, json."),
+        (["--split", "dev"], "has nothing of split 'dev'; it has test."),
+        (["--model", "m"], "give --endpoint and --model (where the server is, and what it calls the model), or"),
+    ],
+)
+def test_mistakes(run: Run, built: Path, words: list[str], message: str) -> None:
+    code, out, err = run("baseline", "blind", built, *words)
+    assert code == 2 and message in err and err.count("\n") == 1, out + err
+
+
+def test_a_dataset_that_is_no_question_set(run: Run, dataset: Path) -> None:
+    code, _, err = run("baseline", "blind", dataset)
+    assert code == 2 and "is no question set; make one with vcrgen bloom build." in err

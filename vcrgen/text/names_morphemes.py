@@ -1,0 +1,255 @@
+"""Built-in eligibility of languages whose words a dictionary of morphemes knows: its names, word lists, and few rules.
+
+A dictionary tells most names by itself: 田中 is a surname, 京都 a place, and what no dictionary has is likely a name.
+The rules add what belongs to a name (京都 + 駅) or to a number (三 + 隻), and what stands in quotation marks. As in
+Chinese they are quick to see a name: one that stays eligible asks a reader for knowledge, and a common word too few
+costs one candidate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from vcrgen.text.languages import LANGUAGES, LanguageRow
+from vcrgen.text.lexicons import WordLists
+from vcrgen.text.morphemes import Analyser, MorphemeTokenizer, Role
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+    from spacy.tokens import Doc
+
+COMPONENT = "vcrgen_names_morphemes"
+LABEL_OF_ROLE: dict[Role, str] = {
+    "person": "PERSON", "place": "GPE", "name": "NAME", "unknown": "NAME", "number": "CARDINAL",
+}  # fmt: skip
+NAMES = frozenset({"PERSON", "GPE", "NAME"})
+NUMBERS = frozenset({"CARDINAL", "QUANTITY"})
+DOTS = frozenset("・·＝=")
+QUOTES = {"「": "」", "『": "』", "《": "》", "〈": "〉", "“": "”", "‘": "’", '"': '"', "'": "'"}
+LONGEST_QUOTED_NAME = 8  # tokens; what is longer in quotation marks is speech
+LONGEST_LISTED = 4  # tokens of an entry of the lists
+LONGEST_GIVEN_NAME = 3  # tokens of one character
+LONGEST_REST = 4  # words that may stand between a name and the word that says of what it is one
+LEAST_COMPOUND = 3  # common nouns that are a name together, if the last one is a kind of institution
+
+
+@dataclass(slots=True)
+class Marks:
+    """The tokens of one document as the rules read them, and the label that each rule leaves."""
+
+    words: list[str]  # the tokens' texts
+    roles: list[Role]  # what each is to the rules
+    tied: list[bool]  # whether there is no white space before a token
+    labels: list[str]  # an OntoNotes label or NAME for each, "" for none
+    lists: WordLists  # of the language
+
+    def is_name(self, index: int) -> bool:
+        """Whether there is a token at the index and it was taken for a name."""
+        return 0 <= index < len(self.words) and self.labels[index] in NAMES
+
+    def is_nominal(self, index: int) -> bool:
+        """Whether a token can be a part of a name of several words."""
+        return self.labels[index] in NAMES or (self.roles[index] != "other" and self.labels[index] not in NUMBERS)
+
+    def mark(self, start: int, end: int, label: str) -> None:
+        """Label tokens start..end-1 that are not names already."""
+        for index in range(start, min(end, len(self.words))):
+            if self.labels[index] not in NAMES:
+                self.labels[index] = label
+
+
+def mark_words(marks: Marks) -> None:
+    """Label what the dictionary says of each word by itself."""
+    for index, word in enumerate(marks.words):
+        if word in marks.lists.plain:
+            marks.roles[index] = "noun"
+        else:
+            marks.labels[index] = LABEL_OF_ROLE.get(marks.roles[index], "")
+
+
+def mark_listed(marks: Marks) -> None:
+    """Label what the lists have, also where the dictionary cuts it: 国際 連合."""
+    for start in range(len(marks.words)):
+        listed = ""
+        for end in range(start + 1, min(start + LONGEST_LISTED, len(marks.words)) + 1):
+            if end > start + 1 and not marks.tied[end - 1]:
+                break
+            listed += marks.words[end - 1]
+            if listed in marks.lists.names or listed in marks.lists.dates:
+                marks.mark(start, end, "NAME" if listed in marks.lists.names else "DATE")
+
+
+def mark_counters(marks: Marks) -> None:
+    """Label what is counted with a number, and what belongs to that: 三 隻, 3 月, 두 척, 10 時 半."""
+    for index in range(1, len(marks.words)):
+        before = marks.labels[index - 1] in NUMBERS or marks.words[index - 1][-1].isdigit()
+        if before and (marks.roles[index] == "counter" or marks.words[index] in marks.lists.counters):
+            marks.mark(index, index + 1, "QUANTITY")
+
+
+def mark_given_names(marks: Marks) -> None:
+    """Label single characters that go on after a surname: 田中 太 一 朗."""
+    for index in range(1, len(marks.words)):
+        word = marks.words[index]
+        first = max(0, index - LONGEST_GIVEN_NAME)
+        after = any(marks.labels[at] == "PERSON" for at in range(first, index)) and marks.labels[index - 1] == "PERSON"
+        if after and marks.tied[index] and len(word) == 1 and "\u3400" <= word <= "\u9fff":
+            marks.mark(index, index + 1, "PERSON")
+
+
+def mark_titles(marks: Marks) -> None:
+    """Label who is called Mr or Ms: the whole written word before it (오하은 씨), or the nouns (早苗 さん)."""
+    for index in range(1, len(marks.words)):
+        if marks.words[index] in marks.lists.titles and (not marks.tied[index] or marks.is_nominal(index - 1)):
+            start = index - 1
+            while start and marks.tied[start] and (not marks.tied[index] or marks.is_nominal(start - 1)):
+                start -= 1
+            marks.mark(start, index, "PERSON")
+
+
+def mark_dots(marks: Marks) -> None:
+    """Label the words on both sides of the dot in a foreigner's name, if one of them is a name."""
+    for dot, word in enumerate(marks.words):
+        if word in DOTS and (marks.is_name(dot - 1) or marks.is_name(dot + 1)):
+            marks.mark(max(0, dot - 1), dot + 2, "NAME")
+
+
+def mark_runs(marks: Marks) -> None:
+    """Label the nouns that are written together with a name, with a kind of institution, or with one of towns."""
+    for run in _runs(marks):
+        last = marks.words[run[-1]]
+        town = len(run) > 1 and last in marks.lists.towns
+        compound = len(run) >= LEAST_COMPOUND and last in marks.lists.kinds
+        if town or compound or any(marks.is_name(index) for index in run):
+            marks.mark(run[0], run[-1] + 1, "NAME")
+
+
+def _runs(marks: Marks) -> list[list[int]]:
+    """The longest rows of nouns without white space between them."""
+    runs: list[list[int]] = []
+    for index in range(len(marks.words)):
+        if not marks.is_nominal(index):
+            continue
+        if runs and runs[-1][-1] == index - 1 and marks.tied[index]:
+            runs[-1].append(index)
+        else:
+            runs.append([index])
+    return runs
+
+
+def mark_kinds(marks: Marks) -> None:
+    """Label what stands between a name and a kind, where words are written apart: 서울 중앙 우체국."""
+    for index in range(len(marks.words)):
+        if marks.is_name(index) and not marks.is_name(index + 1):
+            for end in range(index + 1, min(len(marks.words), index + 1 + LONGEST_REST)):
+                if not marks.is_nominal(end):
+                    break
+                if marks.words[end] in marks.lists.kinds:
+                    marks.mark(index + 1, end + 1, "NAME")
+                    break
+
+
+def mark_quotes(marks: Marks) -> None:
+    """Label short texts in quotation marks: more often a name or a title than speech."""
+    words = marks.words
+    for start, word in enumerate(words):
+        if closing := QUOTES.get(word):
+            limit = min(len(words), start + LONGEST_QUOTED_NAME + 2)
+            if end := next((at for at in range(start + 1, limit) if words[at] == closing), None):
+                marks.mark(start + 1, end, "NAME")
+
+
+def mark_repeats(marks: Marks) -> None:
+    """Label a word wherever it stands, once it was a part of somebody's name."""
+    seen = {word for word, label in zip(marks.words, marks.labels, strict=True) if label == "PERSON" and len(word) > 1}
+    for index, word in enumerate(marks.words):
+        if word in seen and word not in marks.lists.plain:
+            marks.mark(index, index + 1, "NAME")
+
+
+RULES: tuple[Callable[[Marks], None], ...] = (
+    mark_words, mark_listed, mark_counters, mark_given_names, mark_titles, mark_repeats, mark_dots, mark_runs,
+    mark_kinds, mark_quotes,
+)  # fmt: skip
+
+
+def label_words(words: Sequence[str], roles: Sequence[Role], tied: Sequence[bool], lists: WordLists) -> list[str]:
+    """Run all rules.
+
+    Args:
+        words: The tokens' texts.
+        roles: What the dictionary's tag of each is to the rules.
+        tied: Whether there is no white space before each.
+        lists: The word lists of the language.
+
+    Returns:
+        An OntoNotes label (or NAME: some name) for each token, "" for none.
+    """
+    marks = Marks(list(words), list(roles), list(tied), [""] * len(words), lists)
+    for rule in RULES:
+        rule(marks)
+    return marks.labels
+
+
+def _analyser(language: LanguageRow) -> Analyser:
+    made: Analyser = import_module(language.segmenter.partition(":")[0]).analyser()
+    return made
+
+
+def _name_marker(language: LanguageRow) -> Callable[[Doc], Doc]:
+    """The component: it sets ``token.pos_`` of common nouns, and ``doc.ents``."""
+    from spacy.tokens import Span
+
+    role, lists = _analyser(language).role, WordLists(language.code)
+
+    def mark_names(doc: Doc) -> Doc:
+        roles = [role(token.tag_) for token in doc]
+        tied = [not token.i or not doc[token.i - 1].whitespace_ for token in doc]
+        labels = label_words([token.text for token in doc], roles, tied, lists)
+        for token, own, label in zip(doc, roles, labels, strict=True):
+            if own in ("noun", "counter") and not label:
+                token.pos_ = "NOUN"
+        entities, start = [], 0
+        for label, run in groupby(labels):
+            end = start + sum(1 for _ in run)
+            if label:
+                entities.append(Span(doc, start, end, label=label))
+            start = end
+        doc.ents = tuple(entities)
+        return doc
+
+    return mark_names
+
+
+def morpheme_pipeline(language: LanguageRow) -> Language:
+    """Build a language's pipeline: morphemes, sentences by punctuation, names by the dictionary and by rule.
+
+    Returns:
+        A pipeline without a trained model.
+
+    Raises:
+        ModuleNotFoundError: A package of the language's extra is not installed.
+    """
+    import spacy
+    from spacy.attrs import LIKE_NUM
+    from spacy.language import Language
+
+    if not Language.has_factory(COMPONENT):
+        Language.factory(
+            COMPONENT,
+            assigns=["token.pos", "doc.ents"],
+            func=lambda nlp, name: _name_marker(LANGUAGES[str(nlp.lang)]),
+        )
+    # spaCy's own tokenizers of these languages need packages that ours do without.
+    nlp = spacy.blank(language.code, config={"nlp": {"tokenizer": {"@tokenizers": "spacy.Tokenizer.v1"}}})
+    # Their number words are characters, too, which stand in other words: the dictionary tells which words are numbers.
+    getters: Any = nlp.vocab.lex_attr_getters  # type: ignore[attr-defined] # spaCy's stubs leave it out
+    getters[LIKE_NUM] = lambda text: False
+    nlp.tokenizer = MorphemeTokenizer(nlp.vocab, _analyser(language))
+    nlp.add_pipe("sentencizer", config={"punct_chars": list(language.sentence_enders)})
+    nlp.add_pipe(COMPONENT)
+    return nlp
