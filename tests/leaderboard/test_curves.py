@@ -37,7 +37,7 @@ def test_pages_show_curves_beside_bars(run: Run, ladder: Path) -> None:
     (blind,) = (page for page in pages if "<h1><bdi>blind</bdi>" in page)
     assert sees.count('class="sc fc"') == 1 and "ink-0.20, VI+TEI" in sees
     assert re.search(r"VI\+TEI: threshold (19|2\d)\.\d\d %", sees)
-    assert "VI+TEI: threshold &gt;7" in blind
+    assert "VI+TEI: threshold &gt;6" in blind
 
 
 def test_names_of_pages_of_levels() -> None:

@@ -91,10 +91,11 @@ def curves_of(result: RunResult, ink: Mapping[str, Floats], *, seed: int) -> tup
         image = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
         right = np.concatenate([each.scores["exact"] == 1 for each in resamples])
         answers = count(np.concatenate(of_levels), right, np.tile(image, len(cells)), len(starts) - 1)
+        means = tuple(float(each.mean()) for each in of_levels)
         curves.append(
             RunCurve(
-                view=view, cells=tuple(cells), ink=tuple(float(each.mean()) for each in of_levels),
-                curve=fit_curve(answers, seed=seed),
+                view=view, cells=tuple(cells), ink=means,
+                curve=fit_curve(answers, seed=seed, measured=(min(means), max(means))),
                 ink_of_spans={cell.variant: each for cell, each in zip(cells, of_levels, strict=True)},
             )
         )  # fmt: skip

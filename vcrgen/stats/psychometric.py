@@ -163,12 +163,14 @@ def count(x: Floats, right: Bits, image: Ints, images: int) -> Answers:
     return Answers(places, good, asked)
 
 
-def fit_curve(answers: Answers, *, seed: int) -> Curve:
+def fit_curve(answers: Answers, *, seed: int, measured: tuple[float, float] | None = None) -> Curve:
     """Fit a curve, with intervals by resampling images.
 
     Args:
         answers: At three places or more.
         seed: Of the resamples. Two curves over the same images have the same ones, so that they can be compared.
+        measured: From where to where a threshold is inside of what was measured; by default from the first place to
+            the last. Where single texts of a level lie apart, that is the means of the lowest and the highest level.
     """
     import numpy as np
 
@@ -176,7 +178,7 @@ def fit_curve(answers: Answers, *, seed: int) -> Curve:
     drawn = resampled_means(_Plain(sums), seed=seed, unit="image") * len(sums)
     counts = np.vstack([sums.sum(axis=0), drawn])
     fitted = fit(answers.x, *np.hsplit(counts, 2))
-    low_x, high_x = float(answers.x[0]), float(answers.x[-1])
+    low_x, high_x = measured or (float(answers.x[0]), float(answers.x[-1]))
     thresholds, slopes = np.clip(fitted.threshold, low_x, high_x), fitted.slope
     ends = np.quantile(thresholds[1:], [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     low, high = (_bound(float(end), low_x, high_x) for end in ends)
