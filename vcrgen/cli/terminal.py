@@ -99,8 +99,9 @@ def show_validation(validation: Validation) -> Iterator[RenderableType]:
     yield plain(f"{validation.name}: {validation.outputs} outputs, format {validation.format}{models}.")
     if validation.subset:
         yield plain(f"  Only the subset {validation.subset} is looked at: {validation.questions} questions.")
-    for (mode, view), count in validation.cells.items():
-        yield plain(f"  {view.label}, {mode}: outputs for {count} of {validation.questions} questions.")
+    for (variant, view), count in validation.cells.items():
+        asked = validation.asked[variant, view]
+        yield plain(f"  {view.label}, {variant}: outputs for {count} of {asked} questions.")
     for kind, (count, places) in validation.problems.items():
         first = f" First: {', '.join(places)}." if places else ""
         yield plain(f"  {count} {PROBLEMS[kind]}.{first}", "yellow")

@@ -19,7 +19,7 @@ from vcrgen.published.quoted import Quoted, quoted_metrics
 from vcrgen.report import forms
 from vcrgen.report.escape import escape_latex, escape_markdown
 from vcrgen.report.table import DASH, Interval, Number, Percent, Table, TableCell
-from vcrgen.tasks.task import DEFAULT, TASKS, ScoredTask
+from vcrgen.tasks.task import DEFAULT, LABELS, TASKS, ScoredTask
 
 SCHEMA = "vcrgen-board-1"
 _BEFORE_FIGURES = (
@@ -166,7 +166,7 @@ def _interval(figures: Figures, metric: str, *, sign: bool = False) -> Interval 
 
 
 def _where(track: Track) -> str:
-    return f"{track.language}, {track.mode}, {track.view.label}"
+    return ", ".join(dict.fromkeys((track.language, track.mode, track.view.label)))
 
 
 def _basis(track: Track) -> str:
@@ -261,6 +261,9 @@ def _plain(value: Any) -> Any:
         return value.name
     if is_dataclass(value):
         parts = {each.name: getattr(value, each.name) for each in fields(value)}
+        if isinstance(value, Quoted):  # has fields for the metrics of every task
+            metrics = {name: name.removesuffix("_sd") for name in parts}
+            parts = {name: parts[name] for name, of in metrics.items() if of not in LABELS or of in value.task.metrics}
         # The task is named where it is another than that of boards from before there were several.
         return {name: _plain(part) for name, part in parts.items() if part is not DEFAULT}
     if isinstance(value, Mapping):

@@ -65,6 +65,7 @@ class Validation:
     outputs: int
     models: tuple[str, ...]  # models it names
     cells: Mapping[tuple[str, View], int]  # questions with an output for each mode and view
+    asked: Mapping[tuple[str, View], int]  # questions that each of them asks: items may lack a language
     questions: int  # questions of the dataset that are asked for
     subset: str | None  # what the signature calls them, or None for all
     problems: Mapping[str, tuple[int, tuple[str, ...]]]  # by kind: how many, and the first places
@@ -162,6 +163,7 @@ class AnySession(ABC):
             outputs=join.total,
             models=tuple(sorted(join.models)),
             cells={name: len(seen) - seen.count(0) - seen.count(NOT_ASKED) for name, seen in join.seen.items()},
+            asked={name: len(seen) - seen.count(NOT_ASKED) for name, seen in join.seen.items()},
             questions=len(self.key),
             subset=self.key.facts.get("subset"),
             problems=_problems(join),
@@ -303,8 +305,10 @@ class Session(AnySession):
             join.counts["empty_spans"] = without_tokens
             join.examples["empty_spans"] = list(map(repr, first))
         result = self._result(run, join, tally, model)
-        if not self.options.curve:
-            return result
+        return self.with_curves(result) if self.options.curve else result
+
+    def with_curves(self, result: RunResult) -> RunResult:
+        """A result of this session with its accuracy against visible ink; refuses one of fewer than three levels."""
         ink = {cell.variant: self.properties.ink_of(cell.variant) for cell in result.cells}
         return replace(result, curves=curves_of(result, ink, seed=self.options.seed))
 

@@ -186,10 +186,13 @@ class _Drawn:
 
     def estimates(self) -> dict[_Column, Estimate]:
         """The mean of every column with its interval."""
+        import numpy as np
+
         sd_units = dict(zip(self._units.columns, deviation(self._unit_means).tolist(), strict=True))
         there = self._counting > 0  # a group may have no unit in a language
         columns = [column for column, known in zip(self._clusters.columns, there, strict=True) if known]
-        means, resampled = self._means[there], self._cluster_means[:, there]
+        # In rows, as they were: deviations of scores that are all the same hang on the order of the sum.
+        means, resampled = self._means[there], np.compress(there, self._cluster_means, axis=1)
         found = self._estimates([c.metric for c in columns], means, resampled, self._counting[there])
         return {
             column: Estimate(value=value, sd_units=sd_units.get(column), sd_clusters=sd, low=low, high=high)

@@ -6,7 +6,7 @@ The same tables are drawn on a terminal and put into pages; :func:`render` write
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, TypeAlias
 
@@ -67,11 +67,12 @@ def report_tables(results: Sequence[RunResult], comparisons: Sequence[Comparison
 def comparison_table(task: ScoredTask, comparisons: Sequence[Comparison]) -> Table:
     """Differences between runs with their tests."""
     rows: list[Row] = []
+    shown = _shown(task, (item.metrics for item in comparisons))
     for item in comparisons:
         names = (item.a, item.b, item.variant, item.view.label)
         p_values = map(PValue, (item.p_mcnemar, item.p_clusters, item.p_holm))
-        rows.append((*names, *_main(task, item.metrics, sign=True), item.only_a, item.only_b, *p_values))
-    heads = ("A", "B", *_heads(task), *_main_heads(task), "Only A", "Only B", "McNemar p", "Boot p", "Holm p")
+        rows.append((*names, *_main(shown, item.metrics, sign=True), item.only_a, item.only_b, *p_values))
+    heads = ("A", "B", *_heads(task), *_main_heads(task, shown), "Only A", "Only B", "McNemar p", "Boot p", "Holm p")
     return Table(title=f"Comparison: A {MINUS} B, in percent", heads=heads, labels=4, rows=rows, breaks=(6, 8))
 
 
@@ -88,18 +89,18 @@ def remarks(results: Sequence[RunResult]) -> Iterator[str]:
 
 def _scores(task: ScoredTask, results: Sequence[RunResult]) -> Table:
     rows: list[Row] = []
+    shown = _shown(task, (cell.metrics for _, cell in _cells(results)))
+    by_chance = task.leading.chance is not None
     for result in results:
         for cell in result.cells:
-            chance = (Percent(cell_chance),) if (cell_chance := _chance(task)) is not None else ()
-            rows.append((*_head(result, cell), cell.units, *_main(task, cell.metrics, deviations=True), *chance))
+            chance = [Percent(task.leading.chance)] if by_chance else []
+            rows.append((*_head(result, cell), cell.units, *_main(shown, cell.metrics, deviations=True), *chance))
         for each in result.differences:
-            where, of = difference_labels(task, each)
-            nothing = (None,) if _chance(task) is not None else ()
-            rows.append((result.title, where, of, "", *_main(task, each.metrics, sign=True, deviations=True), *nothing))
-    deviations = (f"sd {task.units}", f"sd {task.clusters}")
-    chance_head = ("Chance",) if _chance(task) is not None else ()
-    heads = ("Model", *_heads(task), task.units.capitalize(), *_main_heads(task, *deviations), *chance_head)
-    return Table(title=SCORES, heads=heads, labels=3, rows=rows, breaks=(8,))
+            figures = _main(shown, each.metrics, sign=True, deviations=True)
+            rows.append((result.title, *difference_labels(task, each), "", *figures, *([None] if by_chance else [])))
+    figures_heads = _main_heads(task, shown, f"sd {task.units}", f"sd {task.clusters}")
+    heads = ("Model", *_heads(task), task.units.capitalize(), *figures_heads, *(["Chance"] if by_chance else []))
+    return Table(title=SCORES, heads=heads, labels=3, rows=rows, breaks=(8,) if len(shown) > 1 else ())
 
 
 def difference_labels(task: ScoredTask, difference: Difference) -> tuple[str, str]:
@@ -109,11 +110,6 @@ def difference_labels(task: ScoredTask, difference: Difference) -> tuple[str, st
     if not difference.variant:
         return label, difference.view.label if difference.view is not None else ""
     return difference.variant, label
-
-
-def _chance(task: ScoredTask) -> float | None:
-    """What the metric that ranks is for who knows nothing."""
-    return task.metrics[task.shown[0]].chance
 
 
 def _side(task: ScoredTask, results: Sequence[RunResult]) -> Table:
@@ -139,9 +135,10 @@ def _outputs(task: ScoredTask, results: Sequence[RunResult]) -> Table:
 
 def _groups(task: ScoredTask, results: Sequence[RunResult]) -> Iterator[Table]:
     """One table a way to divide the units."""
+    shown = _shown(task, (cell.metrics for _, cell in _cells(results)))
     for by in dict.fromkeys(group.by for _, cell in _cells(results) for group in cell.groups):
         rows: list[Row] = [
-            (*_head(result, cell), group.label, group.units, *_main(task, group.metrics))
+            (*_head(result, cell), group.label, group.units, *_main(shown, group.metrics))
             for result, cell in _cells(results)
             for group in cell.groups
             if group.by == by
@@ -149,15 +146,21 @@ def _groups(task: ScoredTask, results: Sequence[RunResult]) -> Iterator[Table]:
         title, label, count = f"By {by}, in percent", by.capitalize(), task.units.capitalize()
         if by == MACRO:
             title, label, count = "Means of the scores of groups, in percent", "Mean over", "Groups"
-        heads = ("Model", *_heads(task), label, count, *_main_heads(task))
-        yield Table(title=title, heads=heads, labels=4, rows=rows, breaks=(7,))
+        heads = ("Model", *_heads(task), label, count, *_main_heads(task, shown))
+        yield Table(title=title, heads=heads, labels=4, rows=rows, breaks=(7,) if len(shown) > 1 else ())
+
+
+def _shown(task: ScoredTask, found: Iterable[Mapping[str, Estimate]]) -> list[str]:
+    """Those of the two shown metrics that some results have."""
+    present = {name for metrics in found for name in metrics}
+    return [name for name in task.shown if name in present]
 
 
 def _main(
-    task: ScoredTask, metrics: Mapping[str, Estimate], *, sign: bool = False, deviations: bool = False
+    shown: Sequence[str], metrics: Mapping[str, Estimate], *, sign: bool = False, deviations: bool = False
 ) -> Iterator[TableCell]:
     """The cells of the shown metrics: of each its mean, its standard deviations if wanted, its interval."""
-    for estimate in map(metrics.get, task.shown):
+    for estimate in map(metrics.get, shown):
         yield _value(estimate, sign=sign)
         if deviations:
             yield Percent(estimate.sd_units if estimate else None)
@@ -169,8 +172,8 @@ def _value(estimate: Estimate | None, *, sign: bool = False) -> Percent:
     return Percent(estimate.value if estimate else None, sign=sign)
 
 
-def _main_heads(task: ScoredTask, *deviations: str) -> Iterator[str]:
-    for name in task.shown:
+def _main_heads(task: ScoredTask, shown: Sequence[str], *deviations: str) -> Iterator[str]:
+    for name in shown:
         yield from (task.metrics[name].label, *deviations, "95 % interval")
 
 

@@ -18,7 +18,7 @@ def open_any(place: str | Path | Folder) -> Dataset:
     return open_dataset(place, VCR, others={bloom.TASK: bloom.question_kind})
 
 
-def is_question_set(place: str) -> bool:
+def is_question_set(place: str | Path) -> bool:
     """Whether there is a question set in a place; False for whatever cannot be opened as a dataset."""
     try:
         return open_any(place).kind.task == bloom.TASK

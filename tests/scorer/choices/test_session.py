@@ -257,7 +257,14 @@ def test_a_language_and_a_subset_are_scores_of_their_own(data: Path, write: Writ
     ids = tmp_path / "ids.txt"
     ids.write_text("item-003-0\nitem-004-0\n")
     assert score(file, data=data, subset=str(ids)).cells[0].units == 2
-    for options in ({"lang": "de"}, {"mode": "easy"}, {"view": "tei"}, {"subset": "feedback"}, {"split": "train"}):
+    for options in (
+        {"lang": "de"},
+        {"mode": "easy"},
+        {"view": "tei"},
+        {"subset": "feedback"},
+        {"split": "train"},
+        {"refusals": "no"},
+    ):
         with pytest.raises(VcrgenError):
             score(file, data=data, **options)
 
@@ -338,4 +345,4 @@ def test_metrics_of_the_record_are_those_of_an_item() -> None:
     from vcrgen.scorer.records import Outcome, Scores
 
     assert tuple(QUESTIONS.metrics) == ItemScores._fields
-    assert tuple(TASKS["vcr"].metrics) == Scores._fields and TASKS["vcr"].outcomes == tuple(Outcome)
+    assert tuple(TASKS["vcr"].metrics) == Scores._fields and tuple(TASKS["vcr"].outcomes) == tuple(Outcome)

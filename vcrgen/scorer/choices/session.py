@@ -20,7 +20,6 @@ from vcrgen.scorer.choices.key import ItemKey, KeyItem
 from vcrgen.scorer.choices.likelihood import checked_letters, checked_logprobs, likeliest
 from vcrgen.scorer.evidence import EvidenceWriter
 from vcrgen.scorer.join import NOT_ASKED, Join, Joined
-from vcrgen.scorer.normalise import NONE
 from vcrgen.scorer.records import Prediction
 from vcrgen.scorer.results import CellResult, RunResult
 from vcrgen.scorer.run import AnySession, Outputs, Run, opened, run_name
@@ -37,9 +36,13 @@ def has_items(data: Path) -> bool:
     """Whether a place holds a question set, or the key of a hidden one."""
     folder = hidden_folder(data)
     try:
-        return read_key(folder).task == TASK if folder else not data.is_file() and is_question_set(data.as_posix())
+        return read_key(folder).task == TASK if folder else not data.is_file() and is_question_set(data)
     except VcrgenError:
         return False  # whoever reads the key says what is wrong
+
+
+# Options that say how free texts are read.
+_OF_TEXTS = ("mode", "curve", "normalise", "segmenter", "strip_thinking", "max_output_tokens", "refusals")
 
 
 class ItemOutcome(NamedTuple):
@@ -149,11 +152,10 @@ class ItemSession(AnySession):
 
     def __init__(self, data: Path, options: ScoreOptions) -> None:
         self.options = options
-        if options.mode is not None:
-            raise ScoreError("--mode is of covered texts; of a question set choose --lang and --view.")
-        for name, asked in (("--curve", options.curve), ("--normalise", options.normalise != NONE)):
-            if asked:
-                raise ScoreError(f"{name} is of covered texts; score a question set without it.")
+        for name in _OF_TEXTS:
+            if getattr(options, name) != ScoreOptions.model_fields[name].default:
+                shown = name.replace("_", "-")
+                raise ScoreError(f"--{shown} is of covered texts; a question set has --lang, --view and --protocol.")
         if self.protocol not in self.task.protocols:
             raise ScoreError(f"Unknown protocol {self.protocol!r}; known: {', '.join(self.task.protocols)}.")
         self._check_view()
