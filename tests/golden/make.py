@@ -155,12 +155,17 @@ def number(value: float | None) -> str:
     return "none" if value is None else f"{value:.7g}"
 
 
+def deviation(value: float | None) -> str:
+    """A standard deviation; that of equal numbers is what rounding leaves, which depends on how many threads add up."""
+    return number(0 if value is not None and value < 1e-12 else value)
+
+
 def short(value: Any) -> Any:
     """A result's JSON, estimates on one line each and numbers as far as every machine agrees on them."""
     if isinstance(value, dict):
         if "sd_images" in value:
             spread = f"{number(value['low'])} to {number(value['high'])}"
-            return f"{number(value['value'])} ({spread}) sd {number(value['sd_spans'])}, {number(value['sd_images'])}"
+            return f"{number(value['value'])} ({spread}) sd {deviation(value['sd_spans'])}, {deviation(value['sd_images'])}"
         return {key: short(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
         return [short(part) for part in value]
