@@ -213,8 +213,8 @@ def _read_levels(text: str) -> tuple[Mode, ...]:
 class HiddenOptions(Options):
     """What a hidden set is made of.
 
-    Of ``config`` the source, the language, the text and the mask count; widths, fonts and modes are drawn from the
-    secret.
+    Of ``config`` the source, the language, the text, the mask and the kind of cover count; widths, fonts and modes are
+    drawn from the secret.
     """
 
     config: BuildConfig
@@ -255,9 +255,11 @@ class BloomImportOptions(Options):
     """How a file of somebody else's becomes a question set."""
 
     images: Path | None = option(None, "Folder that paths of pictures lead into.", shown="that of the file")
-    image_column: str | None = option(None, "Column of the picture: a path, an address, or base64.", shown="image ...")
+    image_column: str | None = option(
+        None, "Column of the picture: a path, an address, or base64.", shown="image, image_url, ..."
+    )
     fetch: bool = option(False, "Fetch pictures whose address begins with https.", names="--fetch")
-    lang: str = option("en", "Language of a column that names none.", short="-l", pattern="[a-z]{2,3}")
+    lang: str = option("en", "Language of a column that names none.", short="-l", pattern="^[a-z]{2,3}$")
     taxonomy: Path | None = option(None, "CSV with level, subcategory and leaf.", shown="BloomBench's 106 leaves")
     keep: tuple[str, ...] = option(
         (), "Keep items in spite of wrong_script, numbers_differ or points_at_options; may be repeated."

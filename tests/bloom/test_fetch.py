@@ -1,18 +1,23 @@
 """Fetching pictures: what is asked, and what is not."""
 
 import http.server
+import json
 import ssl
 import subprocess
 import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
 from tests.bloom.conftest import png
+from tests.bloom.test_importing import published
 from vcrgen.bloom import fetch as fetching
-from vcrgen.bloom.fetch import fetch, public_address
+from vcrgen.bloom.fetch import Fetched, fetch, public_address
+from vcrgen.bloom.importing import import_questions
+from vcrgen.config import BloomImportOptions
 from vcrgen.errors import ImageProblem
 
 
@@ -55,7 +60,10 @@ def test_a_name_with_one_private_address_is_not_asked(monkeypatch: pytest.Monkey
 class _Pictures(http.server.BaseHTTPRequestHandler):
     """Gives a picture, an endless one, and ways that lead elsewhere."""
 
+    asked: ClassVar[list[str]] = []
+
     def do_GET(self) -> None:
+        self.asked.append(self.path)
         moved = {"/moved": "/picture", "/inside": "https://10.0.0.1/a", "/round": "/round", "/plain": "http://x.org/"}
         if self.path in moved:
             self.send_response(302)
@@ -108,6 +116,26 @@ def reachable(server: tuple[int, Path], monkeypatch: pytest.MonkeyPatch) -> None
 @pytest.mark.usefixtures("reachable")
 def test_a_picture_is_fetched_also_where_it_has_moved() -> None:
     assert fetch("https://pictures.test/picture") == fetch("https://pictures.test/moved") == png()
+
+
+@pytest.mark.usefixtures("reachable")
+def test_an_address_is_asked_once(tmp_path: Path) -> None:
+    fetched = Fetched(tmp_path)
+    asked = len(_Pictures.asked)
+    assert fetched.get("https://pictures.test/picture") == fetched.get("https://pictures.test/picture") == png()
+    for _ in range(2):
+        with pytest.raises(ImageProblem, match="status 404"):
+            fetched.get("https://pictures.test/gone")
+    assert _Pictures.asked[asked:] == ["/picture", "/gone"]
+
+
+@pytest.mark.usefixtures("reachable")
+def test_an_import_fetches_where_it_is_told_to(tmp_path: Path) -> None:
+    addresses = ["https://pictures.test/picture", "https://pictures.test/gone", "https://10.0.0.1/picture"]
+    items = [published(number, source_image_file=address) for number, address in enumerate(addresses)]
+    (tmp_path / "b.json").write_text(json.dumps(items))
+    manifest = import_questions(tmp_path / "b.json", BloomImportOptions(fetch=True), tmp_path / "set")
+    assert manifest.pairs == 1 and dict(manifest.drops) == {"no_picture": 2}
 
 
 @pytest.mark.usefixtures("reachable")

@@ -95,6 +95,7 @@ def test_the_published_form(folder: Path) -> None:
         ({"question_en": "What \u2066is there?"}, "control_character"),
         ({"hierarchy": {"lvl1": "Create", "leaf": "nothing"}}, "unknown_leaf"),
         ({"hierarchy": None}, "unknown_leaf"),
+        ({"hierarchy": {"lvl1": "Evaluate -> Quality", "leaf": "Poem"}}, "unknown_leaf"),  # it is one of another level
         ({"source_image_file": "missing.png"}, "no_picture"),
         ({"source_image_file": "../../../etc/passwd"}, "no_picture"),
         ({"source_image_file": "/etc/passwd"}, "no_picture"),
@@ -215,6 +216,11 @@ def test_200_mb_of_json_are_refused_before_they_are_read(folder: Path) -> None:
         handle.truncate(200_000_000)
     with pytest.raises(SourceError, match="more than 128 MiB"):
         read(folder, "big.json")
+
+
+def test_a_folder_of_pictures_that_is_not_there(folder: Path) -> None:
+    with pytest.raises(ConfigError, match="is no folder"):
+        read(folder, write_json(folder, [published(0)]), images=folder / "none")
 
 
 def test_a_file_without_a_usable_item_says_why(folder: Path) -> None:

@@ -57,8 +57,16 @@ def test_what_was_written_is_read(put: Put) -> None:
     folder = put()
     assert is_key(folder) and not is_key(folder.parent)
     key = read_key(folder)
-    assert dataclasses.asdict(key) == manifest(folder)
+    assert key.values == manifest(folder)
     assert list(read_answers(folder)) == [ITEM]
+
+
+def test_a_key_may_name_its_task(put: Put) -> None:
+    assert read_key(put()).task is None and "task" not in read_key(put()).values
+    key = read_key(put(task="bloom", language="en+ar"))
+    assert key.task == "bloom" and b'"task":"bloom"' in key.sealed
+    with pytest.raises(HiddenSetError, match="damaged"):
+        read_key(put(task=["bloom"]))
 
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
@@ -80,7 +88,7 @@ facts = st.dictionaries(
 def test_a_description_survives_the_file(put: Put, values: dict[str, Any]) -> None:
     folder = put(**values)
     key = read_key(folder)
-    assert dataclasses.asdict(key) == manifest(folder, **values)
+    assert key.values == manifest(folder, **values)
     assert key == KeyManifest(**manifest(folder, **values))
 
 

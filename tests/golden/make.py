@@ -676,7 +676,7 @@ def occlusions(bench: Bench) -> Any:
     images = ("stacked_image", "only_it_image", "only_it_image_small", "cover_mask")
     found["images"] = {row[name]["path"]: of_image(row[name]["bytes"]) for _, row in rows_of(built) for name in images}
     found["distractors"] = [row["distractors"] for _, row in rows_of(built)]
-    return found | {"files": of_files(built)}
+    return found | {"files": of_files(built, without=("manifest.json",))}
 
 
 @golden("config")

@@ -285,3 +285,13 @@ def test_no_letter_of_the_last_line_is_cut() -> None:
     rows = render_strip(layout)
     assert (rows[: cut.height] == render_strip(cut)).all()
     assert (rows[cut.height] < 255).any() and layout.uncut() == layout
+
+
+@pytest.mark.parametrize(("lang", "face"), [("ar", "noto-sans-arabic"), ("hi", "noto-sans-devanagari-bold")])
+def test_joined_scripts_have_forms(lang: str, face: str) -> None:
+    """A letter of a cursive script may vanish under its cover, a word may not."""
+    made = FormMaker(load_build_config(None, {"source": "samples", "lang": lang}), Secret(b"s" * 32), (face,))
+    pairs = [sample_pair(lang, index) for index in range(3, 9)]
+    items = [Item(source_id="a", image=pair.image, caption=pair.caption) for pair in pairs]
+    forms = [forms_of(made, one, 1) for one in items]
+    assert sum(not isinstance(form, Reject) for form in forms) >= 4

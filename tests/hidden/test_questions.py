@@ -39,6 +39,8 @@ def source_rows(shift: int = 0) -> list[dict[str, Any]]:
 def hidden(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a question set, a secret, and the hidden set of both."""
     folder = tmp_path_factory.mktemp("hidden-questions")
+    (folder / "secret.key").write_text(f"{'5e' * 32}\n")  # so that a failure comes again
+    (folder / "secret.key").chmod(0o600)
     hide(made_set(folder / "source", source_rows()), folder / "set", folder / "secret.key")
     return folder
 
@@ -158,6 +160,11 @@ def written(name: str, change: Callable[[bytes], bytes]) -> Callable[[Path], Non
     return lambda folder: (folder / name).write_bytes(change((folder / name).read_bytes())) and None
 
 
+def source_id_in_a_question(folder: Path) -> None:
+    source_id = next(read_answers(folder / "key"))["source_id"]
+    edited(lambda line: line.update(question_en=f"How many in {source_id}?"))(folder)
+
+
 def picture_with_more(folder: Path) -> None:
     file = min((folder / "public" / "image").iterdir())
     file.write_bytes(file.read_bytes() + b"B")
@@ -170,7 +177,7 @@ def picture_with_more(folder: Path) -> None:
         (edited(lambda line: line.update(path="a/b/c")), "questions: nothing but random ids and the question"),
         (edited(lambda line: line["options_en"].reverse()), "questions and images are those of the key"),
         (edited(lambda line: line.update(question_en=line["question_en"] + " ")), "questions and images are those"),
-        (edited(lambda line: line.update(question_en="item-003")), "no source id and no leaf"),
+        (source_id_in_a_question, "no source id and no leaf"),
         (edited(lambda line: line.update(options_en=["a"])), "questions: nothing but"),
         (edited(lambda line: line.update(question_id="item-1")), "questions: nothing but"),
         (written("public/metadata.jsonl", lambda data: b"\n".join(data.splitlines()[::-1])), "questions: nothing"),

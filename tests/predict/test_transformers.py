@@ -136,6 +136,24 @@ def test_the_public_part_of_a_hidden_set(run: Run, hidden: Callable[..., Path], 
     assert code == 0 and "3 outputs of" in out, err
 
 
+def test_a_question_set_in_every_way(run: Run, taught: Path) -> None:
+    """Outputs, likelihoods of options and of labels, with the picture and without: each metric has its figure."""
+    from vcrgen.bloom.maker import build_questions
+    from vcrgen.config import BloomOptions
+
+    build_questions(BloomOptions(items=3), Path("bloom"))
+    words = ["predict", "bloom", "--transformers", taught, "--out", "p.jsonl", "--param", "max_tokens=4"]
+    code, out, err = run(*words, "--view", "both", "--rotations", 4, "--answers", "--letters", "--lang", "en")
+    assert code == 0 and "24 outputs of" in out, err
+    for line in lines("p.jsonl"):
+        assert len(line["letters"]) == 4 and ("logprobs" in line) == (line["rotation"] == 0)
+    code, out, err = run("score", "p.jsonl", "--data", "bloom", "--lang", "en", "--format", "json")
+    assert code == 0, err
+    image, blind = json.loads(out)["runs"][0]["scores"]
+    every = {*("rae", "circular", "lbs", "lbs_sum", "lbs_byte", "lbs_char", "lbs_pmi", "letter", "confidence", "brier")}
+    assert set(image["metrics"]) - {"trap"} == every and set(blind["metrics"]) - {"trap"} == every - {"lbs_pmi"}
+
+
 def test_the_commands_of_the_docs(run: Run, taught: Path, dataset: Path) -> None:
     from peft import LoraConfig, get_peft_model
 

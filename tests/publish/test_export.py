@@ -485,6 +485,8 @@ def test_the_mask_of_covers_is_a_file_of_its_own(tmp_path: Path) -> None:
         assert [file.read() for file in found if file] == masks
     import datasets
 
-    loaded = datasets.load_dataset(str(tmp_path / "imagefolder"), "hard", split="train")
+    loaded = datasets.load_dataset(
+        str(tmp_path / "imagefolder"), "hard", split="train", cache_dir=str(tmp_path / "cache")
+    )
     for row, mask in zip(loaded, masks, strict=True):
         assert (np.asarray(row["mask"].convert("RGB")) == pixels(mask)).all() and len(row["distractors"]) == 1

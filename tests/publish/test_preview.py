@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from vcrgen.builder.run import build
 from vcrgen.dataset.manifest import read_manifest, write_manifest
 from vcrgen.dataset.reader import open_dataset
 from vcrgen.errors import ConfigError, DatasetError, OutputError
@@ -133,6 +134,19 @@ def test_the_composed_views_are_the_stored_images(dataset: Path, tmp_path: Path,
         assert [text for text, covered in view["caption"] if covered] == row["crossed_text"]
 
 
+def test_a_picture_under_covers_is_shown_as_it_is(tmp_path: Path) -> None:
+    """In each mode VI is the one of VI+TEI, which is not the column `image` there."""
+    build("samples:2", out=tmp_path / "data", cover="leaf", distractors=2)
+    (shown,) = preview(tmp_path, tmp_path / "data")
+    for mode in ("easy", "hard"):
+        rows = [row for _, row in open_dataset(tmp_path / "data", VCR).select(mode=mode).rows()]
+        for row, pair in zip(rows, shown["pairs"], strict=True):
+            stacked = pixels(row["stacked_image"]["bytes"])
+            image = pixels(base64.b64decode(pair["views"][mode]["image"]["data"]))
+            assert (image == stacked[: len(image)]).all() and len(image) == pair["image"]["height"]
+            assert (image != pixels(row["image"]["bytes"])).any()
+
+
 def test_the_page_is_self_contained(dataset: Path, tmp_path: Path) -> None:
     out = tmp_path / "preview.html"
     write_preview([dataset], out)
@@ -250,8 +264,6 @@ def test_a_dataset_without_rows(tampered: Tamper, tmp_path: Path) -> None:
 
 
 def test_webp(tmp_path: Path) -> None:
-    from vcrgen.builder.run import build
-
     build("samples", out=tmp_path / "webp", limit=2, image_format="webp")
     (shown,) = preview(tmp_path, tmp_path / "webp")
     assert {pair["image"]["kind"] for pair in shown["pairs"]} == {"webp"}

@@ -57,6 +57,20 @@ AGREEMENT = [
     ("de", "market", STALL, "unter einer rot und weiß gestreiften markise"),
     ("de", "birds", BIRDS, "zwei kleine vögel mit blauer brust sitzen auf"),
     ("de", "window_cat", CAT, "eine rote katze und zwei töpfe mit violetten blumen"),
+    ("ar", "harbour", BOATS, "ثلاثة قوارب صيد حمراء"),
+    ("ar", "harbour", BOAT, "قارب صيد أبيض"),
+    ("ar", "harbour", BOAT, "نورس فوق القوارب"),
+    ("ar", "aquarium", FISH, "سمكة كبيرة وردية وثماني سمكات صغيرة بيضاء"),
+    ("ar", "market", STALL, "ليمون وبرتقال وعنب أسود"),
+    ("ar", "birds", BIRDS, "طائران صغيران باللون الأزرق"),
+    ("ar", "window_cat", CAT, "قطة برتقالية وأصيصان من الأزهار"),
+    ("hi", "harbour", BOATS, "तीन लाल नावें"),
+    ("hi", "harbour", BOAT, "एक सफ़ेद नाव"),
+    ("hi", "harbour", BOAT, "एक समुद्री पक्षी खाने की आशा में उड़ता है"),
+    ("hi", "aquarium", FISH, "एक बड़ी गुलाबी मछली"),
+    ("hi", "market", STALL, "नींबू, संतरे और काले अंगूर"),
+    ("hi", "birds", BIRDS, "नीली छाती वाले दो छोटे पक्षी"),
+    ("hi", "window_cat", CAT, "बैंगनी फूलों के दो गमले"),
     ("ru", "window_cat", CAT, "рыжий кот и два горшка с фиолетовыми цветами"),
     ("ja", "harbour", BOATS, "三隻の赤い漁船が古い灯台の下の海に静かに浮かんでいる"),
     ("ja", "harbour", BOAT, "一羽のかもめが漁船の上を舞い"),
@@ -131,6 +145,16 @@ CLOCK = [
     ("ru", 12, 45, {"без четверти час", "12:45"}),
     ("ru", 22, 30, {"половина одиннадцатого", "22:30"}),
     ("ru", 14, 5, {"14:05"}),
+    ("ar", 9, 0, {"التاسعة تماما", "9:00"}),
+    ("ar", 13, 15, {"الواحدة والربع", "13:15"}),
+    ("ar", 12, 45, {"الواحدة إلا ربعا", "12:45"}),
+    ("ar", 22, 30, {"العاشرة والنصف", "22:30"}),
+    ("ar", 14, 5, {"14:05"}),
+    ("hi", 9, 0, {"ठीक नौ", "9:00"}),
+    ("hi", 13, 15, {"सवा एक", "13:15"}),
+    ("hi", 12, 45, {"पौने एक", "12:45"}),
+    ("hi", 22, 30, {"22:30"}),
+    ("hi", 14, 5, {"14:05"}),
     ("ja", 9, 0, {"午前九時ちょうど", "午前9時ちょうど"}),
     ("ja", 22, 30, {"夜の十時半", "夜の10時30分"}),
     ("ja", 14, 5, {"午後2時5分"}),
@@ -152,6 +176,10 @@ NEVER = {
     # Articles and endings that do not agree, and prepositions that are drawn together with the article.
     "de": r"\bein \w+e\b (Boot|Haus|Zelt)|\beine [a-zäöüß]+(es|er) |\b(von|zu|in) dem\b(?! Spiel gekommen)"
     r"|\bmit \w+e[ns]? (Brust|Heck)\b|\bdas \w+es |\bder \w+(er|es) (Zug|See|Strand|Turm)\b",
+    # The article and a preposition before it are drawn together, and so are "and" and the next word.
+    "ar": r"(^| )(ل|ب|و) |\bلال|اال|ثلاثة (مظلات|قمم|خيام)|ثلاث (قوارب|بيوت|أبراج)",
+    # What agrees with one masculine thing stands before none that is feminine, and the other way round.
+    "hi": r"(नीला|पीला|हरा) (नाव|मछली|छतरी)|(नीली|पीली|हरी) (घर|तंबू|दरवाज़ा|ग़ुब्बारे)|एक (पीले|नीले|हरे) (तंबू|घर)\\b",
     "es": r"\b(de|a) el\b(?! (atlético|deportivo|sporting))|\by (i|hi)[^eo]|\buna (barco|pez)|\bun (boya|casa)",
     "pt": r"(?<!antes )\b(de|por|em) (o|a|os|as) (?=\w)|\bem um\b|\ba o\b|\b(dois|um) (barras|casas|velas)",
     # After two, three and four stands the genitive of one thing, after more that of several.
@@ -181,6 +209,8 @@ def test_words_are_drawn_together_and_agree(lang: str) -> None:
         ("ko", "839f0deb934ac240"),
         ("pt", "89d439065f048eb4"),
         ("ru", "366c2f8d6b5a2706"),
+        ("ar", "4dc996709fc6613e"),
+        ("hi", "919ce832d6647cd7"),
     ],
 )
 def test_captions_are_pinned(lang: str, expected: str) -> None:

@@ -154,6 +154,7 @@ def test_sizes_vary_and_fit_a_strip_of_300_px(builtin: list[SamplePair]) -> None
     ("lang", "low", "high", "few", "many"),
     [
         *((lang, 25, 370, 60, 220) for lang in CAPITALS),
+        *((lang, 25, 300, 60, 220) for lang in ("ar", "hi")),
         ("zh", 12, 145, 20, 90),
         ("ja", 15, 160, 30, 110),
         ("ko", 17, 180, 30, 130),

@@ -98,7 +98,7 @@ def test_outside_of_the_levels_nothing_is_extrapolated(ladder: Path, better: Pat
     blind = score(outputs(ladder, tmp_path / "blind.jsonl", lambda *_: False), data=ladder, curve=True)
     sees = score(outputs(ladder, tmp_path / "sees.jsonl", lambda *_: True), data=ladder, curve=True)
     above, below = curve_sentences([blind, sees])
-    assert "outside of the measured levels: half of the spans would be restored with more than 7" in above
+    assert "outside of the measured levels: half of the spans would be restored with more than 6" in above
     assert "with less than" in below and "the lowest that was measured" in below
     (found,) = compare_thresholds([blind, score(better, data=ladder, curve=True)])
     assert found.shift is None and "cannot be compared" in found.conclusion

@@ -43,7 +43,7 @@ def test_curves_that_never_cross_one_half(guess: float, lapse: float, threshold:
     assert float(values.threshold) == threshold and float(values.slope) == 0
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(4))
 def test_no_other_parameters_have_a_higher_likelihood(seed: int) -> None:
     optimize = pytest.importorskip("scipy.optimize", reason="needs scipy (pip install vcrgen[dev])")
     rng = np.random.default_rng(seed)
@@ -80,9 +80,9 @@ def test_the_fit_is_near_to_that_of_psignifit(seed: int) -> None:
 
 
 def test_intervals_hold_the_true_threshold() -> None:
-    """A small run of ``scripts/measure_curve.py``: of 40 observers between 35 and 40 intervals do (95 % is 38)."""
-    curves = [fit_curve(observer(seed, 60), seed=0) for seed in range(40)]
-    assert 35 <= sum(curve.low.value <= 0.25 <= curve.high.value for curve in curves) <= 40
+    """A small run of ``scripts/measure_curve.py``: of 25 observers at least 22 intervals do."""
+    curves = [fit_curve(observer(seed, 60), seed=0) for seed in range(25)]
+    assert sum(curve.low.value <= 0.25 <= curve.high.value for curve in curves) >= 22
     assert np.mean([curve.threshold.value for curve in curves]) == pytest.approx(0.25, abs=0.01)
 
 

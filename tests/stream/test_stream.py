@@ -295,6 +295,16 @@ def test_the_mask_of_covers_is_that_of_the_view(pairs: str, view: str) -> None:
     assert any((example["cover_mask"] != by_id[example["source_id"]]["cover_mask"]).any() for example in more)
 
 
+def test_another_epoch_has_covers_of_another_form() -> None:
+    examples = Examples(load_build_config(None, {"cover": "leaf"}), read_difficulty("easy"), ["strip"])
+    item = Item(source_id="a", image=sample_pair("en", 3).image, caption=caption("en", 3))
+    planned = next(iter(examples.pipeline.planned([item])))
+    assert not isinstance(planned, Reject)
+    made = [examples.make(*planned, epoch=epoch, step=0) for epoch in (0, 0, 1)]
+    masks = [example["cover_mask"] for example in made if not isinstance(example, Reject)]
+    assert (masks[0] == masks[1]).all() and (masks[0] != masks[2]).any()
+
+
 def test_pairs_that_cannot_be_covered_are_counted(pairs: str) -> None:
     stream = VCRStream(pairs, epochs=1, cover="leaf", distractors=20, width=160, font_size=40, max_height=4000)
     with pytest.raises(NoPairsError, match="no_room_for_distractors"):

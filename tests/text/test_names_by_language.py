@@ -13,13 +13,17 @@ from vcrgen.text.pipelines import load_pipeline
 # Captions written for this test, in the manner of encyclopaedias and of descriptions of photographs, with the persons,
 # organisations and places marked by hand. No native speaker has read them.
 ANNOTATED = {
+    "ar": "arabic.jsonl",
     "de": "german.jsonl",
     "es": "spanish.jsonl",
+    "hi": "hindi.jsonl",
     "ja": "japanese.jsonl",
     "ko": "korean.jsonl",
     "pt": "portuguese.jsonl",
     "ru": "russian.jsonl",
 }
+# The share of texts that have a span. Arabic shows no name by a capital, and writes particles together with words.
+KEPT = {"ar": 0.7, "hi": 0.85}
 
 
 def plain(lang: str, text: str) -> str:
@@ -185,6 +189,52 @@ def test_german(text: str, expected: str) -> None:
     assert plain("de", text) == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        # No capital shows a name: listed common words are plain, alone or with a particle, others are not
+        ("قطة صغيرة تجلس على الطاولة", "قطة صغيرة تجلس على الطاولة"),
+        ("والقطة في البيت وللأطفال", "والقطة في البيت وللأطفال"),
+        ("رجل من دلمينا يبيع الخبز", "رجل من | يبيع الخبز"),
+        ("ذهب محمد إلى السوق", "ذهب | إلى السوق"),
+        ("كتب محمد الأسود رسالة قصيرة", "كتب | رسالة قصيرة"),
+        ("صورة خالد بن الوليد في الكتاب", "صورة | في الكتاب"),
+        ("الطريق إلى جبل الشيخ طويل", "الطريق إلى | طويل"),
+        ("قلعة دمشق القديمة في الليل", "في الليل"),
+        ("درس في جامعة القاهرة", "درس في"),
+        ("رسام مصري وكاتبة فرنسية", "رسام | وكاتبة"),
+        ("ثلاثة رجال وخمس نساء هنا", "رجال | نساء هنا"),
+        ("على بعد 12,5 كم من هنا", "على بعد | من هنا"),
+        ("في يوم الجمعة من رمضان", "في يوم | من"),
+        ("اشترى هاتف iPhone من المحل", "اشترى هاتف | من المحل"),
+        ("قال (نعم)، ثم دخل", "قال | نعم | ثم دخل"),
+    ],
+)
+def test_arabic(text: str, expected: str) -> None:
+    assert plain("ar", text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("एक छोटी बिल्ली मेज़ पर बैठी है", "एक छोटी बिल्ली मेज़ पर बैठी है"),
+        ("बिजगाँव का एक किसान खेत में है", "का एक किसान खेत में है"),
+        ("कल राजेश बाज़ार गया था", "कल | था"),
+        ("महात्मा गांधी की एक पुरानी तस्वीर", "की एक पुरानी तस्वीर"),
+        ("दिल्ली विश्वविद्यालय के सामने", "के सामने"),
+        ("शिक्षा मंत्रालय ने कहा", "ने कहा"),
+        ("वह नई दिल्ली से आया", "वह | से आया"),
+        ("एक भारतीय लेखक और एक जापानी कवि", "एक | लेखक और एक | कवि"),
+        ("तीन आदमी और पाँच औरतें", "आदमी और | औरतें"),
+        ("यहाँ से 12.5 किलोमीटर दूर", "यहाँ से | दूर"),
+        ("सोमवार की सुबह और जनवरी में", "की सुबह और | में"),
+        ("उसने iPhone दुकान से लिया", "उसने | दुकान से लिया"),
+    ],
+)
+def test_hindi(text: str, expected: str) -> None:
+    assert plain("hi", text) == expected
+
+
 def test_a_very_long_word_is_no_compound() -> None:
     """It is not taken apart: that would take hours."""
     assert plain("de", f"Am Ufer steht {'Fischer' * 30_000}boot allein") == "Am Ufer steht | allein"
@@ -204,7 +254,7 @@ def test_little_leaks_and_most_captions_are_kept(lang: str) -> None:
         )
     assert texts >= 60
     assert leaking <= 0.02 * ngrams
-    assert kept >= 0.92 * texts
+    assert kept >= KEPT.get(lang, 0.92) * texts
 
 
 @pytest.mark.parametrize("lang", ANNOTATED)

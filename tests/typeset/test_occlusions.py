@@ -8,7 +8,7 @@ import pytest
 
 from vcrgen.config import BuildConfig
 from vcrgen.errors import FontError
-from vcrgen.records import Mode, Span
+from vcrgen.records import NAMED_MODES, Mode, Span
 from vcrgen.text.languages import LANGUAGES, CoverTarget
 from vcrgen.text.sample import calibration_sample
 from vcrgen.typeset.basic import BasicShaper
@@ -107,7 +107,7 @@ def test_what_cannot_be_reached_is_a_sentence() -> None:
         calibrator.nearest(CoverTarget(visible=0.48, above=0.5))
 
 
-@pytest.mark.parametrize("mode", Mode)
+@pytest.mark.parametrize("mode", NAMED_MODES)
 @pytest.mark.parametrize("kind", OCCLUSIONS)
 def test_only_spans_lose_ink(styles: dict[str, Style], kind: str, mode: Mode) -> None:
     """Pixel by pixel: all other text is as before, no pixel is hidden twice, and the rest of the strip is untouched."""

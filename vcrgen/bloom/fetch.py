@@ -4,6 +4,7 @@ A file of questions may be anybody's, and so may its addresses. A name is looked
 has to be a public one, and the connection goes to the address that was looked at. The same holds for each redirection.
 """
 
+import hashlib
 import http.client
 import ipaddress
 import socket
@@ -11,6 +12,7 @@ import ssl
 import threading
 import time
 from contextlib import suppress
+from pathlib import Path
 from urllib.parse import urljoin, urlsplit
 
 from vcrgen.errors import ImageProblem
@@ -22,6 +24,27 @@ MOST_REDIRECTIONS = 3
 MAX_ADDRESS = 2_000  # characters
 PORT = 443
 _MOVED = (301, 302, 303, 307, 308)
+
+
+class Fetched:
+    """Pictures by their address, each asked for once: what came is kept in a folder, and what did not is remembered."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._problems: dict[str, ImageProblem] = {}
+
+    def get(self, address: str) -> bytes:
+        """The bytes at an address; an ImageProblem as of :func:`fetch`."""
+        file = self._folder / hashlib.sha256(address.encode("utf-8", "surrogatepass")).hexdigest()
+        if address in self._problems:
+            raise self._problems[address]
+        try:
+            if not file.exists():
+                file.write_bytes(fetch(address))
+        except ImageProblem as problem:
+            self._problems[address] = problem
+            raise
+        return file.read_bytes()
 
 
 def fetch(address: str) -> bytes:

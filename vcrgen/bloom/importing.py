@@ -15,12 +15,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from PIL import Image
 
 from vcrgen.bloom.checks import MAY_BE_KEPT, Fault, RawItem, complete, faults
-from vcrgen.bloom.fetch import fetch
+from vcrgen.bloom.fetch import Fetched
 from vcrgen.bloom.taxonomy import Taxonomy, load_taxonomy
 from vcrgen.bloom.write import Aside, write_set
 from vcrgen.builder.images import FORMATS, load_image
@@ -66,18 +67,21 @@ def import_questions(file: Path, options: BloomImportOptions, out: Path, *, watc
     """
     if odd := sorted(set(options.keep) - MAY_BE_KEPT):
         raise ConfigError(f"--keep {odd[0][:40]!r} is none of {', '.join(sorted(MAY_BE_KEPT))}.")
+    if options.images is not None and not options.images.is_dir():
+        raise ConfigError(f"--images {options.images} is no folder.")
     taxonomy = load_taxonomy(options.taxonomy)
     names, count, rows = _open(file)
     languages = _languages(names, options)
     aside = Aside()
-    reader = _Reader(options, file.parent if options.images is None else options.images, taxonomy, languages, aside)
     shown = watcher or Watcher()
     shown.begin(count, 0)
-    return write_set(
-        out, reader.usable(rows, shown), languages=languages, taxonomy=taxonomy, source=file.name,
-        config=options.model_dump(mode="json", exclude={"images", "taxonomy"}), aside=aside,
-        licence="Whoever passes it on has to keep to the licence of its source.",
-    )  # fmt: skip
+    with TemporaryDirectory() as folder:
+        reader = _Reader(options, file.parent, taxonomy, languages, aside, Fetched(Path(folder)))
+        return write_set(
+            out, reader.usable(rows, shown), languages=languages, taxonomy=taxonomy, source=file.name,
+            config=options.model_dump(mode="json", exclude={"images", "taxonomy"}), aside=aside,
+            licence="Whoever passes it on has to keep to the licence of its source.",
+        )  # fmt: skip
 
 
 def _open(file: Path) -> tuple[list[str], int, Iterable[Row]]:
@@ -137,13 +141,13 @@ class _Reader:
     """Makes rows of a question set of the rows of a file."""
 
     def __init__(
-        self, options: BloomImportOptions, root: Path, taxonomy: Taxonomy, languages: Sequence[str], aside: Aside
-    ) -> None:
-        self._options, self._root, self._taxonomy, self._aside = options, root, taxonomy, aside
-        self._languages = languages
+        self, options: BloomImportOptions, beside: Path, taxonomy: Taxonomy, languages: Sequence[str], aside: Aside,
+        fetched: Fetched,
+    ) -> None:  # fmt: skip
+        self._options, self._root = options, options.images or beside
+        self._taxonomy, self._languages, self._aside, self._fetched = taxonomy, languages, aside, fetched
         self._ids: set[str] = set()
         # The items about one picture mostly stand together.
-        self._fetched = lru_cache(maxsize=8)(fetch)
         self._checked = lru_cache(maxsize=8)(_usable_picture)
 
     def usable(self, rows: Iterable[Row], watcher: Watcher) -> Iterator[dict[str, Any]]:
@@ -207,16 +211,18 @@ class _Reader:
 
     def _path(self, row: Row) -> str | None:
         """The leaf that a row is filed under."""
-        hierarchy = row.get("hierarchy")
+        hierarchy, category = row.get("hierarchy"), _text(row.get("path")) or _text(row.get("category"))
         if isinstance(hierarchy, Mapping):
             names = [*_text(hierarchy.get("lvl1")).split("->"), _text(hierarchy.get("leaf"))]
         elif _text(row.get("leaf")):
             names = [_text(row.get(column)) for column in ("level", "subcategory", "leaf")]
         else:
-            category = _text(row.get("path")) or _text(row.get("category"))
-            names = [_text(row.get("l2-category")), *re.split(r"->|>|/", category)]
+            names = re.split(r"->|>|/", category)
         names = [name for name in names if name.strip()]
-        choices = (names, names[-3:], names[:2] + names[-1:], names[:1] + names[-1:], names[-1:])
+        # Some trees have further steps, of which the last or the first ones are those of the taxonomy.
+        choices = [names, names[-3:], names[:2] + names[-1:], names[:1] + names[-1:]]
+        if len(names) == 1:
+            choices.insert(0, [_text(row.get("l2-category")), *names])
         return next((path for some in choices if some and (path := self._taxonomy.find(*some))), None)
 
     def _picture(self, row: Row) -> bytes | None:
@@ -227,7 +233,7 @@ class _Reader:
             if isinstance(value, str) and re.match(r"(?i)https?://", value.strip()):
                 if not self._options.fetch:
                     raise _Unusable(Fault.NO_PICTURE, "the picture is an address, which is fetched only with --fetch")
-                return self._checked(self._fetched(value.strip()))
+                return self._checked(self._fetched.get(value.strip()))
             if data := image_bytes(value, root=self._root):
                 return self._checked(data)
         return None

@@ -48,6 +48,7 @@ def set_figures(dataset: Dataset) -> SetFigures:
     if dataset.is_hidden:
         raise DatasetError(f"{dataset} is the public part of a hidden question set, which has no keys.")
     taxonomy = set_taxonomy(dataset)
+    known = frozenset(taxonomy.paths)
     pictures, positions, leaves, wrong = (Counter[str]() for _ in range(4))
     traps, longest = 0, defaultdict[str, float](float)
     lengths: dict[str, tuple[list[int], list[int]]] = {lang: ([], []) for lang in languages_of(dataset)}
@@ -57,7 +58,7 @@ def set_figures(dataset: Dataset) -> SetFigures:
         traps += item.trap is not None
         if item.answer is not None:
             positions[LETTERS[item.answer]] += 1
-        wrong.update({fault for fault, _ in faults(_raw(item, taxonomy))})
+        wrong.update({fault for fault, _ in faults(_raw(item, known))})
         for lang, question in item.questions.items():
             sizes = [len(option) for option in question.options]
             lengths[lang][0].append(len(question.text))
@@ -71,15 +72,15 @@ def set_figures(dataset: Dataset) -> SetFigures:
         )
         for lang, (stems, options) in lengths.items()
     }  # fmt: skip
-    levels = {}
-    for level in taxonomy.levels:
-        own = [path for path in taxonomy.paths if path.startswith(f"{level}/")]
-        levels[level] = sum(leaves[path] for path in own), sum(leaves[path] > 0 for path in own), len(own)
+    levels = dict.fromkeys(taxonomy.levels, (0, 0, 0))
+    for path in taxonomy.paths:
+        items, filled, every = levels[level := path.partition("/")[0]]
+        levels[level] = items + leaves[path], filled + (leaves[path] > 0), every + 1
     return SetFigures(
         items=leaves.total(), pictures=len(pictures), most_of_a_picture=max(pictures.values(), default=0), traps=traps,
         positions={letter: positions[letter] for letter in LETTERS}, languages=languages, levels=levels,
         empty_leaves=tuple(path for path in taxonomy.paths if path not in leaves),
-        unknown_leaves=tuple(sorted(set(leaves) - set(taxonomy.paths))), faults=dict(sorted(wrong.items())),
+        unknown_leaves=tuple(sorted(set(leaves) - known)), faults=dict(sorted(wrong.items())),
     )  # fmt: skip
 
 
@@ -98,11 +99,11 @@ def set_taxonomy(dataset: Dataset) -> Taxonomy:
     return Taxonomy.parse(text, str(PurePosixPath(str(dataset.folder), TAXONOMY_FILE)))
 
 
-def _raw(item: ChoiceItem, taxonomy: Taxonomy) -> RawItem:
+def _raw(item: ChoiceItem, known: frozenset[str]) -> RawItem:
     """An item as checks take it."""
     return RawItem(
         question_id=item.question_id,
-        path=item.path if item.path in taxonomy.paths else None,
+        path=item.path if item.path in known else None,
         questions=item.questions,
         answer="" if item.answer is None else LETTERS[item.answer],
         trap="" if item.trap is None else LETTERS[item.trap],

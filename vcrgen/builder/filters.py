@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -45,7 +46,12 @@ class CensorList:
 
     def matches(self, text: str) -> bool:
         """Whether any term is in the text, whatever its case."""
-        return self.pattern.search(text.casefold()) is not None
+        folded = text.casefold()
+        # A vowel sign is no word character to a pattern, but goes on with the word.
+        return any(
+            not unicodedata.category(folded[match.end() : match.end() + 1] or " ").startswith("M")
+            for match in self.pattern.finditer(folded)
+        )
 
 
 def _read(file: Path) -> str:

@@ -13,7 +13,16 @@ from vcrgen.builder.assemble import REJECTS_FILE, join_rejects, make_file, plan_
 from vcrgen.builder.card import dataset_card
 from vcrgen.builder.engines import CrashedTasksError, Engine, EngineChoice, Worker, open_engine
 from vcrgen.builder.pipeline import Pipeline
-from vcrgen.builder.shards import BYTE_PACKAGES, Plan, ShardResult, environment, make_plan, process_shard, read_results
+from vcrgen.builder.shards import (
+    BYTE_PACKAGES,
+    SIGNED_PACKAGES,
+    Plan,
+    ShardResult,
+    environment,
+    make_plan,
+    process_shard,
+    read_results,
+)
 from vcrgen.builder.sources import Source, check_columns, cut_at_limit, open_source
 from vcrgen.config import BuildConfig, load_build_config
 from vcrgen.dataset.manifest import Manifest, read_manifest, write_manifest
@@ -146,7 +155,8 @@ class Build:
             self._watcher.stage(f"starting {self._engine.name}")
         try:
             make_worker = self._worker_maker(plan, source, signature)
-            with open_engine(self._engine, make_worker, BYTE_PACKAGES) as engine, self._place.locked():
+            packages = (*BYTE_PACKAGES, *SIGNED_PACKAGES)
+            with open_engine(self._engine, make_worker, packages) as engine, self._place.locked():
                 for folder in ("parts", "keys", "rejects", "manifests"):
                     self._work.below(folder).make()
                 self._place.freeze(asdict(plan))

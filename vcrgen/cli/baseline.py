@@ -34,7 +34,7 @@ MANY, TRIED = 50, 3
 # Of the options of `vcrgen predict`, those that say which model is asked without the pictures; and of which items.
 _MODEL = [
     *("model", "endpoint", "profile", "key_env", "concurrency", "rpm", "tpm", "timeout"),
-    *("transformers", "adapter", "batch", "device", "trust_remote_code", "preset", "param"),
+    *("transformers", "adapter", "batch", "device", "trust_remote_code", "param"),
 ]
 _ITEMS = ["split", "limit", "lang"]
 
@@ -134,13 +134,10 @@ def blind(
     The rules take the longest option, the shortest, the one that shares most words with the question, always A, ...
     With --transformers or --endpoint a model is asked without the pictures, too, as by vcrgen predict --view blind.
     """
-    from itertools import islice
-
     from vcrgen.cli.terminal import as_text, draw, plain, print_parts
     from vcrgen.scorer.choices.answers import leaves_of
-    from vcrgen.scorer.choices.blind import FORMATS, blind_report, blind_rows, render_blind
+    from vcrgen.scorer.choices.blind import FORMATS, blind_report, blind_rows, items_with_keys, render_blind
     from vcrgen.tasks import bloom
-    from vcrgen.tasks.bloom import read_items
     from vcrgen.tasks.opening import open_any
 
     if form not in FORMATS:
@@ -149,12 +146,10 @@ def blind(
     data = open_any(dataset)
     if data.kind.task != bloom.TASK:
         raise ConfigError(f"{data} is no question set; make one with vcrgen bloom build.")
-    chosen = data.select(split=options["split"])
-    models = {}
+    items, models = items_with_keys(data.select(split=options["split"]), options["limit"]), {}
     if any(value is not None for name, value in options.items() if name not in _ITEMS):
         name, outputs = _outputs_without_pictures(dataset, data, checked(PredictOptions, given(options)))
         models[name] = outputs
-    items = list(islice(read_items(chosen), options["limit"]))
     rows = blind_rows(items, seed=seed, lang=options["lang"], models=models)
     report = blind_report(str(data), rows, leaves_of(data))
     parts = [draw(report.table, set(report.levels)), *map(plain, report.says)]
@@ -173,7 +168,7 @@ def _outputs_without_pictures(folder: Path, data: Dataset, chosen: PredictOption
     from vcrgen.predict.questions import QuestionChoice
     from vcrgen.reading import iter_json_lines
 
-    prompt = make_choice_prompt(chosen.preset, chosen.parameters)
+    prompt = make_choice_prompt(None, chosen.parameters)
     choice = QuestionChoice(views=(View.BLIND,), split=chosen.split, limit=chosen.limit, lang=chosen.lang)
     model = model_of(chosen, prompt)
     target = default_out(folder, f"{file_name(model)}-blind")

@@ -16,6 +16,7 @@ from vcrgen.cli import console
 from vcrgen.cli.options import examples, options_of
 from vcrgen.cli.root import app
 from vcrgen.config import BloomImportOptions, BloomOptions, checked, given
+from vcrgen.errors import OutputError
 
 if TYPE_CHECKING:
     from vcrgen.dataset.manifest import Manifest
@@ -37,7 +38,7 @@ def build(out: _Out = None, **options: Any) -> None:
     from vcrgen.bloom.maker import build_questions
     from vcrgen.cli.progress import ConsoleWatcher
 
-    folder = out or Path("data/bloom-scenes")
+    folder = _folder(out, "scenes")
     with ConsoleWatcher(console.err, unit="items") as watcher:
         manifest = build_questions(checked(BloomOptions, given(options)), folder, watcher=watcher)
     _tell(folder, manifest)
@@ -60,11 +61,20 @@ def import_(
     from vcrgen.bloom.importing import import_questions
     from vcrgen.cli.progress import ConsoleWatcher
 
-    folder = out or Path("data") / f"bloom-{file.stem.lower()}"
+    folder = _folder(out, file.stem.lower())
     chosen = checked(BloomImportOptions, given(options))
     with ConsoleWatcher(console.err, doing="reading", unit="items", kept="kept") as watcher:
         manifest = import_questions(file, chosen, folder, watcher=watcher)
     _tell(folder, manifest)
+
+
+def _folder(out: Path | None, name: str) -> Path:
+    """Where to write a set that nobody has named a place for."""
+    from vcrgen.storage import remote_url
+
+    if out and (url := remote_url(out.as_posix())):
+        raise OutputError(f"--out {url} is in an object store; only builds write there.")
+    return out or Path("data") / f"bloom-{name}"
 
 
 def _tell(folder: Path, manifest: Manifest) -> None:

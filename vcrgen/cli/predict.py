@@ -190,6 +190,8 @@ def _asked(data: Dataset, chosen: PredictOptions) -> tuple[Choice, Prompt]:
         raise ConfigError(f"{data} has no view {view!r}; the views of such a dataset are {', '.join(views)}.")
     only: dict[str, Any] = {"mode": chosen.mode, "split": chosen.split, "limit": chosen.limit, "canary": chosen.canary}
     if asks_questions:
+        if chosen.staircase:
+            raise ConfigError(f"--staircase is for datasets with levels of ink, and {data} is a question set.")
         prompt = make_choice_prompt(chosen.preset, chosen.parameters, answers=chosen.answers, letters=chosen.letters)
         return QuestionChoice(views=views[view], lang=chosen.lang, rotations=chosen.rotations, **only), prompt
     for name in ("lang", "rotations", "letters"):

@@ -282,7 +282,7 @@ def _kind_of(
         return kind
     if task is not None and task in others:
         return others[task](languages)
-    raise DatasetError(f"{folder} is a dataset of the task {str(task)[:40]!r}, which is not used here.")
+    raise DatasetError(f"{folder} is a dataset of the task {str(task)[:40]!r}, which this command does not take.")
 
 
 def _public_task(folder: Folder) -> tuple[str | None, tuple[str, ...]]:

@@ -17,7 +17,6 @@ import io
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -269,5 +268,4 @@ def draw_question_parts(secret: Secret, answers: Sequence[Mapping[str, Any]], co
 
 def _signature(dataset: Dataset) -> Signature:
     """What scores against the key can be compared with; the secret is no part of it."""
-    facts = dict(dataset.built.signature.facts)
-    return replace(dataset.built.signature, facts=facts | {"vcrgen": version("vcrgen"), "set": VERSION})
+    return Signature({**dataset.built.signature.facts, "vcrgen": version("vcrgen"), "set": VERSION})

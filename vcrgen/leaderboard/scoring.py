@@ -11,11 +11,12 @@ from typing import Any
 
 from vcrgen.errors import PredictionError
 from vcrgen.leaderboard.outcome import CellOutcome, ScoringOutcome, Triple
+from vcrgen.scorer.curves import has_curve
 from vcrgen.scorer.join import PROBLEMS, STRICT
 from vcrgen.scorer.predictions import PredictionFile, open_predictions
 from vcrgen.scorer.records import UNSTATED
 from vcrgen.scorer.results import Estimate, RunResult
-from vcrgen.scorer.run import AnySession, Validation
+from vcrgen.scorer.run import AnySession, Session, Validation
 
 NO_MODE = "any"  # of outputs that state no mode, where the set has none
 _MARK = 8  # bytes of a fingerprint of one output
@@ -65,6 +66,8 @@ def score_file(
         if unranked := [cell for cell in result.cells if task.shown[0] not in cell.metrics]:
             where = ", ".join(f"{cell.view} {cell.variant}" for cell in unranked)
             return ScoringOutcome(problems=(f"The file has no outputs of {where}; the board ranks by what they say.",))
+        if isinstance(scored, Session) and has_curve(result):
+            result = scored.with_curves(result)
     except PredictionError as problem:
         return ScoringOutcome(problems=(_told(problem, file, shown_as),))
     return ScoringOutcome(

@@ -279,6 +279,7 @@ class Views:
             removed=row.removed if row.state == State.REMOVED.value else "",
             cells=tuple(self._model_cell(cell, details) for cell in cells),
             differences={mode: figures for mode, figures in paired.items() if figures is not None},
+            curves=row.result.get("curves", ()) if cells and not one.hidden else (),
         )  # fmt: skip
 
     def _model_cell(self, cell: AnyRow, details: Mapping[tuple[str, str], Any]) -> records.ModelCell:

@@ -118,6 +118,8 @@ def _choose_pairs(data: Dataset, limit: int) -> tuple[list[Json], int]:
     positions = [index * total // count for index in range(count)]
     pairs: dict[str, Json] = {}
     view_columns = VIEW_COLUMNS if data.manifest else FOREIGN_COLUMNS
+    if data.manifest and {"distractors", "degrade"} & data.manifest.config.keys():  # then VI is another one in it
+        view_columns = (*view_columns, View.STACKED.column)
     for _, row in first.rows((*view_columns, *PAIR_COLUMNS), positions=positions):
         try:
             pairs[row["question_id"]] = _pair(row)
@@ -153,7 +155,8 @@ def _add_view(pairs: dict[str, Json], row: Mapping[str, Any], mode: str) -> None
 def _view(row: Mapping[str, Any], image: Json) -> Json:
     """One mode of a pair: the strip, where it stands, and what is covered in it."""
     strip = _image(row[View.STRIP.column])
-    row = row if "strip_y" in row else {**row, **_measured(row)}
+    built = "strip_y" in row
+    row = row if built else {**row, **_measured(row)}
     stacked, alone = row["strip_y"], row["only_it_strip_y"]
     fits = strip["width"] == image["width"] and strip["height"] == row["strip_height"]
     if not (fits and image["height"] <= stacked <= MAX_SIDE and 0 <= alone <= stacked):
@@ -162,7 +165,18 @@ def _view(row: Mapping[str, Any], image: Json) -> Json:
     if sum(len(span["boxes"]) for span in spans) > MAX_BOXES:
         raise ValueError("too many boxes")
     caption = _caption_parts(_text(row["caption"]), row["spans"])
-    return {"strip": strip, "y": stacked, "yAlone": alone, "spans": spans, "caption": caption}
+    view = {"strip": strip, "y": stacked, "yAlone": alone, "spans": spans, "caption": caption}
+    if built and View.STACKED.column in row:
+        view["image"] = _top(row[View.STACKED.column], image["height"])
+    return view
+
+
+def _top(value: Mapping[str, Any], rows: int) -> Json:
+    """The first rows of an image."""
+    with _opened(value) as image:
+        data = io.BytesIO()
+        image.crop((0, 0, image.width, rows)).save(data, "PNG")
+    return _image({"bytes": data.getvalue(), "path": None})
 
 
 def _measured(row: Mapping[str, Any]) -> Json:
@@ -189,12 +203,17 @@ def _measured(row: Mapping[str, Any]) -> Json:
 
 def _first_ink(value: Mapping[str, Any]) -> int:
     """The first row of an image that is not white; 0 for a white image."""
+    with _opened(value) as image:
+        box = ImageOps.invert(image.convert("L")).getbbox()
+    return box[1] if box else 0
+
+
+def _opened(value: Mapping[str, Any]) -> Image.Image:
+    """An image whose pixels may be decoded; a ValueError for one that is too large."""
     width, height = image_size(value)
     if not (0 < width <= MAX_SIDE and 0 < height <= MAX_SIDE) or width * height > MAX_PIXELS:
         raise ValueError("too large an image")
-    with Image.open(io.BytesIO(image_bytes(value) or b"")) as image:
-        box = ImageOps.invert(image.convert("L")).getbbox()
-    return box[1] if box else 0
+    return Image.open(io.BytesIO(image_bytes(value) or b""))
 
 
 def _span(span: Mapping[str, Any], strip: Json) -> Json:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from vcrgen.report.charts import fitted_curve
 from vcrgen.report.table import MINUS, Interval, Number, Percent, PValue, Table, TableCell, percent
@@ -91,35 +91,39 @@ def curve_lines(result: RunResult) -> Iterator[tuple[str, str, tuple[TableCell, 
             yield each.view.value, name, (Percent(getattr(curve, name)), None, None), ""
 
 
-def curve_charts(results: Sequence[RunResult]) -> list[dict[str, Any]]:
-    """What a page shows of each curve: its title, its drawing, and the measured shares as text."""
-    return [
-        {"title": f"{result.title}, {each.view.label}", "drawing": _drawn(each), "threshold": bound_shown(
-            each.curve.threshold), "interval": interval_shown(each.curve)}
-        for result, each in _curves(results)
+class CurveChart(NamedTuple):
+    """What a page shows of a curve."""
+
+    title: str
+    threshold: str  # in percent
+    interval: str
+    drawing: str
+
+
+def curve_charts(results: Sequence[RunResult]) -> list[CurveChart]:
+    """A chart of each curve."""
+    return [chart_of(each.as_json(), f"{result.title}, {each.view.label}") for result, each in _curves(results)]
+
+
+def chart_of(values: Mapping[str, Any], title: str) -> CurveChart:
+    """The chart of a curve as results hold it (:meth:`vcrgen.scorer.curves.RunCurve.as_json`)."""
+    curve = Curve.from_json(values)
+    points = [
+        (
+            level["ink"], level["exact"], level["low"], level["high"],
+            f"{level['mode']}: {percent(level['exact'])} % of the spans at {percent(level['ink'])} % of the ink",
+        )
+        for level in values["levels"]
     ]  # fmt: skip
-
-
-def _drawn(each: RunCurve) -> str:
-    points = []
-    for cell, ink in zip(each.cells, each.ink, strict=True):
-        exact = cell.metrics["exact"]
-        name = f"{cell.variant}: {percent(exact.value)} % of the spans at {percent(ink)} % of the ink"
-        points.append((ink, exact.value, exact.low, exact.high, name))
-    return drawn_curve(points, each.curve)
-
-
-def drawn_curve(points: Sequence[tuple[float, float, float, float, str]], curve: Curve) -> str:
-    """A fitted curve over what was measured, with its points and its threshold."""
     width = curve.high_x - curve.low_x
     places = [curve.low_x + width * step / STEPS for step in range(STEPS + 1)]
-    inside = curve.threshold.side == 0
-    return fitted_curve(
+    drawing = fitted_curve(
         points,
         [(place, curve.share(place)) for place in places],
         ticks=[(share / 5, f"{20 * share} %") for share in range(6)],
-        mark=(curve.low.value, curve.threshold.value, curve.high.value) if inside else None,
+        mark=None if curve.threshold.side else (curve.low.value, curve.threshold.value, curve.high.value),
     )
+    return CurveChart(title, bound_shown(curve.threshold), interval_shown(curve), drawing)
 
 
 def _curves(results: Sequence[RunResult]) -> Iterator[tuple[RunResult, RunCurve]]:

@@ -41,8 +41,9 @@ class RunCurve:
         return {
             "view": self.view.value,
             "levels": [
-                {"mode": cell.variant, "ink": ink, "exact": cell.metrics["exact"].value}
+                {"mode": cell.variant, "ink": ink, "exact": exact.value, "low": exact.low, "high": exact.high}
                 for cell, ink in zip(self.cells, self.ink, strict=True)
+                for exact in [cell.metrics["exact"]]
             ],
             **self.curve.as_json(),
         }
@@ -90,10 +91,11 @@ def curves_of(result: RunResult, ink: Mapping[str, Floats], *, seed: int) -> tup
         image = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
         right = np.concatenate([each.scores["exact"] == 1 for each in resamples])
         answers = count(np.concatenate(of_levels), right, np.tile(image, len(cells)), len(starts) - 1)
+        means = tuple(float(each.mean()) for each in of_levels)
         curves.append(
             RunCurve(
-                view=view, cells=tuple(cells), ink=tuple(float(each.mean()) for each in of_levels),
-                curve=fit_curve(answers, seed=seed),
+                view=view, cells=tuple(cells), ink=means,
+                curve=fit_curve(answers, seed=seed, measured=(min(means), max(means))),
                 ink_of_spans={cell.variant: each for cell, each in zip(cells, of_levels, strict=True)},
             )
         )  # fmt: skip
@@ -104,6 +106,12 @@ def curves_of(result: RunResult, ink: Mapping[str, Floats], *, seed: int) -> tup
             f"dataset of vcrgen build --mode ink=0.1,0.3,0.5; these are of {have}."
         )
     return tuple(curves)
+
+
+def has_curve(result: RunResult) -> bool:
+    """Whether a run has outputs at enough levels in some view."""
+    views = [cell.view for cell in result.cells if _level(cell.variant)]
+    return any(views.count(view) >= LEAST_LEVELS for view in views)
 
 
 def _level(mode: str) -> float | None:

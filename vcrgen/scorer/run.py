@@ -305,8 +305,10 @@ class Session(AnySession):
             join.counts["empty_spans"] = without_tokens
             join.examples["empty_spans"] = list(map(repr, first))
         result = self._result(run, join, tally, model)
-        if not self.options.curve:
-            return result
+        return self.with_curves(result) if self.options.curve else result
+
+    def with_curves(self, result: RunResult) -> RunResult:
+        """A result of this session with its accuracy against visible ink; refuses one of fewer than three levels."""
         ink = {cell.variant: self.properties.ink_of(cell.variant) for cell in result.cells}
         return replace(result, curves=curves_of(result, ink, seed=self.options.seed))
 

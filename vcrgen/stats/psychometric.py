@@ -15,6 +15,7 @@ measured is known to be above or below, and nothing else is said of it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -30,6 +31,8 @@ MOST = 0.5  # of guess, and of lapse
 _SCALES = (0.005, 1.0)  # from nearly a step to nearly a line
 _MIDDLES = (-1.0, 2.0)
 _ROUNDS = 200
+_SIDES = ("below", "inside", "above")  # what files call the sides of what was measured
+_PLAIN = ("guess", "lapse", "middle", "scale", "slope", "slope_low", "slope_high")  # fields that are numbers
 _CLOSE = 1e-7  # log-likelihood that a round has to gain
 
 
@@ -104,12 +107,25 @@ class Curve:
 
     def as_json(self) -> dict[str, Any]:
         """Everything but the resamples, as JSON values; a bound is ``inside``, ``below`` or ``above`` the measured."""
-        names = ("guess", "lapse", "middle", "scale", "slope", "slope_low", "slope_high")
         return {
-            **{name: getattr(self, name) for name in names},
+            **{name: getattr(self, name) for name in _PLAIN},
             **{name: _bound_as_json(getattr(self, name)) for name in ("threshold", "low", "high")},
             "measured": [self.low_x, self.high_x],
         }
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> Curve:
+        """The inverse of :meth:`as_json`, without resamples."""
+        import numpy as np
+
+        low_x, high_x = values["measured"]
+        threshold, low, high = (
+            Bound(values[name]["value"], _SIDES.index(values[name]["is"]) - 1) for name in ("threshold", "low", "high")
+        )
+        return cls(
+            low_x=low_x, high_x=high_x, threshold=threshold, low=low, high=high, thresholds=np.empty(0),
+            **{name: values[name] for name in _PLAIN},
+        )  # fmt: skip
 
     def share(self, x: float) -> float:
         """The share of right answers at a place."""
@@ -147,12 +163,14 @@ def count(x: Floats, right: Bits, image: Ints, images: int) -> Answers:
     return Answers(places, good, asked)
 
 
-def fit_curve(answers: Answers, *, seed: int) -> Curve:
+def fit_curve(answers: Answers, *, seed: int, measured: tuple[float, float] | None = None) -> Curve:
     """Fit a curve, with intervals by resampling images.
 
     Args:
         answers: At three places or more.
         seed: Of the resamples. Two curves over the same images have the same ones, so that they can be compared.
+        measured: From where to where a threshold is inside of what was measured; by default from the first place to
+            the last. Where single texts of a level lie apart, that is the means of the lowest and the highest level.
     """
     import numpy as np
 
@@ -160,7 +178,7 @@ def fit_curve(answers: Answers, *, seed: int) -> Curve:
     drawn = resampled_means(_Plain(sums), seed=seed, unit="image") * len(sums)
     counts = np.vstack([sums.sum(axis=0), drawn])
     fitted = fit(answers.x, *np.hsplit(counts, 2))
-    low_x, high_x = float(answers.x[0]), float(answers.x[-1])
+    low_x, high_x = measured or (float(answers.x[0]), float(answers.x[-1]))
     thresholds, slopes = np.clip(fitted.threshold, low_x, high_x), fitted.slope
     ends = np.quantile(thresholds[1:], [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     low, high = (_bound(float(end), low_x, high_x) for end in ends)
@@ -245,7 +263,7 @@ def _bound(value: float, low: float, high: float) -> Bound:
 
 
 def _bound_as_json(bound: Bound) -> dict[str, Any]:
-    return {"value": bound.value, "is": ("inside", "above", "below")[bound.side]}
+    return {"value": bound.value, "is": _SIDES[bound.side + 1]}
 
 
 def _share(values: Parameters, x: Floats) -> tuple[Floats, Floats]:

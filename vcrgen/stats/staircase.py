@@ -80,7 +80,8 @@ class Staircase:
         import numpy as np
 
         images, image = np.unique(self._image, return_inverse=True)
-        return fit_curve(count(np.array(self._x), np.array(self._right), image, len(images)), seed=seed)
+        answers = count(np.array(self._x), np.array(self._right), image, len(images))
+        return fit_curve(answers, seed=seed, measured=(self._places[0], self._places[-1]))
 
     def _weights(self) -> list[float]:
         """How often each level is to be asked, of the rounds to come."""

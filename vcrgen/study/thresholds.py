@@ -59,5 +59,7 @@ def _fit(seen: Sequence[tuple[Mark, float]], seed: int) -> Curve:
     import numpy as np
 
     pictures, picture = np.unique([one.item for one, _ in seen], return_inverse=True)
-    right = np.array([one.strict for one, _ in seen])
-    return fit_curve(count(np.array([x for _, x in seen]), right, picture, len(pictures)), seed=seed)
+    x, right = np.array([ink for _, ink in seen]), np.array([one.strict for one, _ in seen])
+    level = np.array([one.condition for one, _ in seen])
+    means = [float(x[level == each].mean()) for each in np.unique(level)]
+    return fit_curve(count(x, right, picture, len(pictures)), seed=seed, measured=(min(means), max(means)))

@@ -54,6 +54,7 @@ class LanguageRow:
     other_scripts: tuple[str, ...] = ()
     direction: Literal["ltr", "rtl"] = "ltr"  # where lines begin: ``"ltr"`` at the left, ``"rtl"`` at the right
     shaper: str = "basic"  # what places the glyphs of a line; this one gives each character one, from left to right
+    cursive: bool = False  # whether the letters of a word are joined, so that no letter is read by itself
     joiner: str  # what stands between two units of a line and between two lines
     break_unit: Literal["word", "character", "uax14"]
     word_boundaries: bool
@@ -186,7 +187,7 @@ _ROWS = (
         words="Der Text im Bild beginnt so: {text} Ende des Textes im Bild. Frage: {question}",
     ),
     LanguageRow(
-        code="ar", name="Arabic", script="ARABIC", direction="rtl", shaper="joined",
+        code="ar", name="Arabic", script="ARABIC", direction="rtl", shaper="joined", cursive=True,
         joiner=" ", break_unit="word", word_boundaries=True, sentence_enders=(".", "!", "?", "؟"), segmenter="spacy",
         pipeline=_BY_CAPITALS, eligibility="builtin-ar-1", trained_pipeline="",
         fonts=_ARABIC_FONTS, covers=_LATIN_COVERS, covers_of="English",

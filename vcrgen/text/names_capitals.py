@@ -63,13 +63,12 @@ class NameLists(WordLists):
 
     def is_common(self, word: str) -> bool:
         """Whether the lower-case word is a listed common word or an inflected form of one, maybe after a particle."""
-        particles = [particle for particle in self.attached_particles if word.startswith(particle)]
-        rests = [rest for particle in particles if len(rest := word.removeprefix(particle)) >= SHORTEST_PART]
-        return any(map(self._is_inflected, (word, *rests)))
-
-    def _is_inflected(self, word: str) -> bool:
         if word in self.common_words:
             return True
+        for particle in self.attached_particles:
+            rest = word.removeprefix(particle)
+            if rest != word and len(rest) >= SHORTEST_PART and rest in self.common_words:
+                return True
         for ending, restored in self.inflected:
             stem = word.removesuffix(ending) + restored
             undoubled = stem[:-1] if len(stem) > 3 and stem[-1] == stem[-2] else stem  # "running", "run"

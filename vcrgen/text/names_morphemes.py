@@ -32,13 +32,12 @@ DOTS = frozenset("・·＝=")
 QUOTES = {"「": "」", "『": "』", "《": "》", "〈": "〉", "“": "”", "‘": "’", '"': '"', "'": "'"}
 LONGEST_QUOTED_NAME = 8  # tokens; what is longer in quotation marks is speech
 LONGEST_LISTED = 4  # tokens of an entry of the lists
-LONGEST_GIVEN_NAME = 3  # tokens of one character
 LONGEST_REST = 4  # words that may stand between a name and the word that says of what it is one
 LEAST_COMPOUND = 3  # common nouns that are a name together, if the last one is a kind of institution
 
 
 @dataclass(slots=True)
-class Marks:
+class LabelledWords:
     """The tokens of one document as the rules read them, and the label that each rule leaves."""
 
     words: list[str]  # the tokens' texts
@@ -62,7 +61,7 @@ class Marks:
                 self.labels[index] = label
 
 
-def mark_words(marks: Marks) -> None:
+def mark_words(marks: LabelledWords) -> None:
     """Label what the dictionary says of each word by itself."""
     for index, word in enumerate(marks.words):
         if word in marks.lists.plain:
@@ -71,7 +70,7 @@ def mark_words(marks: Marks) -> None:
             marks.labels[index] = LABEL_OF_ROLE.get(marks.roles[index], "")
 
 
-def mark_listed(marks: Marks) -> None:
+def mark_listed(marks: LabelledWords) -> None:
     """Label what the lists have, also where the dictionary cuts it: 国際 連合."""
     for start in range(len(marks.words)):
         listed = ""
@@ -83,7 +82,7 @@ def mark_listed(marks: Marks) -> None:
                 marks.mark(start, end, "NAME" if listed in marks.lists.names else "DATE")
 
 
-def mark_counters(marks: Marks) -> None:
+def mark_counters(marks: LabelledWords) -> None:
     """Label what is counted with a number, and what belongs to that: 三 隻, 3 月, 두 척, 10 時 半."""
     for index in range(1, len(marks.words)):
         before = marks.labels[index - 1] in NUMBERS or marks.words[index - 1][-1].isdigit()
@@ -91,17 +90,15 @@ def mark_counters(marks: Marks) -> None:
             marks.mark(index, index + 1, "QUANTITY")
 
 
-def mark_given_names(marks: Marks) -> None:
+def mark_given_names(marks: LabelledWords) -> None:
     """Label single characters that go on after a surname: 田中 太 一 朗."""
     for index in range(1, len(marks.words)):
-        word = marks.words[index]
-        first = max(0, index - LONGEST_GIVEN_NAME)
-        after = any(marks.labels[at] == "PERSON" for at in range(first, index)) and marks.labels[index - 1] == "PERSON"
-        if after and marks.tied[index] and len(word) == 1 and "\u3400" <= word <= "\u9fff":
+        word, after = marks.words[index], marks.labels[index - 1] == "PERSON" and marks.tied[index]
+        if after and len(word) == 1 and "\u3400" <= word <= "\u9fff":
             marks.mark(index, index + 1, "PERSON")
 
 
-def mark_titles(marks: Marks) -> None:
+def mark_titles(marks: LabelledWords) -> None:
     """Label who is called Mr or Ms: the whole written word before it (오하은 씨), or the nouns (早苗 さん)."""
     for index in range(1, len(marks.words)):
         if marks.words[index] in marks.lists.titles and (not marks.tied[index] or marks.is_nominal(index - 1)):
@@ -111,14 +108,14 @@ def mark_titles(marks: Marks) -> None:
             marks.mark(start, index, "PERSON")
 
 
-def mark_dots(marks: Marks) -> None:
+def mark_dots(marks: LabelledWords) -> None:
     """Label the words on both sides of the dot in a foreigner's name, if one of them is a name."""
     for dot, word in enumerate(marks.words):
         if word in DOTS and (marks.is_name(dot - 1) or marks.is_name(dot + 1)):
             marks.mark(max(0, dot - 1), dot + 2, "NAME")
 
 
-def mark_runs(marks: Marks) -> None:
+def mark_runs(marks: LabelledWords) -> None:
     """Label the nouns that are written together with a name, with a kind of institution, or with one of towns."""
     for run in _runs(marks):
         last = marks.words[run[-1]]
@@ -128,7 +125,7 @@ def mark_runs(marks: Marks) -> None:
             marks.mark(run[0], run[-1] + 1, "NAME")
 
 
-def _runs(marks: Marks) -> list[list[int]]:
+def _runs(marks: LabelledWords) -> list[list[int]]:
     """The longest rows of nouns without white space between them."""
     runs: list[list[int]] = []
     for index in range(len(marks.words)):
@@ -141,7 +138,7 @@ def _runs(marks: Marks) -> list[list[int]]:
     return runs
 
 
-def mark_kinds(marks: Marks) -> None:
+def mark_kinds(marks: LabelledWords) -> None:
     """Label what stands between a name and a kind, where words are written apart: 서울 중앙 우체국."""
     for index in range(len(marks.words)):
         if marks.is_name(index) and not marks.is_name(index + 1):
@@ -153,7 +150,7 @@ def mark_kinds(marks: Marks) -> None:
                     break
 
 
-def mark_quotes(marks: Marks) -> None:
+def mark_quotes(marks: LabelledWords) -> None:
     """Label short texts in quotation marks: more often a name or a title than speech."""
     words = marks.words
     for start, word in enumerate(words):
@@ -163,7 +160,7 @@ def mark_quotes(marks: Marks) -> None:
                 marks.mark(start + 1, end, "NAME")
 
 
-def mark_repeats(marks: Marks) -> None:
+def mark_repeats(marks: LabelledWords) -> None:
     """Label a word wherever it stands, once it was a part of somebody's name."""
     seen = {word for word, label in zip(marks.words, marks.labels, strict=True) if label == "PERSON" and len(word) > 1}
     for index, word in enumerate(marks.words):
@@ -171,7 +168,7 @@ def mark_repeats(marks: Marks) -> None:
             marks.mark(index, index + 1, "NAME")
 
 
-RULES: tuple[Callable[[Marks], None], ...] = (
+RULES: tuple[Callable[[LabelledWords], None], ...] = (
     mark_words, mark_listed, mark_counters, mark_given_names, mark_titles, mark_repeats, mark_dots, mark_runs,
     mark_kinds, mark_quotes,
 )  # fmt: skip
@@ -189,7 +186,7 @@ def label_words(words: Sequence[str], roles: Sequence[Role], tied: Sequence[bool
     Returns:
         An OntoNotes label (or NAME: some name) for each token, "" for none.
     """
-    marks = Marks(list(words), list(roles), list(tied), [""] * len(words), lists)
+    marks = LabelledWords(list(words), list(roles), list(tied), [""] * len(words), lists)
     for rule in RULES:
         rule(marks)
     return marks.labels

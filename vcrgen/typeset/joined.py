@@ -7,7 +7,7 @@ tear joined letters apart.
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
 from importlib.metadata import version
 from itertools import groupby
@@ -22,7 +22,7 @@ from vcrgen.text.graphemes import clusters
 from vcrgen.typeset.bidi import levels, visual_order
 from vcrgen.typeset.fonts import Face, FontChain
 from vcrgen.typeset.records import Glyph, PlacedGlyph
-from vcrgen.typeset.shaping import Shaper
+from vcrgen.typeset.shaping import Shaper, line_length
 
 MAX_WORDS = 20_000  # words whose glyphs are remembered
 UNIT = 64  # HarfBuzz counts in these parts of a pixel
@@ -49,7 +49,7 @@ class Shaped(NamedTuple):
     y: int  # from the baseline up to the glyph's origin
 
 
-class Run(NamedTuple):
+class GlyphRun(NamedTuple):
     """Glyphs of a part of a word that has one face, one script and one direction."""
 
     level: int  # of the bidirectional algorithm
@@ -75,6 +75,7 @@ class JoinedShaper(Shaper):
         self._faces = [HarfBuzzFace(face, chain.size) for face in chain.faces]
         self._faces[0].check_rules()
         self._word = lru_cache(MAX_WORDS)(self._shape_word)
+        self._extent = lru_cache(MAX_WORDS)(self._measure)
         self._glyph = cache(self._draw)
 
     def shape(self, text: str, start: int, end: int) -> tuple[PlacedGlyph, ...]:
@@ -91,7 +92,33 @@ class JoinedShaper(Shaper):
                 pen += shaped.advance
         return tuple(placed)
 
-    def runs(self, text: str, start: int, end: int) -> list[tuple[int, Run]]:
+    def width(self, text: str, start: int, end: int) -> int:
+        """As :meth:`Shaper.width`, or a pixel or two more."""
+        return self.growing_width(text, start)(end)
+
+    def growing_width(self, text: str, start: int) -> Callable[[int], int]:
+        """As :meth:`Shaper.growing_width`: the widths of words add up, so that only the last one is looked at."""
+        pen, last = 0, start  # where the word begins that may go on, in parts of a pixel and in the text
+
+        def width(end: int) -> int:
+            nonlocal pen, last
+            *whole, word = _PIECE.findall(text[last:end]) or [""]
+            pen += sum(self._extent(piece)[0] for piece in whole)
+            last += sum(map(len, whole))
+            advance, reach = self._extent(word)
+            return -(-(pen + advance) // UNIT) + reach + 1  # pen positions are rounded
+
+        return width
+
+    def _measure(self, word: str) -> tuple[int, int]:
+        """The advance of a word, in parts of a pixel, and how far its ink goes on where a line ends, in pixels."""
+        glyphs = self.shape(word, 0, len(word))
+        advance = sum(shaped.advance for _, run in self.runs(word, 0, len(word)) for shaped in run.glyphs)
+        if self.direction == "rtl":
+            return advance, -min([0, *(pen + glyph.x for _, _, pen, glyph in glyphs)])
+        return advance, max([0, *(pen + glyph.right - line_length(glyphs) for _, _, pen, glyph in glyphs)])
+
+    def runs(self, text: str, start: int, end: int) -> list[tuple[int, GlyphRun]]:
         """The runs of a line from left to right, and where in the text the word of each begins."""
         level = levels(text, self.direction)
         runs = [
@@ -101,10 +128,10 @@ class JoinedShaper(Shaper):
         ]
         return [runs[position] for position in visual_order([run.level for _, run in runs])]
 
-    def _shape_word(self, word: str, level: tuple[int, ...]) -> tuple[Run, ...]:
+    def _shape_word(self, word: str, level: tuple[int, ...]) -> tuple[GlyphRun, ...]:
         """The runs of a word in reading order; what no face can draw is in none."""
         return tuple(
-            Run(at_level, self._faces[face].shape(word, start, end, script, at_level, face))
+            GlyphRun(at_level, self._faces[face].shape(word, start, end, script, at_level, face))
             for start, end, at_level, face, script in self._stretches(word, level)
             if face is not None
         )

@@ -42,9 +42,7 @@ class Ground(NamedTuple):
 class Drawn(NamedTuple):
     """An occlusion that is still of any size."""
 
-    orders: (
-        Floats  # order of each pixel, shape (height, width), 0 first; what is 1 or more is never hidden before the rest
-    )
+    orders: Floats  # the order of each pixel, shape (height, width): 0 is the first; beyond 1 all are the last
     shade: Floats | int  # brightness of each pixel where it is hidden; of all of them where that is one number
     # A soft edge: the orders over which the brightness goes to ``edge`` before the cover ends; 0 for a sharp one.
     softness: float = 0.0
@@ -135,8 +133,10 @@ def _scribble(ground: Ground) -> Drawn:
         low = np.arange(count) % 2
         y = cell.y0 - top + line * (0.12 + 0.6 * low + 0.22 * jitter[:, 1])
         pen.line(np.stack([x, y], axis=1).ravel().tolist(), fill=turn, width=thick)
-    along = np.clip((ground.x - cell.x0) / max(1, cell.x1 - cell.x0), 0, 0.999)
-    return Drawn((np.asarray(image, dtype=np.float32) + along) / (PASSES + 1), 45)
+    passes = np.asarray(image, dtype=np.float32)
+    along = (ground.x - cell.x0) / max(1, cell.x1 - cell.x0)
+    beside = np.abs(ground.y - cell.y0 - 0.55 * line) / line  # what no pass has met is filled from the middle
+    return Drawn((passes + np.clip(np.where(passes < PASSES, along, beside), 0, 0.999)) / (PASSES + 1), 45)
 
 
 def _fold(ground: Ground) -> Drawn:
@@ -221,7 +221,7 @@ def occlusion_at(kind: str, seed: int, cell: Box) -> tuple[Box, Orders, Drawn]:
     return box, orders, drawing
 
 
-_cached = lru_cache(maxsize=64)(occlusion_at)  # all modes of a pair show the same occlusion
+_cached = lru_cache(maxsize=24)(occlusion_at)  # all modes of a pair show the same occlusion
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -98,3 +98,30 @@ def test_shades_are_printed_and_tables_are_open_on_paper(browser: Any, page: Pat
         assert browser.execute_script("return document.querySelector('details td').checkVisibility()")
     finally:
         browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+
+
+CONTRAST = """
+const channel = (c) => { c /= 255; return c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4; };
+const canvas = new OffscreenCanvas(1, 1).getContext('2d', {willReadFrequently: true});
+const light = (colour) => {
+  canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1);
+  const [r, g, b] = canvas.getImageData(0, 0, 1, 1).data;
+  return 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b);
+};
+return Math.min(...['plus', 'minus'].flatMap((kind) => [0, 5, 10].map((depth) => {
+  const cell = document.querySelector('td.n'); cell.className = `n ${kind}-${depth}`;
+  const style = getComputedStyle(cell), [a, b] = [light(style.color), light(style.backgroundColor)];
+  return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+})));
+"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_figures_can_be_read_on_every_shade(browser: Any, page: Path, scheme: str) -> None:
+    browser.get(page.as_uri())
+    try:
+        features = [{"name": "prefers-color-scheme", "value": scheme}]
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+        assert browser.execute_script(CONTRAST) >= 4.5
+    finally:
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})

@@ -59,6 +59,14 @@ def test_micro_is_right_items_over_items(leaves: list[tuple[int, int]]) -> None:
     assert sum(of.items for of in found.levels.values()) == found.micro.items
 
 
+def test_the_order_of_files_changes_nothing_but_their_names(tmp_path: Path) -> None:
+    """LBS named first was taken for RAE where both are compared."""
+    rae = written(tmp_path, HEAD + "L,s,x,10,0.9\n")
+    lbs = written(tmp_path, HEAD + "L,s,x,10,0.4\n", "scores_lbs.csv")
+    one, other = (read_profiles(files) for files in ([rae, lbs], [lbs, rae]))
+    assert [each.metric for each in other.profiles] == ["rae", "lbs"] and one.profiles == other.profiles
+
+
 def test_an_empty_cell_is_a_gap_and_an_empty_column_no_profile(tmp_path: Path) -> None:
     head = "level,subcategory,leaf,count,a_en,b_en\n"
     data = read_profiles([written(tmp_path, head + "L,s,x,10,0.5,\nL,s,y,10,,\n")])
@@ -111,11 +119,21 @@ def test_a_name_without_a_method_and_no_file_at_all(tmp_path: Path) -> None:
 
 def test_what_is_too_large_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(read, "MAX_LEAVES", 1)
-    monkeypatch.setattr(read, "MAX_PROFILES", 1)
+    monkeypatch.setattr(read, "MAX_MODELS", 1)
+    monkeypatch.setattr(read, "MAX_LANGS", 1)
     with pytest.raises(AnalysisError, match="more than 1 leaves"):
         read_profiles([written(tmp_path, HEAD + "L,s,x,10,0.5\nL,s,y,10,0.5\n")])
-    with pytest.raises(AnalysisError, match="more than 1 columns of scores"):
-        read_profiles([written(tmp_path, "level,subcategory,leaf,count,a_en,b_en\nL,s,x,10,0.5,0.5\n")])
+    for heads, name in (("a_en,b_en", "models"), ("a_en,a_ar", "languages")):
+        with pytest.raises(AnalysisError, match=f"2 {name} are too many for a page; name files with at most 1"):
+            read_profiles([written(tmp_path, f"level,subcategory,leaf,count,{heads}\nL,s,x,10,0.5,0.5\n")])
+    one, other = (written(tmp_path, f"level,subcategory,leaf,count,a_en\nL,s,{leaf},10,0.5\n", f"{leaf}_{method}.csv")
+                  for leaf, method in (("x", "rae"), ("y", "lbs")))  # fmt: skip
+    monkeypatch.setattr(read, "MAX_SCORES", 1)
+    with pytest.raises(AnalysisError, match="2 scores of leaves are too many"):
+        read_profiles([one, other])
+    saved = [written(tmp_path, "{}", f"{number}.scores.json") for number in range(2)]
+    with pytest.raises(AnalysisError, match="2 files of saved scores are too many"):
+        read_profiles(saved)
 
 
 @given(st.binary(max_size=200))

@@ -53,7 +53,7 @@ def test_one_model_in_one_language_by_one_method() -> None:
     document = made([a_profile()])
     assert titles(document) == ["Scores", "Levels", "Levels with their intervals", "Leaves"]
     table = document.sections[-1].details[0]
-    assert table.heads[-2:] == ["a en", "95 % interval"] and len(table.rows) == 12
+    assert table.heads[-2:] == ["a en", "a en, interval"] and len(table.rows) == 12
     assert LBS_NOTE not in render(document, "md")
 
 
@@ -120,6 +120,13 @@ def test_names_are_texts_in_every_form(form: str) -> None:
         assert not re.search(r"(^|,)\"?=", text, re.MULTILINE)
     if form == "json":
         json.loads(text)
+
+
+def test_no_two_columns_of_a_table_have_one_name(published: Profiles) -> None:
+    """CSV names a number by its row and column."""
+    for section in profile_document(published, settings="").sections:
+        for table in (*section.tables, *section.details):
+            assert len(set(table.heads)) == len(table.heads), table.title
 
 
 def test_a_hidden_set_is_marked() -> None:

@@ -142,10 +142,47 @@ def test_scores_without_leaves_are_no_profile(scored: Any, tmp_path: Path) -> No
         read_profiles([changed(scored.files[0], tmp_path, scores=value["scores"])])
 
 
-def test_a_leaf_that_has_no_path_is_a_sentence(scored: Any, tmp_path: Path) -> None:
+def leaf_scores(scored: Any) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """The content of a file, and its scores of leaves, which may be changed."""
     value = json.loads(scored.files[0].read_text("utf-8"))
-    for group in value["scores"][0]["groups"]:
-        if group["by"] == "leaf":
-            group["label"] = "nothing"
+    return value, [group for cell in value["scores"] for group in cell["groups"] if group["by"] == "leaf"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"value": 2.0}, {"low": 1.0, "high": 0.0}, {"value": -1.0}, {"value": 1e308}, {"low": 0.5, "value": 0.5},
+        {"high": 0.5, "value": 0.5},
+    ],
+)  # fmt: skip
+def test_a_score_outside_of_its_interval_is_a_sentence(scored: Any, tmp_path: Path, change: dict[str, float]) -> None:
+    value, leaves = leaf_scores(scored)
+    for group in leaves:
+        group["metrics"]["rae"] |= change
+    with pytest.raises(AnalysisError, match="is damaged: a score is outside of its interval"):
+        read_profiles([changed(scored.files[0], tmp_path, scores=value["scores"])])
+
+
+def test_a_leaf_of_a_level_that_has_no_score_stands_last(scored: Any, tmp_path: Path) -> None:
+    value, leaves = leaf_scores(scored)
+    for number, group in enumerate(leaves):
+        group["label"] = f"nowhere/s/{number}"
+    data = read_profiles([changed(scored.files[0], tmp_path, scores=value["scores"])])
+    assert {leaf.level for leaf in data.leaves} == {"nowhere"} and len(data.levels) == 6
+    assert profile_document(data, settings="").sections
+
+
+def test_a_language_that_cannot_be_shown_is_a_sentence(scored: Any, tmp_path: Path) -> None:
+    value, _ = leaf_scores(scored)
+    for cell in value["scores"]:
+        cell["lang"] = f"{cell['lang']}\u202e"
+    with pytest.raises(AnalysisError, match="invisible character"):
+        read_profiles([changed(scored.files[0], tmp_path, scores=value["scores"])])
+
+
+def test_a_leaf_that_has_no_path_is_a_sentence(scored: Any, tmp_path: Path) -> None:
+    value, leaves = leaf_scores(scored)
+    for group in leaves:
+        group["label"] = "nothing"
     with pytest.raises(AnalysisError, match="the leaf 'nothing' is not of the form level/subcategory/leaf"):
         read_profiles([changed(scored.files[0], tmp_path, scores=value["scores"])])

@@ -16,7 +16,7 @@ from vcrgen.tasks.bloom import ChoiceItem, ChoiceQuestion
 QUESTION = ChoiceQuestion("Which of the two red boats is near the bridge?", ("a red boat", "the bridge", "it", "none"))
 
 
-def item(number: int, *, answer: int | None = 0, picture: str = "", question: ChoiceQuestion = QUESTION) -> ChoiceItem:
+def item(number: int, *, answer: int = 0, picture: str = "", question: ChoiceQuestion = QUESTION) -> ChoiceItem:
     return ChoiceItem(
         question_id=f"q{number}", path=f"{('remember', 'apply')[number % 2]}/x/leaf", picture=picture or f"p{number}",
         questions={"en": question}, answer=answer, trap=None,
@@ -70,9 +70,7 @@ def test_a_model_in_the_blind_view_and_what_it_did_not_answer() -> None:
     assert of(rows, "m, blind").value == 0.25
 
 
-def test_items_without_a_key_or_in_no_language() -> None:
-    with pytest.raises(DatasetError, match="A question has no key, as in the public part of a hidden set"):
-        blind_rows([item(0, answer=None)], seed=0)
+def test_items_in_no_language() -> None:
     with pytest.raises(DatasetError, match="No question is complete in fr"):
         blind_rows([item(0)], seed=0, lang="fr")
 
@@ -124,12 +122,22 @@ def test_on_the_command_line_with_a_model_that_sees_no_picture(run: Run, built: 
         (["--lang", "fr"], "No question is complete in fr."),
         (["--format", "html"], "Unknown format 'html'; known: text, md, csv, latex, json."),
         (["--split", "dev"], "has nothing of split 'dev'; it has test."),
+        (["--limit", "0"], "--limit is 1 or more, not 0."),
+        (["--limit", "-3"], "--limit is 1 or more, not -3."),
         (["--model", "m"], "give --endpoint and --model (where the server is, and what it calls the model), or"),
     ],
 )
 def test_mistakes(run: Run, built: Path, words: list[str], message: str) -> None:
     code, out, err = run("baseline", "blind", built, *words)
     assert code == 2 and message in err and err.count("\n") == 1, out + err
+
+
+def test_the_public_part_of_a_hidden_set_has_no_keys_and_nobody_is_asked(run: Run, built: Path, serve: Any) -> None:
+    assert run("hidden", built, "--items", 10, "--out", "hidden", "--secret-file", "secret.key")[0] == 0
+    words = ["--endpoint", (server := serve()).url, "--model", "m"]
+    code, _, err = run("baseline", "blind", "hidden/public", *words)
+    assert code == 2 and "hidden/public has questions without a key, as a hidden set's public part;" in err
+    assert not server.calls
 
 
 def test_a_dataset_that_is_no_question_set(run: Run, dataset: Path) -> None:

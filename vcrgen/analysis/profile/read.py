@@ -19,7 +19,7 @@ from vcrgen.errors import AnalysisError
 
 COLUMNS = ("level", "subcategory", "leaf", "count")
 MAX_LEAVES = 1000
-MAX_PROFILES = 400
+MAX_MODELS, MAX_LANGS, MAX_SCORES = 24, 12, 50_000  # of a page, which compares each two models on each leaf
 MAX_ITEMS = 1 << 30  # of a leaf
 INDEPENDENT = (
     "Intervals of tables of leaf scores take every item as independent of the others. Where several items share a "
@@ -51,6 +51,8 @@ def read_profiles(files: Sequence[Path], *, private: bool = False) -> Profiles:
         check_size(file)
     saved = [file for file in files if file.suffix.lower() == ".json"]
     tables = [file for file in files if file not in saved]
+    if len(saved) > MAX_MODELS:
+        raise AnalysisError(f"{len(saved)} files of saved scores are too many for a page; name at most {MAX_MODELS}.")
     runs, hidden = load_runs(saved, private=private)
     found: dict[tuple[str, str, str, str], ModelProfile] = {}
     notes = [INDEPENDENT] if tables else []
@@ -68,17 +70,27 @@ def read_profiles(files: Sequence[Path], *, private: bool = False) -> Profiles:
             if missing:
                 model, lang = profile.model, profile.lang
                 notes.append(f"{model}, {lang}, {METHODS[profile.metric]}: {missing} leaves have no score.")
-            if len(found) > MAX_PROFILES:
-                raise AnalysisError(f"These files have more than {MAX_PROFILES} columns of scores; name fewer.")
-    if len({leaf for profile in found.values() for leaf in profile.leaves}) > MAX_LEAVES:
-        raise AnalysisError(f"These files have more than {MAX_LEAVES:,} leaves in all, too many for a page.")
     if not found:
         raise AnalysisError(f"{files[0]} holds no score of any leaf.")
-    source = ", ".join(file.name for file in files)
-    calibrations = dict(pair for run in runs for pair in calibrations_of_run(run))
-    return Profiles(
-        source=source, profiles=tuple(found.values()), calibrations=calibrations, notes=notes, hidden=hidden
-    )
+    methods = list(METHODS)  # whichever file was named first, RAE comes before LBS
+    profiles = sorted(found.values(), key=lambda profile: methods.index(profile.metric))
+    data = Profiles(
+        source=", ".join(file.name for file in files), profiles=profiles, notes=notes, hidden=hidden,
+        calibrations=dict(pair for run in runs for pair in calibrations_of_run(run)),
+    )  # fmt: skip
+    _check_fits_page(data)
+    return data
+
+
+def _check_fits_page(data: Profiles) -> None:
+    """Refuse more than can be compared in seconds."""
+    cells = sum(len(profile.leaves) for profile in data.profiles)
+    for count, most, name in (
+        (len(data.models), MAX_MODELS, "models"), (len(data.langs), MAX_LANGS, "languages"),
+        (cells, MAX_SCORES, "scores of leaves"),
+    ):  # fmt: skip
+        if count > most:
+            raise AnalysisError(f"{count:,} {name} are too many for a page; name files with at most {most:,}.")
 
 
 def _leaf_table(file: Path) -> list[tuple[ModelProfile, int]]:

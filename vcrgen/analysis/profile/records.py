@@ -102,7 +102,7 @@ class Profiles:
         found = dict.fromkeys(leaf for each in self.profiles for leaf in each.leaves)
         order = {level: number for number, level in enumerate(self.levels)}
         parts = {part: number for number, part in enumerate(dict.fromkeys(leaf[:2] for leaf in found))}
-        return sorted(found, key=lambda leaf: (order[leaf.level], parts[leaf[:2]]))
+        return sorted(found, key=lambda leaf: (order.get(leaf.level, len(order)), parts[leaf[:2]]))
 
 
 class ProfileGap(NamedTuple):

@@ -9,7 +9,17 @@ import numpy as np
 
 from vcrgen.analysis.document import Document, Drawing, Lines, Section
 from vcrgen.analysis.profile.differences import NAMED, LeafDifference, Pair, leaf_differences, pairs_by
-from vcrgen.analysis.profile.records import CHANCE, METHODS, SHOWN, ModelProfile, PartScore, ProfileGap, Profiles, gap
+from vcrgen.analysis.profile.records import (
+    CHANCE,
+    METHODS,
+    SHOWN,
+    Leaf,
+    ModelProfile,
+    PartScore,
+    ProfileGap,
+    Profiles,
+    gap,
+)
 from vcrgen.report.charts import RADAR_AXES, difference_bar, dumbbell, interval_bar, radar, reach, scatter, strip
 from vcrgen.report.table import DASH, MINUS, Interval, Number, Percent, PValue, Table, TableCell, percent
 
@@ -112,11 +122,11 @@ def _scores(data: Profiles) -> Section:
     heads = [*labels, "Items"]
     for metric in metrics:
         name = METHODS[metric]
-        heads += [f"{name}, micro", "95 % interval", f"{name}, macro", f"{name}, leaves"]
+        heads += [f"{name}, micro", f"{name}, interval", f"{name}, macro", f"{name}, leaves"]
     breaks = [len(labels) + 1 + 4 * number for number in range(1, len(metrics))]
     text = [
-        "Micro is the share of all items that are right, macro the mean of the levels, and leaves the mean of the "
-        f"leaves, all in percent. Guessing gives {100 * CHANCE:g}."
+        "Micro is the share of all items that are right, with its 95 % interval, macro the mean of the levels, and "
+        f"leaves the mean of the leaves. Guessing gives {100 * CHANCE:g} %."
     ]
     table = Table(title="Scores, in percent", heads=heads, labels=len(labels), rows=rows, breaks=breaks)
     more: list[Sequence[TableCell]] = [
@@ -163,7 +173,7 @@ def _bars(data: Profiles) -> Section | None:
     ]
     heads = ("Model", "Language", "Method", "Level", "Items", "Score", "95 % interval")
     table = Table(title="Levels with their intervals, in percent", heads=heads, labels=4, rows=rows)
-    about = "A bar ends at the share; the block around its end is the 95 % interval."
+    about = "A bar ends at the share; the block around its end is the 95 % interval. The table has the same figures."
     return Section(title="Levels with their intervals", text=[about], panels=panels, details=[table]) if rows else None
 
 
@@ -201,7 +211,8 @@ def _languages(data: Profiles) -> Section | None:
         found = [pair for pair in pairs if (pair[0].metric, pair[0].lang, pair[1].lang) == (metric, one, other)]
         title = f"{METHODS[metric]}: {one} and {other}"
         panels.append(_compared(title, found, data.levels, f"A disc stands for {one}, a ring for {other}."))
-    return Section(title="Languages side by side", panels=panels)
+    about = "Each level in both languages, on one axis; the figures are those of the table of levels above."
+    return Section(title="Languages side by side", text=[about], panels=panels)
 
 
 def _methods(data: Profiles) -> Section | None:
@@ -300,14 +311,15 @@ def _gaps(data: Profiles) -> Section | None:
 
 
 def _leaves(data: Profiles) -> Section | None:
-    panels, details = [], []
+    panels, details, leaves = [], [], data.leaves
+    levels = {level: [leaf for leaf in leaves if leaf.level == level] for level in data.levels}
     for metric in _metrics(data):
         profiles = [each for each in _shown(data) if each.metric == metric]
         for lang in dict.fromkeys(each.lang for each in profiles):
             of_lang = [each for each in profiles if each.lang == lang]
-            groups = [(level.capitalize(), [_strip(data, each, level) for each in of_lang]) for level in data.levels]
+            groups = [(level.capitalize(), [_strip(each, of) for each in of_lang]) for level, of in levels.items()]
             panels.append(Lines(title=f"{METHODS[metric]}, {lang}", axis=(), groups=groups))
-        details.append(_leaf_table(data, metric, profiles))
+        details.append(_leaf_table(leaves, metric, profiles))
     text = [
         "A field is a leaf, in the order of the tables below: the same leaf of all models is in one column. The "
         "stronger its colour, the further the share is from chance, above it in blue and below it in brown. An empty "
@@ -316,9 +328,8 @@ def _leaves(data: Profiles) -> Section | None:
     return Section(title="Leaves", text=text, panels=panels, details=details) if details else None
 
 
-def _strip(data: Profiles, profile: ModelProfile, level: str) -> tuple[str, Markup, str]:
-    """The leaves of a level, with the lowest and the highest share."""
-    leaves = [leaf for leaf in data.leaves if leaf.level == level]
+def _strip(profile: ModelProfile, leaves: Sequence[Leaf]) -> tuple[str, Markup, str]:
+    """A profile's leaves of a level, with the lowest and the highest share."""
     found = {leaf: profile.leaves[leaf].value for leaf in leaves if leaf in profile.leaves}
     fields = [
         (f"{leaf.name}: {percent(found.get(leaf), 0)}{' %' if leaf in found else ''}", found.get(leaf))
@@ -332,17 +343,17 @@ def _strip(data: Profiles, profile: ModelProfile, level: str) -> tuple[str, Mark
     return profile.model, strip(fields, middle=CHANCE, text=text), f"{percent(low[1], 0)} to {percent(high[1], 0)}"
 
 
-def _leaf_table(data: Profiles, metric: str, profiles: Sequence[ModelProfile]) -> Table:
+def _leaf_table(leaves: Sequence[Leaf], metric: str, profiles: Sequence[ModelProfile]) -> Table:
     few = len(profiles) <= FEW_COLUMNS
     rows: list[Sequence[TableCell]] = []
-    for leaf in data.leaves:
+    for leaf in leaves:
         found = [each.leaves.get(leaf) for each in profiles]
         items = max((of.items for of in found if of), default=0)
         cells = [cell for of in found for cell in ((_share(of, 0), _interval(of)) if few else (_share(of, 0),))]
         rows.append((leaf.name, leaf.subcategory, leaf.level, items, *cells))
     heads = ["Leaf", "Subcategory", "Level", "Items"]
     for each in profiles:
-        heads += [f"{each.model} {each.lang}", *(["95 % interval"] if few else [])]
+        heads += [f"{each.model} {each.lang}", *([f"{each.model} {each.lang}, interval"] if few else [])]
     shaded = range(4, len(heads), 2 if few else 1)
     return Table(
         title=f"Leaves by {METHODS[metric]}, in percent", heads=heads, labels=3, rows=rows, shaded=shaded, middle=CHANCE

@@ -54,21 +54,22 @@ def profiles_of_run(run: RunResult) -> Iterator[ModelProfile]:
     """A profile for each language, view and method of a result.
 
     Raises:
-        AnalysisError: The name of the model, a level or a leaf is not one that a page may show.
+        AnalysisError: A name is not one that a page may show, or a score is none.
     """
     model = name_of(run.title, "model", run.name)
     for cell in run.cells:
+        lang = name_of(cell.variant, "language", run.name)
         resampled = run.resamples.get((cell.variant, cell.view))
         for metric in METHODS:
             if metric not in cell.metrics:
                 continue
-            macros = _groups(cell, MACRO, metric)
-            levels = {name_of(label, "level", run.name): of for label, of in _groups(cell, "level", metric).items()}
+            macros, levels, leaves = (_groups(run, cell, by, metric) for by in (MACRO, "level", "leaf"))
             yield ModelProfile(
-                model=model, lang=cell.variant, view=cell.view.value, metric=metric,
-                micro=_score(cell.metrics[metric], cell.units), macro=macros.get("level"),
-                macro_leaf=macros.get("leaf"), levels=levels,
-                leaves={_leaf(label, run.name): of for label, of in _groups(cell, "leaf", metric).items()},
+                model=model, lang=lang, view=cell.view.value, metric=metric,
+                micro=_score(run, cell.metrics[metric], cell.units), macro=macros.get("level"),
+                macro_leaf=macros.get("leaf"),
+                levels={name_of(label, "level", run.name): of for label, of in levels.items()},
+                leaves={_leaf(run, label): of for label, of in leaves.items()},
                 resampled=resampled.means[metric] if resampled else None,
             )  # fmt: skip
 
@@ -85,18 +86,22 @@ def calibrations_of_run(run: RunResult) -> Iterator[tuple[tuple[str, str], Relia
                 yield (run.title, lang), found
 
 
-def _groups(cell: CellResult, by: str, metric: str) -> dict[str, PartScore]:
+def _groups(run: RunResult, cell: CellResult, by: str, metric: str) -> dict[str, PartScore]:
     """The scores of the parts of a cell by their labels."""
     found = [group for group in cell.groups if group.by == by and metric in group.metrics]
-    return {group.label: _score(group.metrics[metric], group.units) for group in found}
+    return {group.label: _score(run, group.metrics[metric], group.units) for group in found}
 
 
-def _score(of: Estimate, items: int) -> PartScore:
+def _score(run: RunResult, of: Estimate, items: int) -> PartScore:
+    """A score, if it is a share inside of its interval: files come from strangers."""
+    inside = 0 <= of.low <= of.value <= of.high <= 1 and (of.low < of.value or of.value == 0)
+    if not inside or not (of.value < of.high or of.value == 1) or items < 1:
+        raise AnalysisError(f"{run.name} is damaged: a score is outside of its interval; score the outputs again.")
     return PartScore(of.value, of.low, of.high, items)
 
 
-def _leaf(label: str, place: str) -> Leaf:
+def _leaf(run: RunResult, label: str) -> Leaf:
     parts = label.split("/")
     if len(parts) != len(Leaf._fields):
-        raise AnalysisError(f"{place}: the leaf {label[:80]!r} is not of the form level/subcategory/leaf.")
-    return Leaf(*(name_of(part, "leaf", place) for part in parts))
+        raise AnalysisError(f"{run.name}: the leaf {label[:80]!r} is not of the form level/subcategory/leaf.")
+    return Leaf(*(name_of(part, "leaf", run.name) for part in parts))

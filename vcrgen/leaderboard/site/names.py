@@ -26,10 +26,10 @@ FIRST_ROWS, FIRST_EVENTS = 10, 50  # of quoted rows and of the history; others a
 _SINGLE = (INDEX, HEADLINE, GAP, HISTORY, QUOTED, ABOUT, SUBMIT, TEAM, MANAGE, COMPARE)
 _ENTRY = "[0-9a-f]{12}"
 _VIEWS = "|".join(view.value for task in TASKS.values() for view in task.board_views)
-# Modes and views hold no hyphen, so the last two parts of a board's name are what follows the set. The mode of a
-# question set is a language.
+# A set's name holds no dot and views hold no hyphen, so the last two parts of a board's name are what follows the set.
+# The mode of a question set is a language.
 _FORMS = {
-    "board": re.compile(rf"board-([a-z0-9-]{{1,40}})-(easy|hard|mixed|any|[a-z]{{2,3}})-({_VIEWS})\.html"),
+    "board": re.compile(rf"board-([a-z0-9-]{{1,40}})-(easy|hard|mixed|any|[a-z]{{2,3}}|ink-0\.\d\d)-({_VIEWS})\.html"),
     "model": re.compile(rf"model-({_ENTRY})\.html"),
     "compare": re.compile(rf"compare-({_ENTRY})-({_ENTRY})\.html"),
     "submission": re.compile(r"submission-([0-9a-f]{32})\.html"),

@@ -25,6 +25,7 @@ from vcrgen.leaderboard.records import (
 from vcrgen.published.quoted import Quoted
 from vcrgen.report.charts import reach
 from vcrgen.report.table import DASH, DECIMALS, MINUS, percent
+from vcrgen.scorer.curve_tables import CurveChart, chart_of
 from vcrgen.tasks.task import DEFAULT, LABELS, TASKS, ScoredTask
 from vcrgen.text.languages import LANGUAGES
 
@@ -185,6 +186,11 @@ def tasks_of(sets: Iterable[TestSet]) -> list[ScoredTask]:
     """The tasks of some sets, each once; of no set the first task."""
     found = {one.task.name: one.task for one in sets}
     return [task for name, task in TASKS.items() if name in found] or [DEFAULT]
+
+
+def curve_charts(curves: Iterable[Mapping[str, Any]]) -> list[CurveChart]:
+    """The charts of accuracy against visible ink, one a view."""
+    return [chart_of(curve, View(curve["view"]).label) for curve in curves]
 
 
 def track_name(track: Track) -> str:

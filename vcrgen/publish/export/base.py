@@ -116,7 +116,7 @@ class ExportJob:
         """
         dataset, optional = self.dataset.select(mode=part.mode, split=part.split), tuple[str, ...]()
         if dataset.manifest is None:
-            columns, optional = columns or NEEDED, ("mode", *(VCR.features if columns is None else ()))
+            columns, optional = columns or NEEDED, ("mode", *([*VCR.features, *VCR.more] if columns is None else ()))
         for number, (place, values) in enumerate(dataset.rows(columns, optional=optional)):
             if values.get("mode", part.mode) != part.mode:
                 raise DatasetError(f"{place} is of mode {values['mode']!r} among rows of mode {part.mode}; part them.")

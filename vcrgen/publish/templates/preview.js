@@ -177,7 +177,9 @@ function render(card) {
   const { width, height } = card.pair.image;
   const stack = card.root.querySelector(".stack");
   place(stack, { w: width, h: view.y + view.strip.height, vh: height, sh: view.strip.height, y: card.alone ? view.yAlone : view.y });
-  card.root.querySelector(".vi").hidden = card.alone;
+  const vi = card.root.querySelector(".vi");
+  vi.hidden = card.alone;
+  if (view.image) picture(vi, view.image);
   for (const [name, layer] of Object.entries(card.views)) layer.hidden = name !== mode;
   for (const button of card.views[mode].querySelectorAll(".span")) {
     button.setAttribute("aria-label", `Covered text: ${describe(button.span, card.answers).join("; ")}`);

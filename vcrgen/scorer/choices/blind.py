@@ -1,6 +1,6 @@
 """What falls of a question set without its pictures: rules that look at the texts only, and a model in the blind view.
 
-    items = list(read_items(open_any("data/my-bloom")))
+    items = items_with_keys(open_any("data/my-bloom"))
     for row in blind_rows(items, seed=0):
         print(row.lang, row.rule, row.value, row.low, row.high)
 
@@ -15,15 +15,17 @@ import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from typing import NamedTuple
 
-from vcrgen.errors import DatasetError, ScoreError
+from vcrgen.dataset.reader import Dataset
+from vcrgen.errors import ConfigError, DatasetError, ScoreError
 from vcrgen.report.forms import as_csv, as_latex, as_markdown
 from vcrgen.report.table import Interval, Percent, Table, TableCell
 from vcrgen.scorer.choices.grammar import read_choice
 from vcrgen.stats.bootstrap import Sums, means_of, resampled_means
 from vcrgen.stats.intervals import spreads
-from vcrgen.tasks.bloom import LETTERS, ChoiceItem, ChoiceQuestion
+from vcrgen.tasks.bloom import LETTERS, ChoiceItem, ChoiceQuestion, read_items
 
 CHANCE = 1 / len(LETTERS)
 FORMATS = ("text", "md", "csv", "latex", "json")
@@ -84,22 +86,35 @@ RULES: Mapping[str, Callable[[ChoiceQuestion], set[int]]] = {
 }
 
 
+def items_with_keys(data: Dataset, limit: int | None = None) -> list[ChoiceItem]:
+    """The items of a question set, or the first ones.
+
+    Raises:
+        ConfigError: The limit is not 1 or more.
+        DatasetError: An item has no key.
+    """
+    if limit is not None and limit < 1:
+        raise ConfigError(f"--limit is 1 or more, not {limit}.")
+    items = list(islice(read_items(data), limit))
+    if any(item.answer is None for item in items):
+        raise DatasetError(f"{data} has questions without a key, as a hidden set's public part; give a set with keys.")
+    return items
+
+
 def blind_rows(
     items: Sequence[ChoiceItem], *, seed: int, lang: str | None = None, models: Mapping[str, Outputs] | None = None
 ) -> list[BlindRow]:
     """How often each rule, and each model in the blind view, is right: language by language.
 
     Args:
-        items: With the digests of their pictures and their keys.
+        items: As :func:`items_with_keys` gives them.
         seed: Of the bootstrap.
         lang: Only this language; None for all.
         models: Outputs by the name of the model. An item without one is wrong.
 
     Raises:
-        DatasetError: An item has no key, or there is none in the language.
+        DatasetError: No item is complete in the language.
     """
-    if any(item.answer is None for item in items):
-        raise DatasetError("A question has no key, as in the public part of a hidden set; give a set that has all.")
     languages = dict.fromkeys(code for item in items for code in item.questions if lang in (None, code))
     if not languages:
         raise DatasetError(f"No question is complete in {lang or 'any language'}.")

@@ -7,7 +7,8 @@
 
 The grammar looks for three things, one after the other, and the first that is there decides.
 
-1. A declared answer: a word such as "answer", and then a label or the text of an option. The last one wins.
+1. A declared answer: a word such as "answer", and then a label or the text of an option; or an option of which it is
+   said that it is correct. The last one wins.
 2. A line that is nothing but a label, the text of an option, or both.
 3. Any label, and any text of an option. What follows a "not" does not count, and digits only if there is nothing else.
 
@@ -19,8 +20,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
+from functools import lru_cache
 from importlib.resources import files
 from typing import NamedTuple
 
@@ -105,7 +107,8 @@ def _read_words() -> dict[str, frozenset[str]]:
 
 _WORDS = _read_words()
 _ANSWER, _BEST, _NAMED, _FILLER = (_WORDS[name] for name in ("answer", "best", "named", "filler"))
-_NOT, _OR, _ARTICLES, _BEHIND_A = (_WORDS[name] for name in ("not", "or", "article", "behind-a"))
+_IS, _RIGHT, _NOT, _OR = (_WORDS[name] for name in ("is", "right", "not", "or"))
+_ARTICLES, _BEHIND_A = (_WORDS[name] for name in ("article", "behind-a"))
 _OPENING, _CLOSING, _BETWEEN = frozenset("([\"'“‘«"), frozenset(")]\"'”’»"), frozenset(",،/&;")
 _FAR = 24  # so many fillers and marks may stand between the word that declares an answer and the answer
 
@@ -146,10 +149,7 @@ _END = _Token("\n")
 
 def _tokens(output: str, options: Sequence[str], rotation: int) -> list[_Token]:
     """Words, marks and line ends, with the texts of options as single tokens."""
-    shown = [_plain(option).strip(" .") for option in options]
-    counted = any(word in _DIGITS for option in shown for word in _TOKEN.findall(option))
-    labels = _LETTERS if counted else _LABELS
-    texts = {number: _without_article(_small(text)) for number, text in enumerate(shown) if text and text not in labels}
+    labels, texts = _known(tuple(options))
     tokens = []
     for found in _TOKEN.finditer(_with_texts(_plain(output), texts)):
         word = found[0]
@@ -161,6 +161,16 @@ def _tokens(output: str, options: Sequence[str], rotation: int) -> list[_Token]:
             tokens.append(_Token(word.lower()))
     before_texts = {place for place, after in enumerate(tokens[1:]) if after.text is not None}
     return [token for place, token in enumerate(tokens) if place not in before_texts or token.word not in _ARTICLES]
+
+
+@lru_cache(maxsize=256)  # an item is asked in several orders and views
+def _known(options: tuple[str, ...]) -> tuple[Mapping[str, int], Mapping[int, str]]:
+    """The labels of four options, and the texts by which each is known."""
+    shown = [_plain(option).strip(" .") for option in options]
+    counted = any(word in _DIGITS for option in shown for word in _TOKEN.findall(option))
+    labels = _LETTERS if counted else _LABELS
+    texts = {number: _without_article(_small(text)) for number, text in enumerate(shown) if text and text not in labels}
+    return labels, texts
 
 
 def _plain(text: str) -> str:
@@ -178,7 +188,7 @@ def _without_article(text: str) -> str:
     return rest if article in _ARTICLES and rest else text
 
 
-def _with_texts(output: str, texts: dict[int, str]) -> str:
+def _with_texts(output: str, texts: Mapping[int, str]) -> str:
     """An output in which each text of an option is one private character, the longest ones first."""
     small = _small(output)
     for number, text in sorted(texts.items(), key=lambda known: -len(known[1])):
@@ -228,6 +238,9 @@ def _is_label(tokens: Sequence[_Token], place: int) -> bool:
 
 def _declared(tokens: Sequence[_Token], place: int) -> set[int]:
     """The options that an answer names which is declared at a place; none where nothing is."""
+    option = tokens[place].option
+    if option is not None:
+        return {option} if _is_right(tokens, place) and not _denied(tokens, place) else set()
     if not _declares(tokens, place):
         return set()
     for here in range(place + 1, min(place + _FAR, len(tokens))):
@@ -239,10 +252,22 @@ def _declared(tokens: Sequence[_Token], place: int) -> set[int]:
     return set()
 
 
+def _is_right(tokens: Sequence[_Token], place: int) -> bool:
+    """Whether it is said of an option that it is correct, or the answer."""
+    if _at(tokens, place + 1).word not in _IS:
+        return False
+    for here in range(place + 2, min(place + _FAR, len(tokens))):
+        if tokens[here].word in _RIGHT | _ANSWER:
+            return True
+        if tokens[here].word not in _FILLER:
+            break
+    return False
+
+
 def _declares(tokens: Sequence[_Token], place: int) -> bool:
-    word = tokens[place].word
-    if word in _BEST:
-        return _at(tokens, place + 1).word in _NAMED
+    word, after = tokens[place].word, _at(tokens, place + 1).word
+    if (word in _BEST and after in _NAMED | _IS) or (word in _NAMED and after in _RIGHT):
+        return True
     return word in _ANSWER or (word[:1] in ("و", "ف") and word[1:] in _ANSWER)
 
 

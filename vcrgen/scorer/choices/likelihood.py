@@ -103,7 +103,7 @@ def checked_logprobs(value: Any) -> Logprobs | str:
             return NO_TOKENS
         if not _are_logarithms(tokens):
             return NOT_LOGARITHMS
-        found.append(tuple([min(figure, 0.0) for figure in tokens]))
+        found.append(tuple(tokens) if max(tokens) <= 0 else tuple([min(figure, 0.0) for figure in tokens]))
     return tuple(found)
 
 
