@@ -13,8 +13,8 @@ from vcrgen.analysis.profile.read import read_profiles
 from vcrgen.analysis.profile.records import Profiles
 from vcrgen.analysis.wording import errata_table
 from vcrgen.report.table import Number, Percent, Table, TableCell
+from vcrgen.text.languages import LANGUAGES
 
-LANGUAGES = {"English": "en", "Arabic": "ar"}
 MMMU_ITEMS = 1080
 ABOUT = (
     "Scores of 106 leaves as BloomBench (arXiv 2606.05531, Appendix H) prints them, to two decimals; Gemma 4 has none "
@@ -102,7 +102,8 @@ def example_sections(data: Profiles) -> list[Section]:
 
 
 def _key(line: Mapping[str, str]) -> Key:
-    return line["model"], LANGUAGES[line["language"]], line["method"].lower()
+    code = next(row.code for row in LANGUAGES.values() if row.name == line["language"])
+    return line["model"], code, line["method"].lower()
 
 
 def _spanish() -> Table:
