@@ -1,9 +1,15 @@
 """The words of questions: files of data, one a language, that have to have the same names."""
 
+import json
+import shutil
+import subprocess
+import sys
 from importlib.resources import files
+from pathlib import Path
 
 import pytest
 
+import vcrgen
 from vcrgen.bloom.words import PAINTED, QUESTION_LANGUAGES, SCENE_PARTS, WORDS, read_words, say
 from vcrgen.errors import VcrgenError
 from vcrgen.text.languages import LANGUAGES
@@ -75,3 +81,26 @@ def test_parts_are_put_in_by_language_and_numbers_in_all() -> None:
     said = say("steps", label=WORDS["labels"]["boats"], more=5, less=2)
     assert said[0] == "Take the number of boats. Add 5. Then subtract 2. What is the result?"
     assert said[QUESTION_LANGUAGES.index("ar")] == "خذ عدد القوارب. أضف 5. ثم اطرح 2. ما الناتج؟"
+
+
+def test_another_language_needs_a_file_and_nothing_else(tmp_path: Path) -> None:
+    """In a copy of the package: all words of German begin with a letter of their own."""
+    copy = tmp_path / "vcrgen"
+    shutil.copytree(Path(vcrgen.__file__).parent, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    english = (copy / "text" / "en" / "questions.txt").read_text("utf-8")
+    (copy / "text" / "de" / "questions.txt").write_text(english.replace(" = ", " = Ö"), "utf-8")
+    program = """if True:
+        import json
+        from vcrgen.bloom.maker import make_items
+        from vcrgen.bloom.write import Aside
+        from vcrgen.config import BloomOptions
+        print(json.dumps([row for _, rows in make_items(BloomOptions(items=50), Aside()) for row in rows]))
+    """
+    made = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=True, capture_output=True, text=True)
+    rows = json.loads(made.stdout)
+    assert len(rows) == 50 and all({"question_en", "question_de", "question_ar"} <= row.keys() for row in rows)
+    for row in rows:
+        for english, german in zip(
+            [row["question_en"], *row["options_en"]], [row["question_de"], *row["options_de"]], strict=True
+        ):
+            assert german.replace("Ö", "").lower() == english.lower() and (german[0] == "Ö" or german.isdigit())
