@@ -4,8 +4,8 @@
 
 The table that it prints stands in docs/bloom.md. Each set has the 7,747 items and 106 leaves of BloomBench, of which
 969 are drawn as `vcrgen bloom audit draw` draws them. Items are in order with the chance in the first column: every
-item alike, or each leaf with a chance of its own (a beta distribution, so that some leaves are much worse), or all faults in
-ten leaves. The interval is the package's own.
+item alike, or each leaf with a chance of its own (a beta distribution, so that some leaves are much worse), or all
+faults in ten leaves. The interval is the package's own.
 """
 
 from __future__ import annotations

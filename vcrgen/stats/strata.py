@@ -32,7 +32,7 @@ class StratifiedMean(NamedTuple):
     value: float
     low: float  # lower end of the 95 % interval
     high: float
-    count: int  # members that were drawn
+    drawn: int  # members that were drawn
 
 
 def allocate(sizes: Sequence[int], total: int, least: int) -> list[int]:

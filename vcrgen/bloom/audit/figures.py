@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from vcrgen.bloom.audit.answers import ERRORS, Answers, Problem, RaterVerdict, AuditVerdict
+from vcrgen.bloom.audit.answers import ERRORS, Answers, AuditVerdict, Problem, RaterVerdict
 from vcrgen.bloom.audit.draw import Draw
 from vcrgen.stats.agreement import ac1, kappa, same_pairs
 from vcrgen.stats.strata import StratifiedMean, Stratum, stratified_mean
