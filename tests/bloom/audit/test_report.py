@@ -76,9 +76,11 @@ def test_a_judge_against_people(made: Dataset, drawn: Draw, tmp_path: Path) -> N
 def test_html_in_a_note_stays_text_and_no_table_breaks(made: Dataset, drawn: Draw, tmp_path: Path) -> None:
     item = drawn.items[0]
     file = tmp_path / "a.jsonl"
+    other = line(drawn, item, 99)
     hostile = "<script>alert(1)</script> | x\n\n# head \u202e [a](http://b)"
-    file.write_text(json.dumps(line(drawn, item, item.raters[0], "image", note=hostile)) + "\n")
+    file.write_text(f"{json.dumps(line(drawn, item, item.raters[0], 'image', note=hostile))}\n{json.dumps(other)}\n")
     make_report(made, drawn, [file], tmp_path / "out")
+    assert json.loads((tmp_path / "out/report.json").read_text("utf-8"))["problems"] == {"other_rater": 1}
     report = (tmp_path / "out/report.md").read_text("utf-8")
     (row,) = [text for text in report.splitlines() if item.question_id in text]
     assert "<script" not in report and "\u202e" not in report and "\\|" in row and "\\# head" in row

@@ -11,6 +11,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 
 from vcrgen.config import AuditOptions
@@ -36,7 +37,7 @@ class DrawnItem:
     raters: tuple[int, ...]  # from 1; the first one, and a second one where it is read twice
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Draw:
     """What was drawn of a set."""
 
@@ -45,7 +46,7 @@ class Draw:
     leaves: Mapping[str, int]  # items of each leaf in the whole set, by path
     items: tuple[DrawnItem, ...]
 
-    @property
+    @cached_property
     def name(self) -> str:
         """Sixteen hex digits that stand for the draw: every answer of a rater names them."""
         return hashlib.sha256(canonical_json([FORM, asdict(self)]).encode()).hexdigest()[:16]

@@ -87,7 +87,7 @@ def audit_figures(
         empty={path: size for path, size in draw.leaves.items() if path not in audited},
         own=(sum(own), len(own)), agreement=_agreement([[_approves(one) for one in every] for every in pairs]),
         classes=_agreement([[one.verdict for one in every] for every in pairs]),
-        problems=+answers.problems, judge=judge and _judged(said, *judge),
+        problems=dict(answers.problems), judge=judge and _judged(said, *judge),
     )  # fmt: skip
 
 
@@ -125,5 +125,5 @@ def _judged(
     ]
     return JudgeFigures(
         both=units.count([True, True]), judge_only=units.count([True, False]), people_only=units.count([False, True]),
-        neither=units.count([False, False]), agreement=_agreement(units), problems=problems,
+        neither=units.count([False, False]), agreement=_agreement(units), problems=dict(problems),
     )  # fmt: skip

@@ -25,6 +25,11 @@ const said = (one = item()) => state.said[one.id] ?? {};
 const text = (name) => data.texts[state.lang][name];
 const isDone = (one) => VERDICTS.includes(said(one).verdict);
 
+function otherLanguage() { // the next one, in a ring
+  const known = Object.keys(data.texts);
+  return known[(known.indexOf(state.lang) + 1) % known.length];
+}
+
 // What the browser kept is checked: anything may have been written there.
 function restore() {
   let kept = null;
@@ -133,7 +138,7 @@ function draw() {
   document.documentElement.dir = text("dir");
   document.title = `${text("title")} · ${text("you")} ${data.rater}`;
   for (const element of document.querySelectorAll("[data-text]")) element.textContent = text(element.dataset.text);
-  const other = Object.keys(data.texts).find((lang) => lang !== state.lang);
+  const other = otherLanguage();
   id("language").textContent = data.texts[other].name;
   id("language").lang = other;
   const source = data.pictures[item().picture];
@@ -206,7 +211,7 @@ id("note").addEventListener("input", () => {
 id("previous").addEventListener("click", () => go(-1));
 id("next").addEventListener("click", () => go(1));
 id("language").addEventListener("click", () => {
-  state.lang = Object.keys(data.texts).find((lang) => lang !== state.lang);
+  state.lang = otherLanguage();
   keep();
   draw();
 });
