@@ -155,12 +155,18 @@ def number(value: float | None) -> str:
     return "none" if value is None else f"{value:.7g}"
 
 
+def deviation(value: float | None) -> str:
+    """A standard deviation; that of equal numbers is what rounding leaves, which depends on how many threads add up."""
+    return number(0 if value is not None and value < 1e-12 else value)
+
+
 def short(value: Any) -> Any:
     """A result's JSON, estimates on one line each and numbers as far as every machine agrees on them."""
     if isinstance(value, dict):
         if "sd_images" in value:
             spread = f"{number(value['low'])} to {number(value['high'])}"
-            return f"{number(value['value'])} ({spread}) sd {number(value['sd_spans'])}, {number(value['sd_images'])}"
+            deviations = f"{deviation(value['sd_spans'])}, {deviation(value['sd_images'])}"
+            return f"{number(value['value'])} ({spread}) sd {deviations}"
         return {key: short(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
         return [short(part) for part in value]
@@ -1723,6 +1729,52 @@ def questions(bench: Bench) -> Any:
     secret, _ = load_secret(secret_file(bench), create=False)
     line = hidden_line(item_of(rows[0], ("en", "ar")), secret)
     return {"items": texts, "digest": digest(canonical_json(rows).encode()), "hidden": line}
+
+
+@golden("score-questions")
+def score_questions(bench: Bench) -> Any:
+    """Every figure of two scored files of a small question set, compared; and one of them by the published reading."""
+    from vcrgen.bloom.taxonomy import default_taxonomy
+    from vcrgen.bloom.write import Aside, write_set
+    from vcrgen.scorer import compare, render, score
+    from vcrgen.scorer.results import as_named
+    from vcrgen.tasks.task import QUESTIONS, RESTORATION
+
+    taxonomy, rows = default_taxonomy(), []
+    for number_ in range(24):
+        row: dict[str, Any] = {"question_id": f"item-{number_}", "source": "golden", "answer": "ABCD"[number_ * 7 % 4]}
+        row["image"] = {"bytes": b"picture %d" % (number_ // 3), "path": None}
+        row |= {"path": taxonomy.paths[number_ % 4 * 30], "trap": "ABCD"[(number_ * 7 + 1) % 4]}
+        for lang, one in (("en", "boat"), ("ar", "قارب")):
+            lacking = lang == "ar" and number_ == 5
+            row[f"question_{lang}"] = "" if lacking else f"{one}?"
+            row[f"options_{lang}"] = None if lacking else [f"{one} {place}" for place in range(4)]
+        rows.append(row)
+    data = bench.folder / "score-questions"
+    write_set(data, rows, languages=("en", "ar"), taxonomy=taxonomy, source="golden", config={}, aside=Aside())
+    draws, results = random.Random("questions"), []
+    for model, skill in (("good", 0.8), ("poor", 0.4)):
+        written = []
+        for row in rows:
+            for lang, view in (("en", "image"), ("en", "blind"), ("ar", "image")):
+                if row[f"options_{lang}"] is None:
+                    continue
+                key = "ABCD".index(row["answer"])
+                choice = key if draws.random() < skill else draws.randrange(4)
+                logprobs = [[round(-draws.random() - (place != choice), 3)] * (place + 1) for place in range(4)]
+                said = draws.choice((f"{choice + 1}", "ABCD"[choice], f"Answer: {'ABCD'[choice]}", "A or B"))
+                line = {"question_id": row["question_id"], "lang": lang, "view": view, "output": said}
+                written.append(json.dumps(line | {"logprobs": logprobs, "model": model}))
+        file = bench.folder / f"{model}-questions.jsonl"
+        file.write_text("\n".join(written[:-1]), "utf-8")
+        results.append(score(file, data=data))
+    names = {theirs: RESTORATION.field_names[name] for name, theirs in QUESTIONS.field_names.items()}
+    published = score(bench.folder / "good-questions.jsonl", data=data, protocol="bloom-code")
+    return {
+        "good": short(as_named(results[0].as_json(), names)),
+        "published": {cell.view.value: cell.outcomes for cell in published.cells if cell.variant == "en"},
+        "report": lines(render(results, "md", compare(results))),
+    }
 
 
 @golden("help", "typer", "rich")

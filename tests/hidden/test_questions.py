@@ -221,3 +221,16 @@ def test_by_command(hidden: Path, run: Callable[..., tuple[int, str, str]]) -> N
     assert run("preview", "set/public", "--out", "page.html")[0] == 0
     page = Path("page.html").read_text("utf-8")
     assert "(right)" not in page and "(trap)" not in page and page.count("<article>") == 8
+
+
+def test_interrupted_it_begins_anew(
+    hidden: Path, run: Callable[..., tuple[int, str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing of a question set is kept, other than of pairs; and the message says so."""
+
+    def stop(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("vcrgen.hidden.questions.make_hidden_questions", stop)
+    code, _, err = run("hidden", str(hidden / "source"), "--out", "anew", "--secret-file", "s.key")
+    assert code == 130 and err == "Interrupted. Nothing is half written; the command begins anew next time.\n"

@@ -3,12 +3,14 @@
 import base64
 import hashlib
 import re
+import sys
 from pathlib import Path
 
 import pytest
 
 import vcrgen
 from vcrgen.report.pages import Templates
+from vcrgen.report.table import Table
 
 PACKAGE = Path(vcrgen.__file__).parent
 SHEETS = sorted(PACKAGE.rglob("*.css"))
@@ -27,6 +29,7 @@ def room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     body = '{% extends "base.html" %}{% block body %}<p>{{ text }}</p>{{ text | script_json }}{% endblock %}'
     (folder / "page.html").write_text(body, "utf-8")
     monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "aroom", raising=False)  # that of another test
     return folder
 
 
@@ -71,6 +74,15 @@ def test_a_text_stays_a_text(room: Path) -> None:
     page = Templates("aroom", style="own.css").render("page.html", title=HOSTILE, text=HOSTILE)
     assert "<img" not in page and "<script" not in page and "49" not in page.split("</head>")[1]
     assert page.count("&lt;/script&gt;") == 4, "in the title and in the paragraph"
+
+
+def test_labels_of_a_table_stand_in_their_own_direction(room: Path) -> None:
+    """The name of a model may be read from right to left, and must not turn what is beside it."""
+    body = '{% extends "base.html" %}{% import "shared.html" as s %}{% block body %}{{ s.table(each) }}{% endblock %}'
+    (room / "table.html").write_text(body, "utf-8")
+    each = Table(title="t", heads=["Model", "Spans"], labels=1, rows=[["قط (12)", 3]])
+    page = Templates("aroom", style="own.css").render("table.html", title="t", each=each)
+    assert "<td><bdi>قط (12)</bdi></td>" in page and '<td class="n">3</td>' in page
 
 
 @pytest.mark.parametrize("file", SHEETS, ids=lambda file: file.name)

@@ -34,7 +34,7 @@ _Out = Annotated[Path | None, typer.Option("--out", "-o", help="A new folder.", 
 @bloom.command(epilog=examples("vcrgen bloom build", "vcrgen bloom build -n 1000 --seed 7 --out data/my-bloom"))
 @options_of(BloomOptions)
 def build(out: _Out = None, **options: Any) -> None:
-    """Make a question set from the built-in scenes, in English and Arabic: 25 leaves, no model, no network."""
+    """Make a question set from built-in scenes, in each language with words for it: 25 leaves, no model, offline."""
     from vcrgen.bloom.maker import build_questions
     from vcrgen.cli.progress import ConsoleWatcher
 

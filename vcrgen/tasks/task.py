@@ -62,9 +62,8 @@ class ScoredTask:
     how: str = ""  # how outputs are scored, for boards; empty for the task of which their pages tell anyway
     near_copy: float  # share of outputs that two files of a team on a hidden set may have in common, at most
     evidence: Mapping[str, type] = field(default_factory=dict)  # columns of evidence between view and metrics
-    outcome_heads: Mapping[str, str] = field(
-        default_factory=dict
-    )  # outcomes that are counted beside them, and their heads
+    # Outcomes that the table of outputs counts beside them, with their heads.
+    outcome_heads: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def leading(self) -> Metric:

@@ -77,10 +77,6 @@ class Items(Sequence[KeyItem]):
     def _rows_of_places(self) -> Mapping[int, int]:
         return {place: row for row, place in enumerate(self._places)}
 
-    def place(self, row: int) -> int:
-        """The row in the dataset of an item of this row."""
-        return self._places[row]
-
     def row_at(self, place: int) -> int | None:
         """The row of the item that is in this row of the dataset, or None where the dataset ends before."""
         return self._rows_of_places.get(place)

@@ -176,7 +176,7 @@ class ItemSession(AnySession):
     def kinds(self) -> tuple[str, ...]:
         """Languages, views, and the two ways to choose."""
         return tuple(
-            f"{lang} {view} {way}" for lang in self.key.modes for view in self.task.board_views for way in _WAYS
+            f"{lang} {view} {way}" for lang in self.key.modes for view in self.task.board_views for way in _CHOSEN_BY
         )
 
     def said(self, outputs: Outputs) -> Iterator[tuple[str, int, str]]:
@@ -312,7 +312,7 @@ class ItemSession(AnySession):
                 yield f"{where}: {missing} of {cell.units} items have no output; they count as wrong."
 
 
-_WAYS = ("output", "likelihood")
+_CHOSEN_BY = ("output", "likelihood")
 
 
 def _letter(choice: int | None) -> str:
