@@ -80,3 +80,10 @@ def test_the_interval_holds_the_true_rate(sizes: list[int]) -> None:
         held += found.low <= np.concatenate(whole).mean() <= found.high
     slack = 3 * math.sqrt(0.95 * 0.05 / sets)
     assert 0.93 - slack / 2 <= held / sets <= 0.97 + slack / 2
+
+
+def test_what_was_drawn_as_a_whole_is_known_exactly() -> None:
+    whole = [1.0] * 18 + [0.0] * 2
+    assert stratified_mean([Stratum(20, whole)]) == (0.9, 0.9, 0.9, 20)
+    nearly, part = stratified_mean([Stratum(20, whole[1:])]), stratified_mean([Stratum(200, whole)])
+    assert nearly and part and nearly.high - nearly.low < (part.high - part.low) / 2

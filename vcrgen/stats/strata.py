@@ -58,7 +58,7 @@ def allocate(sizes: Sequence[int], total: int, least: int) -> list[int]:
 
 
 def stratified_mean(strata: Iterable[Stratum]) -> StratifiedMean | None:
-    """The mean of all members, each part counting by its size, with a 95 % interval.
+    """The mean of all members, each part counting by its size, with a 95 % interval; exact where all were drawn.
 
     Parts of which nothing was drawn are left out: the mean is that of the others. A part of which one member was drawn
     tells nothing of how its members vary; it is taken to vary as all together do. None where nothing was drawn.
@@ -74,7 +74,11 @@ def stratified_mean(strata: Iterable[Stratum]) -> StratifiedMean | None:
     for size, values in drawn:
         within = statistics.variance(values) if len(values) > 1 else mean * (1 - mean)
         variance += (size / whole) ** 2 * max(0.0, 1 - len(values) / size) * within / len(values)
+    if count == whole:
+        return StratifiedMean(mean, mean, mean, count)
+    # The larger the share that was drawn, the more a sample tells of this whole.
+    worth = round(count / (1 - count / whole))
     # The interval takes the deviation of resamples, which is smaller than that of samples by this factor.
-    deviation = math.sqrt(variance * (count - 1) / count)
-    low, high = mean_interval(np.array([mean]), np.array([deviation]), np.array([count]))
+    deviation = math.sqrt(variance * (worth - 1) / worth)
+    low, high = mean_interval(np.array([mean]), np.array([deviation]), np.array([worth]))
     return StratifiedMean(mean, float(low[0]), float(high[0]), count)

@@ -14,6 +14,7 @@ from vcrgen.bloom.audit.figures import audit_figures
 from vcrgen.bloom.audit.report import make_report
 from vcrgen.config import AuditOptions
 from vcrgen.dataset.reader import Dataset
+from vcrgen.errors import DatasetError
 from vcrgen.rng import rng_for
 from vcrgen.tasks.opening import open_any
 
@@ -107,6 +108,14 @@ def test_the_whole_way(run: Callable[..., tuple[int, str, str]], made: Dataset) 
     whole = {row["question_id"]: row for _, row in made.rows()}
     assert kept == {name: row for name, row in whole.items() if name not in bad}
     assert Counter(less.built.drops) == {"without": 7} and str(less.built.signature) != str(made.built.signature)
+
+
+def test_files_without_a_line_that_counts_write_no_report(made: Dataset, drawn: Draw, tmp_path: Path) -> None:
+    file = tmp_path / "a.jsonl"
+    file.write_text(json.dumps(line(drawn, drawn.items[0], 99)) + "\n")
+    with pytest.raises(DatasetError, match=r"counts \(other_rater 1\)"):
+        make_report(made, drawn, [file], tmp_path / "out")
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize(

@@ -58,14 +58,14 @@ class RaterVerdict(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Answers:
+class RaterAnswers:
     """What counts of some files."""
 
     said: dict[str, dict[int, RaterVerdict]] = field(default_factory=dict)  # by question_id and rater
     problems: Counter[Problem] = field(default_factory=Counter)  # lines that do not count, by reason
 
 
-def read_answers(files: Sequence[Path], draw: Draw) -> Answers:
+def read_answers(files: Sequence[Path], draw: Draw) -> RaterAnswers:
     """Read what raters exported.
 
     Where a rater says two different things of an item, neither counts.
@@ -74,7 +74,7 @@ def read_answers(files: Sequence[Path], draw: Draw) -> Answers:
         DatasetError: A file cannot be read, is too large, or is no JSON Lines.
     """
     raters = {item.question_id: item.raters for item in draw.items}
-    answers, name = Answers(), draw.name
+    answers, name = RaterAnswers(), draw.name
     contradicted: set[tuple[str, int]] = set()
     for row in _lines(files):
         who, question_id = row.get("rater"), row.get("question_id")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from vcrgen.bloom.audit.answers import ERRORS, Answers, AuditVerdict, Problem, RaterVerdict
+from vcrgen.bloom.audit.answers import ERRORS, AuditVerdict, Problem, RaterAnswers, RaterVerdict
 from vcrgen.bloom.audit.draw import Draw
 from vcrgen.stats.agreement import ac1, kappa, same_pairs
 from vcrgen.stats.strata import StratifiedMean, Stratum, stratified_mean
@@ -54,7 +54,7 @@ class AuditFigures:
 
 def audit_figures(
     draw: Draw,
-    answers: Answers,
+    answers: RaterAnswers,
     keys: Mapping[str, str],
     *,
     judge: tuple[Mapping[str, AuditVerdict], Mapping[Problem, int]] | None = None,
@@ -91,7 +91,7 @@ def audit_figures(
     )  # fmt: skip
 
 
-def rejected(answers: Answers) -> list[str]:
+def rejected(answers: RaterAnswers) -> list[str]:
     """The items that a rater did not approve, sorted."""
     return sorted(one for one, every in answers.said.items() if not all(map(_approves, every.values())))
 

@@ -7,10 +7,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from vcrgen.bloom.audit.answers import Answers, AuditVerdict, read_answers, read_judge
+from vcrgen.bloom.audit.answers import AuditVerdict, RaterAnswers, read_answers, read_judge
 from vcrgen.bloom.audit.draw import Draw
 from vcrgen.bloom.audit.figures import AuditFigures, RaterAgreement, audit_figures, rejected
 from vcrgen.dataset.reader import Dataset
+from vcrgen.errors import DatasetError
 from vcrgen.files import indented_json, output_errors, write_text
 from vcrgen.report.forms import as_markdown
 from vcrgen.report.table import Interval, Number, Percent, Table, TableCell
@@ -44,10 +45,13 @@ def make_report(
         The figures, and the tables that show them.
 
     Raises:
-        DatasetError: A file cannot be read, is too large, or is no JSON Lines; or the set is damaged.
+        DatasetError: A file cannot be read, is too large, or is no JSON Lines; no line counts; or the set is damaged.
         OutputError: The folder cannot be written.
     """
     answers = read_answers(files, draw)
+    if not any(answers.said.values()):
+        why = ", ".join(f"{reason} {count}" for reason, count in answers.problems.most_common(3))
+        raise DatasetError(f"No line of {files[0]} or the other files counts ({why or 'they are empty'}).")
     verdicts = read_judge(judge, draw) if judge else None
     keys = {
         item.question_id: LETTERS[item.answer]
@@ -123,7 +127,7 @@ def _table(title: str, heads: Sequence[str], rows: Sequence[Sequence[TableCell]]
     return Table(title=title, heads=heads, labels=1, rows=rows)
 
 
-def _faults(draw: Draw, answers: Answers) -> Table:
+def _faults(draw: Draw, answers: RaterAnswers) -> Table:
     """What raters say of the items that they did not approve."""
     rows: list[list[TableCell]] = []
     paths = {item.question_id: item.path for item in draw.items}
