@@ -68,6 +68,20 @@ def import_(
     _tell(folder, manifest)
 
 
+@bloom.command(epilog=examples("vcrgen bloom filter data/my-bloom --without data/my-bloom-audit/without.txt"))
+def filter(
+    data: Annotated[Path, typer.Argument(metavar="DATA", help="A question set.")],
+    without: Annotated[Path, typer.Option(help="Ids of the items to leave out, one a line.")],
+    out: _Out = None,
+) -> None:
+    """Write a question set anew without some of its items, such as those that an audit rejected."""
+    from vcrgen.bloom.without import write_without
+    from vcrgen.tasks.opening import open_any
+
+    folder = _folder(out, "filtered")
+    _tell(folder, write_without(open_any(data), without, folder))
+
+
 def _folder(out: Path | None, name: str) -> Path:
     """Where to write a set that nobody has named a place for."""
     from vcrgen.storage import remote_url
