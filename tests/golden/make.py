@@ -165,7 +165,8 @@ def short(value: Any) -> Any:
     if isinstance(value, dict):
         if "sd_images" in value:
             spread = f"{number(value['low'])} to {number(value['high'])}"
-            return f"{number(value['value'])} ({spread}) sd {deviation(value['sd_spans'])}, {deviation(value['sd_images'])}"
+            deviations = f"{deviation(value['sd_spans'])}, {deviation(value['sd_images'])}"
+            return f"{number(value['value'])} ({spread}) sd {deviations}"
         return {key: short(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
         return [short(part) for part in value]
