@@ -587,6 +587,7 @@ class StudyOptions(Options):
     split: str | None = option(None, "Split of the dataset.", shown="test, or the only one")
     limit: int = option(100, "Only the first N items.", ge=1, le=100_000)
     modes: str | None = option(None, "Modes, by commas.", shown="all of the dataset")
+    lang: str | None = option(None, "Languages of a question set, by commas.", shown="all of the set")
     view: Literal["stacked", "tei", "both"] = option("stacked", "stacked (VI+TEI), tei or both.")
     raters: int = option(3, "People who see each item in each mode and view.", ge=1, le=100)
     most: int | None = option(None, "Items of one rater, at most.", shown="no limit", ge=1)

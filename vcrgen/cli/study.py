@@ -65,12 +65,18 @@ def init(
     console.say(f"[bold]{shown}[/] is a study; CONSENT and INSTRUCTIONS in it are yours to write.")
     typer.echo(token)
     console.err.print("This token opens the page for maintainers; it is shown only now.")
-    console.say(f"Next: vcrgen study invite {shown} --count {people}", highlight=False)
+    # Of a question set a person answers in one language, so people are invited language by language.
+    each = [f"{people}"]
+    if frozen.choosing:
+        each = [f"{frozen.options['raters']} --lang {condition.mode}" for condition in frozen.conditions]
+    for count in each:
+        console.say(f"Next: vcrgen study invite {shown} --count {count}", highlight=False)
 
 
 def _print_frozen(frozen: Frozen, people: int) -> None:
     table = Table("", "", box=None, pad_edge=False, show_header=False)
-    table.add_row("items", f"{frozen.items:,} with {frozen.spans:,} spans, and {frozen.training:,} for training")
+    spans = "" if frozen.choosing else f" with {frozen.spans:,} spans"
+    table.add_row("items", f"{frozen.items:,}{spans}, and {frozen.training:,} for training")
     table.add_row("shown", "; ".join(condition.label for condition in frozen.conditions))
     table.add_row(
         "wanted", f"{frozen.items * people:,} answers, by {people:,} people or more: nobody sees an item twice"
@@ -89,7 +95,11 @@ def invite(
     folder: _Study,
     count: Annotated[int, typer.Option("--count", "-n", min=1, max=1000, help="How many people.")],
     lang: Annotated[
-        str | None, typer.Option(help="Language of the page: en or zh.", show_default="that of the dataset")
+        str | None,
+        typer.Option(
+            help="Language of the page (en, zh), or of the questions of a question set.",
+            show_default="that of the dataset, or its first",
+        ),
     ] = None,
     prolific: Annotated[str, typer.Option(metavar="CODE", help="One link for Prolific; its completion code.")] = "",
     url: _Url = "http://127.0.0.1:8000",

@@ -20,8 +20,8 @@ class Templates:
     """The templates of one room of the package, with the style and the script that all its pages have.
 
     They stand in the folder ``templates`` of the package, with the room's style sheet, which follows the common one,
-    and its script, if any. With ``forms`` a page may send a form to its service, with ``fetches`` its script
-    may ask the service. Templates may also use the ``names``.
+    and its script, if any; a room with several of them names all, with spaces between. With ``forms`` a page may send
+    a form to its service, with ``fetches`` its script may ask the service. Templates may also use the ``names``.
     """
 
     def __init__(
@@ -36,8 +36,8 @@ class Templates:
             auto_reload=False,
         )
         self._environment.filters["script_json"] = lambda value: Markup(script_json(value))  # noqa: S704 - see there
-        self._style = self._source("base.css") + self._source(style)
-        self._script = self._source(script) if script else ""
+        self._style = "".join(map(self._source, ("base.css", *style.split())))
+        self._script = "".join(map(self._source, script.split()))
         self._forms, self._fetches = forms, fetches
         self._environment.globals |= names | {
             "policy": self.policy(),

@@ -13,7 +13,7 @@ from vcrgen.study.design import Kind
 from vcrgen.study.label_studio import as_tasks
 from vcrgen.study.marks import answered
 from vcrgen.study.people import find
-from vcrgen.study.records import joined
+from vcrgen.study.records import Condition, Frozen, joined
 from vcrgen.study.store import Store
 
 Line = dict[str, Any]
@@ -57,12 +57,19 @@ def _outputs(store: Store, rater: int | None) -> Iterator[Line]:
             "question_id": items[place.step.item].question_id,
             "output": joined(response.texts),
             "view": condition.view.value,
-            **({} if condition.mode == UNSTATED or frozen.hidden else {"mode": condition.mode}),
+            **_axis(frozen, condition),
             "model": f"r{place.rater}",
             "fields": response.texts,
             "unread": response.unread,
             "seconds": response.seconds,
         }
+
+
+def _axis(frozen: Frozen, condition: Condition) -> Line:
+    """In which language or mode an item was shown, where files of outputs say so."""
+    if frozen.choosing:
+        return {"lang": condition.mode}
+    return {} if condition.mode == UNSTATED or frozen.hidden else {"mode": condition.mode}
 
 
 def _design(store: Store, rater: int | None) -> Iterator[Line]:
@@ -74,7 +81,8 @@ def _design(store: Store, rater: int | None) -> Iterator[Line]:
         line: Line = {"rater": f"r{place.rater}", "step": place.number, "kind": place.step.kind.value}
         if place.step.kind is not Kind.CHECK:
             condition = frozen.conditions[place.step.condition]
-            line |= {"question_id": items[place.step.item].question_id, "mode": condition.mode}
+            line["question_id"] = items[place.step.item].question_id
+            line |= {"lang" if frozen.choosing else "mode": condition.mode}
             line["view"] = condition.view.value
         if place.step.kind is Kind.ITEM:
             line["pass"] = place.step.turn

@@ -61,7 +61,7 @@ def human(marks: Sequence[Mark], right: Right, *, seed: int) -> Human:
         sd=stdev(raters) if len(raters) > 1 else None,
         interval=crossed_mean(
             [float(right(mark)) for mark in marks],
-            [mark.item for mark in marks],
+            [mark.cluster for mark in marks],
             [mark.rater for mark in marks],
             seed=seed,
         ),
@@ -81,7 +81,7 @@ def against(marks: Sequence[Mark], model: Mapping[tuple[int, int], bool], *, see
         return None
     return crossed_difference(
         [float(mark.strict) - float(model[mark.item, mark.place]) for mark in both],
-        [mark.item for mark in both],
+        [mark.cluster for mark in both],
         [mark.rater for mark in both],
         seed=seed,
     )

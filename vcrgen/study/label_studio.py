@@ -17,7 +17,7 @@ from vcrgen.reading import as_texts, encodable, read_json
 from vcrgen.study import store as db
 from vcrgen.study.design import Kind, Step, Viewing
 from vcrgen.study.marks import answered
-from vcrgen.study.records import RaterState, RaterStep, Response, StudyItem
+from vcrgen.study.records import Frozen, RaterState, RaterStep, Response, StudyItem
 from vcrgen.study.store import Store
 
 CONTROL, UNREAD = "texts", "?"
@@ -27,7 +27,7 @@ MAX_TEXT = 10_000  # characters
 def as_tasks(store: Store) -> Iterator[dict[str, Any]]:
     """A task for each item in each condition, with an annotation for each rater who finished it."""
     with store.reading() as connection:
-        frozen, items = db.read_frozen(connection), db.items_of(connection)
+        frozen, items = _typing(db.read_frozen(connection)), db.items_of(connection)
         done: dict[tuple[int, int], list[RaterStep]] = {}
         for one in answered(db.places_of(connection)):
             done.setdefault((one.step.item, one.step.condition), []).append(one)
@@ -55,7 +55,7 @@ def take_tasks(store: Store, file: Path) -> int:
     if not isinstance(tasks, list):
         raise StudyError(f"{file} is not what Label Studio exports as JSON: a list of tasks.")
     with store.writing() as connection:
-        frozen = db.read_frozen(connection)
+        frozen = _typing(db.read_frozen(connection))
         items = {item.question_id: item for item in db.items_of(connection) if item.answers is None}
         conditions = {(each.mode, each.view.value): number for number, each in enumerate(frozen.conditions)}
         wanted = set(db.wanted_slots(connection, frozen))
@@ -84,6 +84,17 @@ def take_tasks(store: Store, file: Path) -> int:
                 db.save(connection, rater, number, response)
             db.change_rater(connection, rater, phase=RaterState.SENT, ended=db.now())
     return len(raters)
+
+
+def _typing(frozen: Frozen) -> Frozen:
+    """What was decided of a study in which people type.
+
+    Raises:
+        StudyError: They choose options instead.
+    """
+    if frozen.choosing:
+        raise StudyError("Label Studio's tasks are of covered texts; export a study of a question set as outputs.")
+    return frozen
 
 
 def _annotation(one: RaterStep) -> dict[str, Any]:

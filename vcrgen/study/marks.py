@@ -8,14 +8,14 @@ reading: case, full width, kind of quotes, spaces. It has a name of its own, ``t
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from vcrgen.errors import StudyError
-from vcrgen.scorer.records import Question
+from vcrgen.scorer.choices.key import KeyItem
 from vcrgen.scorer.scorer import make_scorer
 from vcrgen.study.design import Kind
 from vcrgen.study.records import Mark, RaterStep, StudyItem, joined
-from vcrgen.study.source import StudySource
+from vcrgen.study.source import AnyQuestion, ChoiceSource, StudySource
 
 NAME, SLIP, UNREADABLE, FAULT = "name", "slip", "unreadable", "item"
 CAUSES = {
@@ -66,28 +66,39 @@ def mark(
     Raises:
         StudyError: The dataset lacks an item.
     """
-    scorer = make_scorer(source.key.lang)
+    right = _right_of(source)
+    pictures: dict[str, int] = {}
     questions = {item.number: question_of(source, item) for item in items if item.answers is None}
     marks = []
     for place in answered(places):
         step, response = place.step, place.response
         assert response is not None
-        answers = questions[step.item].answers
-        matches = scorer(answers, joined(response.texts)).matches
-        for number, (answer, match) in enumerate(zip(answers, matches, strict=True)):
+        question = questions[step.item]
+        picture = pictures.setdefault(question.picture, len(pictures)) if isinstance(question, KeyItem) else None
+        answers = question.answers
+        for number, (answer, exact) in enumerate(zip(answers, right(answers, response.texts), strict=True)):
             text = response.texts[number]
-            excused = not match.exact and (causes or {}).get((step.item, number, text)) == NAME
+            excused = not exact and (causes or {}).get((step.item, number, text)) == NAME
             marks.append(
                 Mark(
                     rater=place.rater, item=step.item, condition=step.condition, turn=step.turn, place=number,
-                    typed=text, unread=response.unread[number], strict=match.exact,
+                    typed=text, unread=response.unread[number], strict=exact,
                     tolerant=typed_form(text) == typed_form(answer), excused=excused,
+                    picture=picture,
                 )
             )  # fmt: skip
     return marks
 
 
-def question_of(source: StudySource, item: StudyItem) -> Question:
+def _right_of(source: StudySource) -> Callable[[tuple[str, ...], tuple[str, ...]], list[bool]]:
+    """Tells of each answer of an item whether the texts of a rater have it, as the scorer does for models."""
+    if isinstance(source, ChoiceSource):
+        return lambda answers, texts: [text == answer for answer, text in zip(answers, texts, strict=True)]
+    scorer = make_scorer(source.key.lang)
+    return lambda answers, texts: [match.exact for match in scorer(answers, joined(texts)).matches]
+
+
+def question_of(source: StudySource, item: StudyItem) -> AnyQuestion:
     """The question of an item.
 
     Raises:

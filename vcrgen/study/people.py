@@ -9,9 +9,9 @@ from collections.abc import Sequence
 
 from vcrgen.errors import StudyError
 from vcrgen.study import store as db
-from vcrgen.study.design import Extras, deal, steps_of
+from vcrgen.study.design import Extras, Kind, deal, steps_of
 from vcrgen.study.marks import typed_texts
-from vcrgen.study.records import Rater, RaterState
+from vcrgen.study.records import Frozen, Rater, RaterState
 from vcrgen.study.store import Store
 from vcrgen.study.texts import LANGUAGES
 from vcrgen.web.tokens import hash_of, new_token
@@ -37,23 +37,22 @@ def invite(store: Store, count: int, lang: str | None, *, prolific: str = "") ->
     Raises:
         StudyError: The language is none of a page, the code is none, or nobody is needed any more.
     """
-    if lang is not None and lang not in LANGUAGES:
-        raise StudyError(f"There are no pages in {lang!r}; choose --lang {' or '.join(LANGUAGES)}.")
     if prolific and not CODE.fullmatch(prolific):
         raise StudyError(f"{prolific[:80]!r} is no completion code; copy it from the study's page at Prolific.")
     door = new_token(DOOR) if prolific else ""
     links = []
     with store.writing() as connection:
         frozen = db.read_frozen(connection)
+        own = _language(frozen, lang)
         first = db.next_rater(connection)
         if first + count > MOST:
             raise StudyError(f"A study has at most {MOST:,} people.")
         options = frozen.options
         people = range(first, first + count)
-        slots = deal(db.wanted_slots(connection, frozen), people, seed=frozen.seed, most=options["most"])
+        wanted = [slot for slot in db.wanted_slots(connection, frozen) if _speaks(frozen, own, slot.condition)]
+        slots = deal(wanted, people, seed=frozen.seed, most=options["most"])
         training = range(frozen.items, frozen.items + frozen.training)
         extras = Extras(training, options["checks"], options["repeats"])
-        own = lang or (frozen.lang if frozen.lang in LANGUAGES else "en")
         for number, mine in zip(people, (slots[person] for person in people), strict=True):
             if not mine:
                 break
@@ -61,10 +60,36 @@ def invite(store: Store, count: int, lang: str | None, *, prolific: str = "") ->
             token = hash_of(links[-1]) if links[-1] else None
             db.add_rater(connection, number, own, token=token, code=prolific, door=hash_of(door) if door else None)
             steps = steps_of(number, mine, extras, conditions=len(frozen.conditions), seed=frozen.seed)
+            if frozen.choosing:  # training is in the rater's language, too
+                steps = [
+                    step._replace(condition=mine[0].condition) if step.kind is Kind.TRAINING else step for step in steps
+                ]
             db.add_steps(connection, number, steps)
         if not links:
-            raise StudyError("Nobody else is needed: every item is with as many people as the study wants.")
+            which = f"every item in {own!r}" if frozen.choosing else "every item"
+            raise StudyError(f"Nobody else is needed: {which} is with as many people as the study wants.")
     return links, door
+
+
+def _language(frozen: Frozen, lang: str | None) -> str:
+    """The language of a rater: of the page, and of a question set also of the questions.
+
+    Raises:
+        StudyError: There are no pages, or no questions, in it.
+    """
+    if frozen.choosing:
+        languages = [condition.mode for condition in frozen.conditions]
+        if lang is not None and lang not in languages:
+            raise StudyError(f"The study asks nothing in {lang!r}; choose --lang {' or '.join(languages)}.")
+        return lang or languages[0]
+    if lang is not None and lang not in LANGUAGES:
+        raise StudyError(f"There are no pages in {lang!r}; choose --lang {' or '.join(LANGUAGES)}.")
+    return lang or (frozen.lang if frozen.lang in LANGUAGES else "en")
+
+
+def _speaks(frozen: Frozen, lang: str, condition: int) -> bool:
+    """Whether somebody can be asked in a condition: of a question set only in one language that they speak."""
+    return not frozen.choosing or frozen.conditions[condition].mode == lang
 
 
 def come_in(store: Store, door: str, visitor: str) -> str | None:

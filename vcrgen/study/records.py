@@ -10,12 +10,13 @@ from typing import Any, NamedTuple
 from vcrgen.dataset.views import View
 from vcrgen.scorer.records import UNSTATED
 from vcrgen.study.design import Step
+from vcrgen.tasks.task import DEFAULT, QUESTIONS
 
 
 class Condition(NamedTuple):
     """In which mode an item is shown, and what of it."""
 
-    mode: str  # ``-`` where the dataset does not say
+    mode: str  # ``-`` where the dataset does not say; of a question set the language
     view: View
 
     @property
@@ -96,11 +97,17 @@ class Frozen:
     training: int
     spans: int  # covered texts of all items but training
     options: dict[str, Any]  # of :class:`vcrgen.config.StudyOptions`
+    task: str = DEFAULT.name  # of the dataset
 
     @property
     def seed(self) -> int:
         """The seed of every choice."""
         return int(self.options["seed"])
+
+    @property
+    def choosing(self) -> bool:
+        """Whether people choose one of four options, and type nothing."""
+        return self.task == QUESTIONS.name
 
 
 class Mark(NamedTuple):
@@ -116,6 +123,12 @@ class Mark(NamedTuple):
     strict: bool  # right as a model's output would be
     tolerant: bool  # right but for case, quotes, width and spaces
     excused: bool = False  # wrong, with a cause that the filtered figures do not count
+    picture: int | None = None  # of a question set, where several items may share one
+
+    @property
+    def cluster(self) -> int:
+        """What is resampled: the picture."""
+        return self.item if self.picture is None else self.picture
 
 
 def joined(texts: Sequence[str]) -> str:

@@ -21,11 +21,12 @@ from vcrgen.scorer.run import Session
 from vcrgen.stats.agreement import alpha, same_pairs
 from vcrgen.study import figures
 from vcrgen.study import store as db
+from vcrgen.study.choice_report import CHANCE, model_choices, of_questions
 from vcrgen.study.figures import OddKey
 from vcrgen.study.make import check_source
 from vcrgen.study.marks import CAUSES, Wrong, agreed, mark, question_of
 from vcrgen.study.records import Frozen, Mark, Rater, RaterState, StudyItem
-from vcrgen.study.source import StudySource
+from vcrgen.study.source import ChoiceSource, StudySource
 from vcrgen.study.store import Store
 from vcrgen.study.thresholds import threshold_table
 
@@ -90,6 +91,8 @@ def make_report(store: Store, *, data: str | None = None, compare: Sequence[Path
         *(_against(frozen, marks, run) for run in runs), _agreement(frozen, marks),
         _raters(of_raters, raters), *_causes(marks, causes), *_keys(keys, items, source),
     ]  # fmt: skip
+    if frozen.choosing:
+        tables = [of_questions(table) for table in tables]
     shown = [_shown(store, frozen, key, items[key.item], source) for key in keys[:MOST_KEYS]]
     notes = list(_notes(frozen, raters, out, missing, causes, len(keys)))
     return StudyReport(frozen=frozen, tables=[table for table in tables if table.rows], notes=notes, keys=shown)
@@ -195,10 +198,11 @@ def _causes(marks: Sequence[Mark], causes: Mapping[str, Mapping[Wrong, str]]) ->
 
 
 def _keys(keys: Sequence[OddKey], items: Sequence[StudyItem], source: StudySource) -> Iterator[Table]:
+    nobody = "nobody has it right" if isinstance(source, ChoiceSource) else "nobody restores it"
     rows = [
         (
             items[key.item].question_id, key.place + 1, question_of(source, items[key.item]).answers[key.place],
-            "all agree on another" if key.agreed else "nobody restores it",
+            "all agree on another" if key.agreed else nobody,
             "; ".join(filter(None, key.typed))[:200], key.raters,
         )
         for key in keys[:MOST_KEYS]
@@ -240,6 +244,9 @@ def _notes(
         yield f"Only the first {MOST_KEYS} of {keys} answers that may be wrong are shown."
     if frozen.hidden:
         yield "The answers are secret, and this report shows some of them: keep it."
+    if frozen.choosing:
+        yield CHANCE
+        return
     yield (
         "Intervals resample pictures and raters. `typed` takes no notice of case, quotes, full width and spaces; it is "
         "no score to set beside a model's."
@@ -250,8 +257,10 @@ def _runs(data: str, frozen: Frozen, items: Sequence[StudyItem], files: Sequence
     """What models made of the items, by the same scorer."""
     if not files:
         return []
-    session = Session(Path(data), ScoreOptions(split=frozen.options["split"]))
     numbers = {item.question_id: item.number for item in items if item.answers is None}
+    if frozen.choosing:
+        return [ModelMarks(*found) for found in model_choices(Path(data), frozen, numbers, list(files))]
+    session = Session(Path(data), ScoreOptions(split=frozen.options["split"]))
     found = []
     for run in session.runs(list(files)):
         right: dict[str, dict[tuple[int, int], bool]] = {condition.label: {} for condition in frozen.conditions}

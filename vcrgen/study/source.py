@@ -14,16 +14,21 @@ from PIL import Image
 
 from vcrgen.dataset.key import is_key
 from vcrgen.dataset.pictures import Choice, open_pictures
-from vcrgen.dataset.reader import Dataset, open_dataset
+from vcrgen.dataset.reader import Dataset
+from vcrgen.dataset.tables import image_bytes
 from vcrgen.errors import StudyError
 from vcrgen.files import canonical_json
 from vcrgen.scorer.answer_key import AnswerKey
 from vcrgen.scorer.answers import load_answers
+from vcrgen.scorer.choices.answers import load_items
+from vcrgen.scorer.choices.key import ItemKey, KeyItem
+from vcrgen.scorer.choices.session import has_items
 from vcrgen.scorer.records import UNSTATED, Question
 from vcrgen.storage import remote_url
 from vcrgen.study.records import Condition
-from vcrgen.tasks.vcr import VCR
+from vcrgen.tasks.opening import open_any
 
+AnyQuestion = Question | KeyItem
 MAX_BYTES = 32 << 20  # of an encoded picture
 SIGNATURE_DIGITS = 16
 MAX_PIXELS = 1 << 24  # a page shows it at twice its size
@@ -34,7 +39,7 @@ class StudySource:
     """A dataset with its answers."""
 
     place: str  # where it is: an absolute path, or the address in an object store
-    key: AnswerKey
+    key: AnswerKey | ItemKey
     images: Dataset
 
     @property
@@ -48,9 +53,9 @@ class StudySource:
         facts = [self.images.identity, self.key.facts.get("data") if self.key.hidden else self.key.questions.digest]
         return hashlib.sha256(canonical_json(facts).encode()).hexdigest()[:SIGNATURE_DIGITS]
 
-    def questions(self, most: int) -> list[Question]:
-        """The first questions in which something is covered."""
-        return list(islice((question for question in self.key.questions if question.spans), most))
+    def questions(self, most: int, conditions: Sequence[Condition]) -> Sequence[AnyQuestion]:
+        """The first questions that have answers in all conditions."""
+        return list(islice((question for question in self.key.questions if question.answers), most))
 
     def pictures(self, conditions: Sequence[Condition], wanted: Collection[str]) -> Iterator[tuple[str, int, bytes]]:
         """The pictures of some questions: id, number of the condition, and the picture as PNG.
@@ -79,6 +84,29 @@ class StudySource:
             return clean_picture(data)
         except ValueError as why:
             raise StudyError(f"{self.place}: the picture of {question_id!r} cannot be shown: {why}.") from None
+
+
+class ChoiceSource(StudySource):
+    """A question set with its answers: people see the picture, and choose an option in one language."""
+
+    key: ItemKey
+
+    def questions(self, most: int, conditions: Sequence[Condition]) -> Sequence[KeyItem]:
+        """The first items that are complete in all languages of the conditions."""
+        languages = {condition.mode for condition in conditions}
+        return list(islice((item for item in self.key.questions if languages <= item.questions.keys()), most))
+
+    def pictures(self, conditions: Sequence[Condition], wanted: Collection[str]) -> Iterator[tuple[str, int, bytes]]:
+        """The pictures of some items, the same one in every condition; see :class:`StudySource`."""
+        left = set(wanted)
+        for _, row in self.images.rows(["question_id", "image"]):
+            question_id = row["question_id"]
+            if question_id in left:
+                left.remove(question_id)
+                png = self._clean(question_id, image_bytes(row["image"]), "it has none")
+                yield from ((question_id, number, png) for number in range(len(conditions)))
+        if left:
+            raise StudyError(f"{self.place} lacks the picture of {min(left)!r}.")
 
 
 def clean_picture(data: bytes) -> bytes:
@@ -114,10 +142,12 @@ def open_source(data: str, split: str | None) -> StudySource:
     """
     path = Path(data)
     place = data if remote_url(data) else str(path.absolute())
-    key = load_answers(path, split=split)
+    choosing = has_items(path)
+    key = load_items(path, split=split) if choosing else load_answers(path, split=split)
+    kind = ChoiceSource if choosing else StudySource
     if key.images is not None:
-        return StudySource(place=place, key=key, images=key.images)
+        return kind(place=place, key=key, images=key.images)
     public = (path if is_key(path / "key") else path.absolute().parent) / "public"
     if not key.hidden or not public.is_dir():
         raise StudyError(f"{data} has no pictures; a study needs a dataset, or a hidden set with `public` and `key`.")
-    return StudySource(place=place, key=key, images=open_dataset(public, VCR))
+    return kind(place=place, key=key, images=open_any(public))

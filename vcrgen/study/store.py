@@ -21,6 +21,7 @@ from vcrgen.errors import StudyError
 from vcrgen.files import canonical_json
 from vcrgen.study.design import Kind, Step, Viewing, all_slots
 from vcrgen.study.records import Condition, Frozen, Rater, RaterState, RaterStep, Response, StudyItem
+from vcrgen.tasks.bloom import ChoiceQuestion
 
 FILE = "study.sqlite3"
 VERSION = 1
@@ -29,6 +30,10 @@ _TABLES = """
 CREATE TABLE frozen (value TEXT NOT NULL);
 CREATE TABLE items (
     number INTEGER PRIMARY KEY, question_id TEXT NOT NULL, fields INTEGER NOT NULL, answers TEXT
+);
+CREATE TABLE questions (
+    item INTEGER NOT NULL REFERENCES items, lang TEXT NOT NULL, text TEXT NOT NULL, options TEXT NOT NULL,
+    PRIMARY KEY (item, lang)
 );
 CREATE TABLE pictures (
     item INTEGER NOT NULL REFERENCES items, condition INTEGER NOT NULL, png BLOB NOT NULL,
@@ -214,6 +219,18 @@ def items_of(connection: sqlite3.Connection) -> list[StudyItem]:
 def item_of(connection: sqlite3.Connection, number: int) -> StudyItem:
     """One item."""
     return _item(connection.execute("SELECT * FROM items WHERE number = ?", (number,)).fetchone())
+
+
+def add_question(connection: sqlite3.Connection, item: int, lang: str, question: ChoiceQuestion) -> None:
+    """Keep what is asked about the picture of an item of a question set, in one language."""
+    values = (item, lang, question.text, canonical_json(question.options))
+    connection.execute("INSERT INTO questions VALUES (?, ?, ?, ?)", values)
+
+
+def questions_of(connection: sqlite3.Connection) -> dict[tuple[int, str], ChoiceQuestion]:
+    """All questions, by item and language."""
+    rows = connection.execute("SELECT item, lang, text, options FROM questions")
+    return {(item, lang): ChoiceQuestion(text, tuple(json.loads(options))) for item, lang, text, options in rows}
 
 
 def add_picture(connection: sqlite3.Connection, item: int, condition: int, png: bytes) -> None:

@@ -8,6 +8,7 @@ from vcrgen.records import Mode, is_mode
 from vcrgen.report.table import Percent, Table, TableCell
 from vcrgen.scorer.curve_tables import bound_shown, interval_shown
 from vcrgen.scorer.curves import LEAST_LEVELS
+from vcrgen.scorer.records import Question
 from vcrgen.stats.psychometric import Curve, count, fit_curve
 from vcrgen.study.marks import question_of
 from vcrgen.study.records import Frozen, Mark, Rater, StudyItem
@@ -52,7 +53,9 @@ def _ink(one: Mark, conditions: Mapping[int, str], items: Sequence[StudyItem], s
     mode = conditions[one.condition]
     level = Mode(mode).ink
     assert level is not None
-    return question_of(source, items[one.item]).spans[one.place].ink.get(mode, level)
+    question = question_of(source, items[one.item])
+    assert isinstance(question, Question)
+    return question.spans[one.place].ink.get(mode, level)
 
 
 def _fit(seen: Sequence[tuple[Mark, float]], seed: int) -> Curve:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Annotated, Any, TypeVar
 
@@ -19,13 +19,15 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from vcrgen.report.pages import Templates
 from vcrgen.study import store as db
+from vcrgen.study.choice_texts import texts_for
 from vcrgen.study.design import Kind
 from vcrgen.study.marks import typed_form
 from vcrgen.study.people import come_in, leave
 from vcrgen.study.records import Frozen, Rater, RaterState, RaterStep
 from vcrgen.study.records import Response as Typed
 from vcrgen.study.store import Store
-from vcrgen.study.texts import PAGE, read_text
+from vcrgen.study.texts import read_text
+from vcrgen.tasks.bloom import LETTERS, direction
 from vcrgen.web.answers import Refusal
 from vcrgen.web.guesses import TokenOwners
 from vcrgen.web.tokens import hash_of
@@ -73,6 +75,8 @@ class RaterRoutes:
         with store.reading() as connection:
             self._frozen: Frozen = db.read_frozen(connection)
             self._items = db.items_of(connection)
+            self._questions = db.questions_of(connection) if self._frozen.choosing else {}
+        self._texts = texts_for(self._frozen)
         self._picture = lru_cache(MOST_PICTURES)(self._read_picture)
 
     def add_to(self, app: FastAPI) -> None:
@@ -90,16 +94,20 @@ class RaterRoutes:
         """The page of a rater."""
         with self._store.reading() as connection:
             rater = self._rater(request, token, connection)
-        texts, folder = PAGE[rater.lang], self._store.folder
-        consent = read_text(folder, "consent", rater.lang)
+            places = db.places_of(connection, rater.number) if self._frozen.choosing else []
+        lang, folder = self._texts.lang(rater.lang), self._store.folder
+        texts = self._texts.page[lang]
+        consent = read_text(folder, "consent", lang)
         data = {
             "api": f"../api/{token}", "key": f"vcrgen-study {hash_of(token)}", "version": _version(consent),
             "pause": self._frozen.options["pause"],
             "texts": {name: texts[name] for name in SCRIPT_TEXTS},
+            **(self._asked(rater, places, texts) if self._frozen.choosing else {}),
         }  # fmt: skip
         page = self._templates.render(
-            "rater.html", title=texts["title"], lang=rater.lang, t=texts, name=rater.name, data=data,
-            consent=consent.splitlines(), instructions=read_text(folder, "instructions", rater.lang).splitlines(),
+            "rater.html", title=texts["title"], lang=lang, t=texts, name=rater.name, data=data,
+            consent=consent.splitlines(), instructions=read_text(folder, "instructions", lang).splitlines(),
+            **({"dir": direction(lang)} if self._frozen.choosing else {}),
         )  # fmt: skip
         return HTMLResponse(page, headers=UNKEPT)
 
@@ -137,6 +145,8 @@ class RaterRoutes:
             fields = self._fields(place)
             if not len(sent.texts) == len(sent.unread) == fields:
                 raise Refusal(400, f"This step has {fields} fields.")
+            if self._frozen.choosing and place.step.kind is not Kind.CHECK and sent.texts[0] not in ("", *LETTERS):
+                raise Refusal(400, "This step has four options.")
             over = place.step.kind is Kind.TRAINING and place.response is not None and place.response.done
             if not over:  # the answers were shown
                 typed = Typed(tuple(sent.texts), tuple(sent.unread), sent.seconds, sent.done, sent.revision)
@@ -173,7 +183,7 @@ class RaterRoutes:
 
     def _begin(self, connection: db.Connection, rater: Rater, sent: _Begin) -> dict[str, Any]:
         """The rater agrees to the text of a version."""
-        text = read_text(self._store.folder, "consent", rater.lang)
+        text = read_text(self._store.folder, "consent", self._texts.lang(rater.lang))
         if _version(text) != sent.version:
             raise Refusal(400, "The text has changed meanwhile; load the page again.")
         db.keep_consent(connection, sent.version, text)
@@ -226,8 +236,25 @@ class RaterRoutes:
         if place.step.kind is Kind.TRAINING and typed is not None and typed.done:
             answers = self._items[place.step.item].answers or ()
             pairs = zip(answers, typed.texts, strict=True)
-            shown["answers"] = [[answer, typed_form(answer) == typed_form(text)] for answer, text in pairs]
+            shown["answers"] = [
+                [self._named(place, answer), typed_form(answer) == typed_form(text)] for answer, text in pairs
+            ]
         return shown
+
+    def _asked(self, rater: Rater, places: Sequence[RaterStep], texts: Mapping[str, str]) -> dict[str, Any]:
+        """What the page of a rater needs to ask the questions of a question set: none of it is an answer."""
+        asked = [self._questions.get((place.step.item, rater.lang)) for place in places]
+        return {
+            "questions": [each and {"text": each.text, "options": each.options} for each in asked],
+            "cannot": texts["cannot"], "lang": rater.lang, "dir": direction(rater.lang),
+        }  # fmt: skip
+
+    def _named(self, place: RaterStep, answer: str) -> str:
+        """An answer as training shows it: of a question the letter with the option's text."""
+        if not self._frozen.choosing:
+            return answer
+        lang = self._frozen.conditions[place.step.condition].mode
+        return f"{answer}. {self._questions[place.step.item, lang].options[LETTERS.index(answer)]}"
 
     def _read_picture(self, item: int, condition: int) -> str:
         with self._store.reading() as connection:

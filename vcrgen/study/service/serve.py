@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from vcrgen.study import store as db
+from vcrgen.study.choice_texts import texts_for
 from vcrgen.study.service.app import make_app
 from vcrgen.study.store import Store
-from vcrgen.study.texts import LANGUAGES, read_text
+from vcrgen.study.texts import read_text
 from vcrgen.web.serve import listen, only_service, run_service
 
 
@@ -23,7 +25,9 @@ def serve(store: Store, *, host: str, port: int, proxy: str) -> None:
         ServiceError: The port is taken, or the study is served already.
         StudyError: A text for raters is missing.
     """
-    for lang in LANGUAGES:
+    with store.reading() as connection:
+        words = texts_for(db.read_frozen(connection))
+    for lang in words.page:
         for kind in ("consent", "instructions"):
             read_text(store.folder, kind, lang)
     with only_service(store.folder):
