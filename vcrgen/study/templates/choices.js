@@ -19,7 +19,9 @@
     radio.checked = chosen;
     radio.addEventListener("change", () => choose(letter));
     const words = document.createElement("span");
-    words.textContent = text;
+    const own = document.createElement("bdi"); // whatever the direction of its text, it stands behind its letter
+    own.textContent = text;
+    words.append(letter && `${letter}. `, own);
     label.append(radio, words);
     return label;
   };
@@ -42,7 +44,7 @@
     group.setAttribute("aria-describedby", "fill");
     const last = line("", cannot, box.checked, choose);
     last.lang = document.documentElement.lang;
-    group.append(legend, ...asked.options.map((option, number) => line(LETTERS[number], `${LETTERS[number]}. ${option}`, text.value === LETTERS[number], choose)), last);
+    group.append(legend, ...asked.options.map((option, number) => line(LETTERS[number], option, text.value === LETTERS[number], choose)), last);
     group.disabled = text.readOnly;
     row.append(group);
     row.classList.add("chosen");

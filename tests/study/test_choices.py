@@ -1,0 +1,326 @@
+"""People choose options of a question set: who is asked what, the page, and what the report says."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from tests.bloom.conftest import made_set, row
+from tests.study.test_browser import ENTER, SPACE, Person, person  # noqa: F401 - a fixture
+from tests.study.test_service import Client
+from vcrgen.config import BuildConfig, HiddenOptions
+from vcrgen.errors import StudyError
+from vcrgen.hidden.questions import make_hidden_questions
+from vcrgen.scorer.run import open_session
+from vcrgen.study import store as db
+from vcrgen.study.adjudicate import adjudicate
+from vcrgen.study.design import Kind
+from vcrgen.study.exports import export
+from vcrgen.study.make import check_source
+from vcrgen.study.marks import mark
+from vcrgen.study.people import invite
+from vcrgen.study.report import as_document, make_report
+from vcrgen.study.service.app import make_app
+from vcrgen.study.store import FILE, Store
+from vcrgen.tasks.bloom import LETTERS
+from vcrgen.tasks.opening import open_any
+
+DOWN, RIGHT, TAB = "\ue015", "\ue014", "\ue004"
+
+
+@pytest.fixture(scope="module")
+def questions(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Ten questions in English and Arabic; three pictures."""
+    return made_set(tmp_path_factory.mktemp("choices") / "set", [row(number) for number in range(10)])
+
+
+@pytest.fixture
+def choosing(make: Callable[..., Store], questions: Path) -> Callable[..., Store]:
+    """Makes a study of the questions, or of ``data``."""
+
+    def call(data: Path = questions, name: str = "study", **options: Any) -> Store:
+        return make(data, name, **{"raters": 2, "training": 1, "checks": 1, "repeats": 1} | options)
+
+    return call
+
+
+def test_everybody_is_asked_in_one_language(choosing: Callable[..., Store]) -> None:
+    store = choosing()
+    invite(store, 3, "ar"), invite(store, 2, "en")
+    with pytest.raises(StudyError, match="every item in 'en' is with as many people"):
+        invite(store, 1, "en")
+    with pytest.raises(StudyError, match="asks nothing in 'zh'; choose --lang en or ar"):
+        invite(store, 1, "zh")
+    with store.reading() as connection:
+        frozen, raters, places = db.read_frozen(connection), db.raters_of(connection), db.places_of(connection)
+    languages = {rater.number: rater.lang for rater in raters}
+    asked = [place for place in places if place.step.kind is not Kind.CHECK]
+    assert [condition.label for condition in frozen.conditions] == ["en, Image", "ar, Image"]
+    assert all(frozen.conditions[each.step.condition].mode == languages[each.rater] for each in asked)
+    items = [(each.rater, each.step.item) for each in asked if each.step.kind is Kind.ITEM]
+    assert len(set(items)) == len(items) == 6 * 2 * 2
+    assert {each.step.kind for each in asked} == {Kind.ITEM, Kind.TRAINING, Kind.REPEAT}
+
+
+def test_only_items_that_are_complete_in_all_languages(choosing: Callable[..., Store], tmp_path: Path) -> None:
+    rows = [row(number, **({"question_ar": "", "options_ar": []} if number < 3 else {})) for number in range(8)]
+    data = made_set(tmp_path / "set", rows)
+    for lang, count in ((None, 5), ("en", 8), ("ar", 5)):
+        store = choosing(data, f"study-{lang}", training=0, limit=100, **({"lang": lang} if lang else {}))
+        with store.reading() as connection:
+            assert db.read_frozen(connection).items == count
+
+
+def test_what_cannot_be_a_study_of_questions(choosing: Callable[..., Store], pairs: Path, questions: Path) -> None:
+    for options, message in (
+        ({"modes": "easy"}, "--modes is of covered texts"),
+        ({"view": "tei"}, "--view is of covered texts"),
+        ({"lang": "en,de"}, "has no items in 'de'; it has en, ar"),
+        ({"training_data": str(pairs)}, "is data of another task"),
+        ({"data": pairs, "lang": "en"}, "--lang is of question sets"),
+    ):
+        with pytest.raises(StudyError, match=message):
+            choosing(**options)
+
+
+def test_a_set_that_changed_is_refused(choosing: Callable[..., Store], tmp_path: Path) -> None:
+    store = choosing()
+    other = made_set(tmp_path / "other", [row(number, answer="D") for number in range(10)])
+    with store.reading() as connection:
+        frozen = db.read_frozen(connection)
+    check_source(frozen)
+    with pytest.raises(StudyError, match="is not the dataset of this study any more"):
+        check_source(frozen, str(other))
+
+
+def walk(store: Store, lang: str) -> tuple[bytes, Client]:
+    """Everything that is sent to a rater but what training shows, without what links and moments change."""
+    http = TestClient(make_app(store), raise_server_exceptions=False)
+    client = Client(http, invite(store, 1, lang)[0][0])
+    told = client.begin()
+    sent = client.page().text.replace(client.token, "TOKEN")
+    data = json.loads(sent.partition('id="data">')[2].partition("</script>")[0])
+    sent = sent.replace(data["key"], "KEY")
+    for number in range(len(told["done"])):
+        step = client.step(number)
+        sent += step.text + str({name: value for name, value in step.headers.items() if name != "date"})
+        training, check = step.json()["training"], step.json()["check"]
+        assert "answers" not in step.json()
+        answered = client.answer(number, check or "B", training=training)
+        assert answered.status_code == 200 and ("answers" in answered.json()) == training
+        sent += "" if training else answered.text
+    return sent.encode(), client
+
+
+def test_what_raters_are_sent_does_not_hang_on_the_key(choosing: Callable[..., Store], tmp_path: Path) -> None:
+    """Two sets that differ in nothing but their answers give the same bytes."""
+    for lang in ("en", "ar"):
+        sent = []
+        for letter in "AD":
+            rows = [row(number, answer=letter, trap="B", source=f"k{letter}") for number in range(8)]
+            data = made_set(tmp_path / f"set-{lang}-{letter}", rows)
+            store = choosing(data, f"study-{lang}-{letter}", raters=1)
+            with store.reading() as connection:
+                items = db.items_of(connection)
+            assert [item.answers for item in items if item.answers] == [(letter,)]
+            sent.append(walk(store, lang)[0])
+            assert f'"k{letter}"'.encode() not in (store.folder / FILE).read_bytes()
+        assert sent[0] == sent[1]
+        asked = "كم عدد القوارب" if lang == "ar" else "How many boats"
+        assert json.dumps(asked)[1:-1].encode() in sent[0]
+
+
+def test_pages_speak_the_language_of_the_questions(choosing: Callable[..., Store]) -> None:
+    store = choosing()
+    page = walk(store, "ar")[0].decode()
+    assert '<html lang="ar">' in page and '<main class="narrow" dir="rtl">' in page
+    assert '<main class="narrow" dir="ltr">' in walk(store, "en")[0].decode()
+
+
+def test_only_letters_are_answers(choosing: Callable[..., Store]) -> None:
+    _, client = walk(choosing(training=0, checks=0), "en")
+    for text in ("E", "b", "AB", "one boat", "<script>", "x" * 10_000, "\u202e"):
+        assert client.answer(0, text, revision=5).status_code == 400
+    assert client.answer(0, "A", "B", revision=5).status_code == 400
+    assert client.answer(0, "", revision=5).json()["unread"] == [True]
+    assert client.answer(0, "C", revision=6).json()["texts"] == ["C"]
+    assert client.answer(0, "A", revision=4).json()["texts"] == ["C"]
+
+
+def test_training_names_the_right_option(choosing: Callable[..., Store]) -> None:
+    store = choosing()
+    with store.reading() as connection:
+        letter = db.items_of(connection)[-1].answers
+    client = Client(TestClient(make_app(store)), invite(store, 1, "en")[0][0])
+    client.begin()
+    ((named, right),) = client.answer(0, "A", training=True).json()["answers"]
+    assert letter and named.startswith(f"{letter[0]}. ") and named.endswith("boats") and right is False
+
+
+def wrong_of(answer: str) -> str:
+    return LETTERS[(LETTERS.index(answer) + 1) % 4]
+
+
+@pytest.fixture
+def answered(choosing: Callable[..., Store], typing: Any) -> Store:
+    """r1 is right; r2 is wrong on the first item and cannot tell the second; all in Arabic are wrong on item 1."""
+    store = choosing(repeats=0)
+    invite(store, 2, "en"), invite(store, 2, "ar")
+
+    def says(rater: int, question_id: str, place: int, answer: str) -> str:
+        if question_id == "item-001":
+            return wrong_of(answer)
+        if rater == 2:
+            return {"item-000": wrong_of(answer), "item-002": ""}.get(question_id, answer)
+        return answer
+
+    typing(store, says)
+    return store
+
+
+def test_report(answered: Store, questions: Path, tmp_path: Path) -> None:
+    with answered.reading() as connection:
+        items = db.items_of(connection)
+    lines = [
+        {"question_id": f"item-{number:03d}", "lang": lang, "output": "A"}
+        for number in range(10)
+        for lang in ("en", "ar")
+    ]
+    (tmp_path / "preds.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    report = make_report(answered, compare=[tmp_path / "preds.jsonl"])
+    tables = {table.title: table for table in report.tables}
+    assert sum(item.answers is None for item in items) == 6
+    people = tables["People, right answers (RAE) in percent"]
+    assert list(people.heads) == [
+        "Language and view",
+        "Questions",
+        "Raters",
+        "RAE",
+        "sd",
+        "95 % interval",
+        "Filtered",
+        "sd",
+    ]
+    rows = {texts[0]: texts[1:5] for texts in people.texts()}
+    # en: 5 of 6 and 3 of 6 over two raters; ar: 5 of 6 twice.
+    assert rows == {"en, Image": ["6", "2", "66.67", "23.57"], "ar, Image": ["6", "2", "83.33", "0.00"]}
+    agreement = {texts[0]: texts[1:] for texts in tables["Agreement"].texts()}
+    assert tables["Agreement"].heads[2:] == ("Same, %", "alpha options", "alpha right", "AC1 right")
+    assert agreement["ar, Image"][:2] == ["6", "100.00"] and agreement["en, Image"][:2] == ["6", "66.67"]
+    (odd,) = tables["Answers that may be wrong"].texts()
+    assert odd[:3] == ["item-001", "B", "all agree on another"] and odd[3:] == ["C", "4"]
+    against = {texts[0]: texts for texts in tables["People and preds"].texts()}
+    assert against["ar, Image"][1:4] == ["6", "83.33", "33.33"]
+    for form in ("md", "csv", "latex", "html"):
+        document = as_document(report, form)
+        assert "typed" not in document and "span 1" not in document and "restores" not in document
+    assert "who guesses has 25 %" in as_document(report, "html")
+
+
+def test_pictures_are_resampled(answered: Store) -> None:
+    with answered.reading() as connection:
+        frozen, items, places = db.read_frozen(connection), db.items_of(connection), db.places_of(connection)
+    marks = mark(check_source(frozen), items, places)
+    assert {one.item for one in marks} == set(range(6)) and {one.cluster for one in marks} == {0, 1}
+
+
+def test_outputs_are_scored_as_those_of_models(answered: Store, questions: Path, tmp_path: Path) -> None:
+    from vcrgen.config import ScoreOptions
+
+    for rater, lang, rae in (("r1", "en", 5), ("r2", "en", 3), ("r3", "ar", 5)):
+        out = tmp_path / f"{rater}.jsonl"
+        out.write_text(export(answered, "outputs", rater), "utf-8")
+        subset = tmp_path / "ids.txt"
+        ids = [json.loads(line)["question_id"] for line in out.read_text("utf-8").splitlines()]
+        subset.write_text("".join(f"{each}\n" for each in ids))
+        (cell,) = open_session(questions, ScoreOptions(subset=str(subset))).score(out).cells
+        assert cell.variant == lang and cell.metrics["rae"].value == pytest.approx(rae / 6)
+    design = [json.loads(line) for line in export(answered, "design").splitlines()]
+    assert {line["lang"] for line in design if line["kind"] == "item"} == {"en", "ar"}
+    with pytest.raises(StudyError, match="Label Studio's tasks are of covered texts"):
+        export(answered, "label-studio")
+
+
+def test_causes(answered: Store) -> None:
+    sheets = adjudicate(answered, "ada")
+    assert (sheets.errors, sheets.marked) == (2, 0)
+    text = sheets.sheet.read_text("utf-8-sig")
+    sheets.sheet.write_text("\n".join(line + "name" if "item-001" in line else line for line in text.splitlines()))
+    assert adjudicate(answered, "ada").marked == 1
+    tables = {table.title: table for table in make_report(answered).tables}
+    rows = {texts[0]: texts for texts in tables["People, right answers (RAE) in percent"].texts()}
+    assert rows["ar, Image"][6] == "100.00"
+
+
+def test_a_hidden_question_set_by_its_key(
+    choosing: Callable[..., Store], questions: Path, tmp_path: Path, typing: Any
+) -> None:
+    options = HiddenOptions(config=BuildConfig(source=str(questions)), items=6)
+    make_hidden_questions(open_any(questions), options, out=tmp_path / "hidden", secret_file=tmp_path / "secret.key")
+    store = choosing(tmp_path / "hidden")
+    with store.reading() as connection:
+        frozen, items = db.read_frozen(connection), db.items_of(connection)
+    assert frozen.hidden and (frozen.items, frozen.training) == (6, 0) and not any(item.answers for item in items)
+    invite(store, 2, "ar")
+    typing(store)
+    assert make_report(store).tables[0].texts()[0][3] == "100.00"
+
+
+def choose_all(visitor: Person, store: Store) -> list[str]:
+    """Answer every step by keys alone: 1 to 4 from the head, arrows within the group, and what cannot be told."""
+    with store.reading() as connection:
+        total = len(db.places_of(connection, 1))
+    for number in range(1, total + 1):
+        visitor.at_step(number)
+        if word := visitor.one("#word").text:
+            visitor.fill(word)
+            continue
+        visitor.wait("document.querySelectorAll('#fields [type=radio]').length === 5")
+        if number == 1:
+            visitor.tab_to("#next")
+            visitor.keys(ENTER)  # nothing is chosen: it does not go on
+            visitor.wait("!document.getElementById('fill').hidden && document.activeElement.type === 'radio'")
+            visitor.keys(DOWN)
+        elif number == 3:
+            visitor.tab_to("#fields [type=radio]")
+            visitor.keys(SPACE, DOWN, DOWN, DOWN, DOWN)  # the last one: cannot tell
+        else:
+            visitor.keys("3")
+        visitor.keys(ENTER)
+        if number == 1:
+            visitor.wait("!document.getElementById('answers').hidden && document.querySelector('fieldset:disabled')")
+            visitor.keys(ENTER)
+    visitor.at("end")
+    with store.reading() as connection:
+        places = db.places_of(connection, 1)
+    return [place.response.texts[0] if place.response else "-" for place in places]
+
+
+@pytest.mark.parametrize("lang", ["en", "ar"])
+def test_choosing_by_keyboard(choosing: Callable[..., Store], person: Any, lang: str) -> None:  # noqa: F811
+    store = choosing(limit=4, raters=1, repeats=0)
+    token = invite(store, 1, lang)[0][0]
+    visitor = person(store)
+    metrics = {"width": 360, "height": 740, "deviceScaleFactor": 2, "mobile": False}
+    visitor.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    visitor.open(token)
+    visitor.begin("English")
+    visitor.at_step(1)
+    group = "document.querySelector('#fields fieldset')"
+    visitor.wait(group)
+    style = f"[getComputedStyle({group}).direction, getComputedStyle(document.querySelector('main')).direction]"
+    assert visitor.wait(style) == ["rtl" if lang == "ar" else "ltr"] * 2
+    assert visitor.wait("document.documentElement.scrollWidth") <= 360
+    choose_all(visitor, store)
+    visitor.tab_to("#send")
+    visitor.keys(ENTER)
+    visitor.at("thanks")
+    with store.reading() as connection:
+        places = db.places_of(connection, 1)
+    assert all(place.response and place.response.done for place in places)
+    given = [place.response.texts[0] for place in places if place.response and place.step.kind is not Kind.CHECK]
+    unread = [place.response.unread[0] for place in places if place.response]
+    assert set(given[1:]) == {"C", ""} and given[0] in LETTERS and sum(unread) == 1
