@@ -64,7 +64,8 @@ def make(
 ) -> None:
     """Make a hidden test set: OUT/public for participants, OUT/key for the maintainer.
 
-    Spans, fonts, widths, places and covers are drawn from the secret. Interrupted or killed, the same command goes on.
+    Spans, fonts, widths, places and covers, easy and hard ones, are drawn from the secret. Interrupted or killed, the
+    same command goes on.
     Of a question set, items and the order of their options are drawn.
     """
     from vcrgen.cli.progress import ConsoleWatcher
