@@ -284,6 +284,18 @@ class BloomImportOptions(Options):
     )
 
 
+class AuditOptions(Options):
+    """How many items of a question set people look at, and how many people."""
+
+    items: int | None = option(
+        None, "Items to draw; more, if --per-leaf needs more.", short="-n", shown="one in eight", ge=1, le=100_000
+    )
+    per_leaf: int = option(4, "Items of each leaf, at least.", ge=1, le=1_000)
+    raters: int = option(2, "People who look at items.", ge=1, le=100)
+    overlap: float = option(0.2, "Share of the items that two of them look at.", ge=0, le=1)
+    seed: int = option(0, "Other numbers draw other items.", ge=0, le=1_000_000)
+
+
 class ScoreOptions(Options):
     """How outputs are scored; what depends on the protocol is its own choice where it is None."""
 

@@ -140,10 +140,10 @@ class Pipeline:
             return reject(Reason.OTHER_SCRIPT, f"no letter of the caption is one of {self.language.name}")
         if self.censor.matches(caption):
             return reject(Reason.SENSITIVE, "the caption has a word of the censor list")
+        if any(end - start > MAX_CLUSTER for start, end in clusters(caption)):
+            return reject(Reason.STACKED_MARKS, f"a letter has more than {MAX_CLUSTER} marks")
         unit = self.language.break_unit
         layout = layout_caption(caption, style.shaper, width=style.width, max_lines=config.max_lines, break_unit=unit)
-        if any(end - start > MAX_CLUSTER for start, end in clusters(layout.text)):
-            return reject(Reason.STACKED_MARKS, f"a letter has more than {MAX_CLUSTER} marks")
         if missing := style.shaper.missing(layout.text):
             shown = ", ".join(f"U+{ord(character):04X}" for character in missing[:5])
             return reject(Reason.NO_GLYPH, f"no font of the chain has {shown}")
