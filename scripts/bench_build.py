@@ -51,7 +51,7 @@ def write_builtin(lang: str, target: Path) -> None:
 
 
 def run_build(source: Path, lang: str, cover: str, workers: int, out: Path) -> tuple[float, float, int]:
-    """Build as a process of its own: seconds, those of processors, and the largest resident size of any of its processes in bytes."""
+    """Build as a process of its own: seconds, processor seconds, the largest resident size of a process in bytes."""
     command = [sys.executable, "-m", "vcrgen", "build", str(source), "--lang", lang, "--cover", cover]
     command += ["--workers", str(workers), "--out", str(out)]
     started = time.perf_counter()
@@ -103,7 +103,7 @@ def measure(source: Path, lang: str, cover: str, pairs: int, folder: Path) -> No
     print(f"{lang}: Pillow saves a stacked image in {yardstick * 1e3:.2f} ms (yardstick)")
     print(f"{lang}: one worker builds both modes of a pair in {cost * 1e3:.2f} ms: cost {cost / yardstick:.3f}")
     print(
-        f"{lang}: one worker takes {one * 1e3:.2f} ms a pair by the clock, two {two * 1e3:.2f} ms: speed-up {one / two:.2f}"
+        f"{lang}: by the clock {one * 1e3:.2f} ms a pair, with two workers {two * 1e3:.2f} ms: speed-up {one / two:.2f}"
     )
     for (workers, size), resident in memory.items():
         print(f"{lang}: {workers} worker(s), {size} pairs: at most {resident / 1e6:.0f} MB resident")

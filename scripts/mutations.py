@@ -180,7 +180,7 @@ MUTATIONS: tuple[Mutation, ...] = (
     M("schema", "compressed files", '"compression": "none"', '"compression": "snappy"', "bytes"),
     M("schema", "no dictionary",
       'repeated=("question", "language", "mode")', 'repeated=("question", "language")', "bytes"),
-    M("manifest", "a digest of fewer digits", ".encode()).hexdigest()[:16]", ".encode()).hexdigest()[:12]", "bytes card"),
+    M("manifest", "a digest of fewer digits", "self.files).encode()).hexdigest()[:16]", "self.files).encode()).hexdigest()[:12]", "bytes card"),
     M("manifest", "pairs counted once a mode", "if file.mode == self.files[0].mode)", "if file.mode)", "card rejects"),
     M("card", "figures of the card", "{height.mean:.2f} ({height.sd:.2f})", "{height.mean:.1f} ({height.sd:.2f})", "card"),
     M("card", "a sample's deviation", "sd=float(array.std())", "sd=float(array.std(ddof=1))", "card"),

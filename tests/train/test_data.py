@@ -174,7 +174,7 @@ def test_what_is_not_there(source: str) -> None:
         ({"targets": ""}, "is not language, all, or names"),
         ({"steps": 0}, "steps: Input should be greater than or equal to 1"),
         ({"learning_rate": float("nan")}, "learning-rate: "),
-        ({"mode": "medium"}, "mode: Input should be 'easy', 'hard' or 'both'"),
+        ({"mode": "medium"}, "mode: 'medium' is not easy, hard, both, or the name of one level"),
         ({"dtype": "int8"}, "dtype: "),
     ],
 )
