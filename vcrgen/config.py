@@ -124,7 +124,9 @@ class BuildConfig(Options):
         0, "Covers of the same kind where no text is, on the picture and on blank paper.", ge=0, le=20, panel=IMAGES
     )
     degrade: str | None = option(
-        None, "Worsen the finished images, in this order, as jpeg=40,blur=1.2,lowres=0.5,camera=0.3.", panel=IMAGES
+        None,
+        "Worsen the finished images, in this order, as jpeg=40,blur=1.2,lowres=0.5,camera=0.3,skew=2.",
+        panel=IMAGES,
     )
     image_format: Literal["png", "webp"] = option("png", "Lossless format of the written images.", panel=IMAGES)
     splits: str = option("train=...", "NAME=COUNT, NAME=SHARE (0.1) or NAME=... for the rest, by commas.", panel=RUN)
@@ -183,9 +185,17 @@ class BuildConfig(Options):
         return {name: value for name, value in values.items() if name not in LATER or value != LATER[name]}
 
     @property
+    def moves(self) -> bool:
+        """Whether the finished images are skewed, so that no box holds in them."""
+        return self.degrade is not None and MOVING in dict(parse_degradations(self.degrade))
+
+    @property
     def more_columns(self) -> tuple[str, ...]:
         """The columns of the dataset that not every dataset has."""
-        given = {"cover_mask": self.cover != "rows", "distractors": self.distractors > 0}
+        given = {
+            "cover_mask": self.cover != "rows" or self.moves,
+            "distractors": self.distractors > 0 and not self.moves,
+        }
         return tuple(name for name, there in given.items() if there)
 
     def part_hash(self) -> str:
@@ -593,7 +603,8 @@ class StudyOptions(Options):
 
 
 # The least and the largest amount of each degradation.
-DEGRADATIONS = {"jpeg": (1, 95), "blur": (0.1, 10), "lowres": (0.1, 0.95), "camera": (0.05, 1)}
+DEGRADATIONS = {"jpeg": (1, 95), "blur": (0.1, 10), "lowres": (0.1, 0.95), "camera": (0.05, 1), "skew": (0.1, 10)}
+MOVING = "skew"  # the degradation after which nothing stands where it stood
 
 
 def parse_degradations(text: str) -> list[tuple[str, float]]:
