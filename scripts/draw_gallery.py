@@ -35,7 +35,7 @@ WHAT = {
     "dropout": "Print that has rubbed off, in specks and patches.",
     "leaf": "Leaves laid over the line.",
 }
-DEGRADATIONS = ("jpeg=10", "blur=1.5", "lowres=0.5", "camera=0.5")
+DEGRADATIONS = ("jpeg=10", "blur=1.5", "lowres=0.5", "camera=0.5", "skew=3")
 HEAD = """# Gallery
 
 What `vcrgen build` can make of a pair, drawn by `python scripts/draw_gallery.py` from the built-in pairs. How covers

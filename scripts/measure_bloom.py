@@ -17,6 +17,7 @@ from typing import Any
 
 from vcrgen.bloom.answering import true_options
 from vcrgen.bloom.maker import make_items
+from vcrgen.bloom.words import QUESTION_LANGUAGES
 from vcrgen.bloom.write import Aside
 from vcrgen.config import BloomOptions
 from vcrgen.samples.pairs import scene_and_facts
@@ -80,7 +81,7 @@ def main() -> None:
     print(f"{len(rows):,} items about {len(found):,} pictures; set aside: {dict(aside.counts) or 'none'}")
     print(f"exactly one true option, and it is the key: {one:,}")
     print(f"always A: {sum(row['answer'] == 'A' for row in rows) / len(rows):.3f}")
-    for lang in ("en", "ar"):
+    for lang in QUESTION_LANGUAGES:
         for name, share in by_form(rows, lang).items():
             print(f"{name}, {lang}: {share:.3f}")
     shares = by_frequency(rows)

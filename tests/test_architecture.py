@@ -27,7 +27,7 @@ STANDS_ON: dict[str, set[str]] = {
     "samples": {"text"},
     "models": {"text", "work"},
     "builder": {"text", "config", "work", "dataset", "tasks", "typeset", "samples"},
-    "bloom": {"text", "config", "work", "dataset", "tasks", "samples", "builder"},
+    "bloom": {"text", "config", "work", "dataset", "tasks", "stats", "report", "samples", "builder"},
     "hidden": {"text", "config", "work", "dataset", "tasks", "typeset", "builder"},
     "stream": {"text", "config", "dataset", "typeset", "builder"},
     "publish": {"text", "config", "work", "dataset", "tasks", "report"},

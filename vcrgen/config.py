@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from vcrgen.errors import ConfigError
 from vcrgen.files import canonical_json
-from vcrgen.records import LEAST_INK, MOST_INK, NAMED_MODES, Mode
+from vcrgen.records import LEAST_INK, MOST_INK, NAMED_MODES, Mode, is_mode
 from vcrgen.resources import resource_dir
 from vcrgen.text.languages import LANGUAGES
 
@@ -124,7 +124,9 @@ class BuildConfig(Options):
         0, "Covers of the same kind where no text is, on the picture and on blank paper.", ge=0, le=20, panel=IMAGES
     )
     degrade: str | None = option(
-        None, "Worsen the finished images, in this order, as jpeg=40,blur=1.2,lowres=0.5,camera=0.3.", panel=IMAGES
+        None,
+        "Worsen the finished images, in this order, as jpeg=40,blur=1.2,lowres=0.5,camera=0.3,skew=2.",
+        panel=IMAGES,
     )
     image_format: Literal["png", "webp"] = option("png", "Lossless format of the written images.", panel=IMAGES)
     splits: str = option("train=...", "NAME=COUNT, NAME=SHARE (0.1) or NAME=... for the rest, by commas.", panel=RUN)
@@ -183,9 +185,17 @@ class BuildConfig(Options):
         return {name: value for name, value in values.items() if name not in LATER or value != LATER[name]}
 
     @property
+    def moves(self) -> bool:
+        """Whether the finished images are skewed, so that no box holds in them."""
+        return self.degrade is not None and MOVING in dict(parse_degradations(self.degrade))
+
+    @property
     def more_columns(self) -> tuple[str, ...]:
         """The columns of the dataset that not every dataset has."""
-        given = {"cover_mask": self.cover != "rows", "distractors": self.distractors > 0}
+        given = {
+            "cover_mask": self.cover != "rows" or self.moves,
+            "distractors": self.distractors > 0 and not self.moves,
+        }
         return tuple(name for name, there in given.items() if there)
 
     def part_hash(self) -> str:
@@ -238,6 +248,14 @@ class HiddenOptions(Options):
         return tuple(name.strip() for names in value for name in names.split(","))
 
     @model_validator(mode="after")
+    def _no_levels(self) -> Self:
+        if self.config.mode.startswith("ink="):
+            raise ValueError(
+                "a hidden set has easy and hard covers, drawn from the secret, and no levels; leave `mode` out"
+            )
+        return self
+
+    @model_validator(mode="after")
     def _one_kind_of_forms(self) -> Self:
         if min(self.forms, self.same_pairs) > 1:
             raise ValueError("--forms takes other pairs for every form, --same-pairs the same ones; give one of them")
@@ -264,6 +282,18 @@ class BloomImportOptions(Options):
     keep: tuple[str, ...] = option(
         (), "Keep items in spite of wrong_script, numbers_differ or points_at_options; may be repeated."
     )
+
+
+class AuditOptions(Options):
+    """How many items of a question set people look at, and how many people."""
+
+    items: int | None = option(
+        None, "Items to draw; more, if --per-leaf needs more.", short="-n", shown="one in eight", ge=1, le=100_000
+    )
+    per_leaf: int = option(4, "Items of each leaf, at least.", ge=1, le=1_000)
+    raters: int = option(2, "People who look at items.", ge=1, le=100)
+    overlap: float = option(0.2, "Share of the items that two of them look at.", ge=0, le=1)
+    seed: int = option(0, "Other numbers draw other items.", ge=0, le=1_000_000)
 
 
 class ScoreOptions(Options):
@@ -432,7 +462,11 @@ class PredictOptions(Options):
 class TrainOptions(Options):
     """How a model is fine-tuned. The defaults are those of the VCR paper (section 4.1), where it names a value."""
 
-    mode: Literal["easy", "hard", "both"] = option("hard", "How much the covers hide.", short="-m")
+    mode: str = option(
+        "hard",
+        "How much the covers hide: easy, hard, both (of a dataset all of its modes), or a level, as ink-0.20.",
+        short="-m",
+    )
     view: Literal["stacked", "tei", "strip"] = option("stacked", "What the model sees: stacked (VI+TEI), tei or strip.")
     steps: int = option(250, "Steps of the optimiser.", ge=1, le=10_000_000)
     batch: int = option(64, "Examples of a step.", ge=1, le=65_536)
@@ -468,6 +502,13 @@ class TrainOptions(Options):
     trust_remote_code: bool = option(
         False, "Run Python code that comes with the model.", names="--trust-remote-code", panel=MEMORY
     )
+
+    @field_validator("mode")
+    @classmethod
+    def _one_mode(cls, value: str) -> str:
+        if value != "both" and not is_mode(value):
+            raise ValueError(f"{value[:80]!r} is not easy, hard, both, or the name of one level, as ink-0.20")
+        return value
 
     @field_validator("targets")
     @classmethod
@@ -581,7 +622,8 @@ class StudyOptions(Options):
 
 
 # The least and the largest amount of each degradation.
-DEGRADATIONS = {"jpeg": (1, 95), "blur": (0.1, 10), "lowres": (0.1, 0.95), "camera": (0.05, 1)}
+DEGRADATIONS = {"jpeg": (1, 95), "blur": (0.1, 10), "lowres": (0.1, 0.95), "camera": (0.05, 1), "skew": (0.1, 10)}
+MOVING = "skew"  # the degradation after which nothing stands where it stood
 
 
 def parse_degradations(text: str) -> list[tuple[str, float]]:

@@ -192,14 +192,14 @@ def test_saved_scores_of_several_models(tmp_path: Path) -> None:
         read_scores([files[0], damaged])
 
 
-def board(kind: str) -> str:
+def board(kind: str, metric: str = "exact") -> str:
     rows = [
         ("S1", "hard", "m1", "T", 0.5, "sig1"), ("S1", "hard", "m2", "T", 0.25, "sig1"),
         ("S1", "easy", "m1", "T", 0.75, "sig1"), ("S1", "hard", "m1", "U", 0.125, "sig1"),
         ("S1", "hard", "m3", "T", 0.25, "sig2"),
     ]  # fmt: skip
     if kind == "csv":
-        heads = "kind,set,mode,view,signature,model,team,exact,exact_low,exact_high"
+        heads = f"kind,set,mode,view,signature,model,team,{metric},{metric}_low,{metric}_high"
         lines = [f"ranked,{s},{m},stacked,{g},{n},{t},{e},{e - 0.1},{e + 0.1}" for s, m, n, t, e, g in rows]
         return "\n".join([heads, *lines, "quoted,S1,hard,stacked,,m9,,0.9,,"])
     tables_of = [
@@ -211,7 +211,7 @@ def board(kind: str) -> str:
                     "rows": [
                         {
                             "facts": {"model": n, "team": t},
-                            "scores": {"stacked": {"exact": {"value": e, "low": e - 0.1, "high": e + 0.1}}},
+                            "scores": {"stacked": {metric: {"value": e, "low": e - 0.1, "high": e + 0.1}}},
                         }
                     ],
                 }
@@ -223,10 +223,11 @@ def board(kind: str) -> str:
 
 
 @pytest.mark.parametrize("kind", ["csv", "json"])
-def test_a_board(tmp_path: Path, kind: str) -> None:
+@pytest.mark.parametrize("metric", ["exact", "rae"])  # of covered texts, of question sets
+def test_a_board(tmp_path: Path, kind: str, metric: str) -> None:
     """Only ranked rows; what was scored in two ways is two tasks, and a model of two teams is two models."""
     file = tmp_path / f"board.{kind}"
-    file.write_text(board(kind))
+    file.write_text(board(kind, metric))
     table = read_scores([file])
     assert set(table.models) == {"m1 (T)", "m1 (U)", "m2", "m3"}
     assert [task.partition(" [")[0] for task in table.tasks] == [
@@ -241,3 +242,12 @@ def test_a_board(tmp_path: Path, kind: str) -> None:
     assert (at["m1 (T)", first], at["m1 (U)", first], at["m2", first], at["m3", second]) == (50, 12.5, 25, 25)
     assert np.isnan(at["m3", first]) and table.errors is not None
     assert np.nanmax(table.errors) == pytest.approx(10 / 1.959964)
+
+
+@pytest.mark.parametrize("kind", ["csv", "json"])
+def test_a_board_of_likelihoods_alone(tmp_path: Path, kind: str) -> None:
+    """LBS is not what ranks, so such rows are no scores beside those of others."""
+    file = tmp_path / f"board.{kind}"
+    file.write_text(board(kind, "lbs"))
+    with pytest.raises(AnalysisError, match="holds no scores"):
+        read_scores([file])

@@ -147,6 +147,19 @@ def test_tables_of_vlmevalkit(folder: Path, ending: str) -> None:
     assert {item.path for item in items} == {"create/creative generation/poem"}
 
 
+def test_rows_of_vlmevalkit_that_share_a_picture(folder: Path) -> None:
+    """The picture stands once; later rows hold the index of its row, also where that row itself is set aside."""
+    red, green = (base64.b64encode(png(colour)).decode() for colour in ("red", "green"))
+    rows = [
+        table_row(1, index="1", image=red), table_row(2, index="2", image="1"),
+        table_row(3, index="3", image=green, answer="E"), table_row(4, index="4", image="3"),
+        table_row(5, index="5", image="9"),
+    ]  # fmt: skip
+    items, drops = read(folder, write_table(folder, "shared.tsv", rows))
+    assert drops == {"bad_key": 1, "no_picture": 1} and len({item.picture for item in items}) == 2
+    assert [item.picture for item in items[:2]] == [items[0].picture] * 2 and len(items) == 3
+
+
 def test_a_table_with_five_options_and_one_of_another_language(folder: Path) -> None:
     rows = [table_row(1, E=""), table_row(2, E="boathouse")]
     assert read(folder, write_table(folder, "five.csv", rows))[1] == {"not_four_options": 1}

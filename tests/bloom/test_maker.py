@@ -1,4 +1,4 @@
-"""The built-in maker: every item has one true option, both languages say the same, and nobody can guess."""
+"""The built-in maker: every item has one true option, all languages say the same, and nobody can guess."""
 
 import re
 from collections import Counter, defaultdict
@@ -9,15 +9,18 @@ from typing import Any
 import pytest
 
 from vcrgen.bloom.answering import true_options
+from vcrgen.bloom.checks import RawItem, faults
 from vcrgen.bloom.maker import build_questions, make_items
 from vcrgen.bloom.taxonomy import default_taxonomy
 from vcrgen.bloom.templates import TEMPLATES
+from vcrgen.bloom.words import QUESTION_LANGUAGES
 from vcrgen.bloom.write import Aside
 from vcrgen.config import BloomOptions
 from vcrgen.samples import facts as scenes
 from vcrgen.samples.pairs import picture, scene_and_facts
 from vcrgen.tasks.bloom import read_items
 from vcrgen.tasks.opening import open_any
+from vcrgen.text.languages import LANGUAGES
 
 ITEMS = 1_500
 
@@ -47,19 +50,21 @@ def test_exactly_one_option_is_true_and_it_is_the_key(rows: list[dict[str, Any]]
         assert row["trap"] in set("ABCD") - {row["answer"]}
 
 
-def test_options_differ_and_both_languages_say_the_same(rows: list[dict[str, Any]]) -> None:
+@pytest.mark.parametrize("lang", QUESTION_LANGUAGES[1:])
+def test_options_differ_and_all_languages_say_the_same(rows: list[dict[str, Any]], lang: str) -> None:
     said: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for row in rows:
-        for lang in ("en", "ar"):
-            assert len(set(row[f"options_{lang}"])) == 4, row
-        for english, arabic in zip(row["options_en"], row["options_ar"], strict=True):
-            said[row["path"]][english].add(arabic)
-            assert re.findall(r"\d+", english) == re.findall(r"\d+", arabic)
-        assert re.findall(r"\d+", row["question_en"]) == re.findall(r"\d+", row["question_ar"])
-        assert not re.search("[a-z]", row["question_ar"] + "".join(row["options_ar"]))
+        questions = {code: (row[f"question_{code}"], row[f"options_{code}"]) for code in ("en", lang)}
+        raw = RawItem(question_id="", path=row["path"], questions=questions, answer=row["answer"], trap=row["trap"])
+        assert not list(faults(raw)), row
+        for english, other in zip(row["options_en"], row[f"options_{lang}"], strict=True):
+            said[row["path"]][english].add(other)
+            assert re.findall(r"\d+", english) == re.findall(r"\d+", other)
+        assert re.findall(r"\d+", row["question_en"]) == re.findall(r"\d+", row[f"question_{lang}"])
+        assert LANGUAGES[lang].script == "LATIN" or not re.search("[a-z]", str(raw.questions[lang]))
     for leaf, texts in said.items():
-        assert all(len(arabic) == 1 for arabic in texts.values()), leaf
-        assert len({next(iter(arabic)) for arabic in texts.values()}) == len(texts), leaf
+        assert all(len(others) == 1 for others in texts.values()), leaf
+        assert len({next(iter(others)) for others in texts.values()}) == len(texts), leaf
 
 
 def test_the_key_stands_at_every_letter_as_often(rows: list[dict[str, Any]]) -> None:
@@ -70,7 +75,7 @@ def test_the_key_stands_at_every_letter_as_often(rows: list[dict[str, Any]]) -> 
         assert set(counts.values()) == {ITEMS // len(TEMPLATES) // 4}, leaf
 
 
-@pytest.mark.parametrize("lang", ["en", "ar"])
+@pytest.mark.parametrize("lang", QUESTION_LANGUAGES)
 @pytest.mark.parametrize("guess", ["longest", "shortest", "most like the others", "least like the others"])
 def test_the_form_of_options_gives_no_key_away(rows: list[dict[str, Any]], lang: str, guess: str) -> None:
     def score(option: str, options: list[str]) -> float:
@@ -169,7 +174,7 @@ def test_a_question_of_no_known_form_is_refused() -> None:
 
 def test_a_built_set_is_whole_and_the_same_again(tmp_path: Path) -> None:
     first, second = (build_questions(BloomOptions(items=50), tmp_path / name) for name in "ab")
-    assert first == second and first.pairs == 50 and first.languages == ("en", "ar")
+    assert first == second and first.pairs == 50 and first.languages == QUESTION_LANGUAGES
     items = list(read_items(open_any(tmp_path / "a")))
     assert len({item.picture for item in items}) < 50  # several items share one
     same = [a.picture == b.picture for a, b in pairwise(items)]

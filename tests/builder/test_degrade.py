@@ -6,20 +6,21 @@ import pytest
 from vcrgen.builder.degrade import DEGRADATIONS, degrade
 from vcrgen.builder.transform import VCRTransform
 from vcrgen.config import DEGRADATIONS as LIMITS
-from vcrgen.config import BuildConfig, parse_degradations
+from vcrgen.config import MOVING, BuildConfig, parse_degradations
 from vcrgen.errors import ConfigError
 from vcrgen.samples import sample_pair
+from vcrgen.stream import VCRStream
 
 PAIR = sample_pair("en", 3)
 EXAMPLE = {"image": PAIR.image, "caption": PAIR.caption}
-MILD_STRONG = {"jpeg": (90, 5), "blur": (0.5, 3), "lowres": (0.9, 0.3), "camera": (0.1, 0.8)}
+MILD_STRONG = {"jpeg": (90, 5), "blur": (0.5, 3), "lowres": (0.9, 0.3), "camera": (0.1, 0.8), "skew": (0.5, 5)}
 
 
 def test_every_degradation_has_limits() -> None:
     assert list(DEGRADATIONS) == list(LIMITS) == list(MILD_STRONG)
 
 
-@pytest.mark.parametrize("name", DEGRADATIONS)
+@pytest.mark.parametrize("name", [name for name in DEGRADATIONS if name != MOVING])
 def test_more_of_it_changes_more_and_nothing_moves(name: str) -> None:
     plain = np.asarray(VCRTransform()(EXAMPLE)["stacked_image"]).astype(int)
     changes = []
@@ -77,3 +78,34 @@ def test_a_wrong_degradation_is_a_sentence(text: str, problem: str) -> None:
     with pytest.raises(ConfigError, match=r"^degrade: ") as error:
         BuildConfig(degrade=text)
     assert problem in str(error.value) and len(str(error.value)) < 160
+
+
+def test_a_skewed_image_shows_all_of_the_page_and_its_mask_lies_where_the_covers_do() -> None:
+    """No box holds in it, so there is none; the mask is skewed with the image, also where covers are rows."""
+    plain = VCRTransform(cover="blinds", mode="hard")(EXAMPLE)
+    for options in ({"cover": "blinds", "distractors": 1}, {"cover": "rows"}):
+        row = VCRTransform(**options, mode="hard", degrade="skew=3")(EXAMPLE)
+        assert row["stacked_image"].size == plain["stacked_image"].size == row["cover_mask"].size
+        assert [span["boxes"] for span in row["spans"]] == [[] for _ in plain["spans"]] and "distractors" not in row
+        assert [span["text"] for span in row["spans"]] == row["crossed_text"]
+    row = VCRTransform(cover="blinds", mode="hard", degrade="skew=3")(EXAMPLE)
+    image, mask = (np.asarray(row[name].convert("L")) for name in ("stacked_image", "cover_mask"))
+    there = np.asarray(plain["cover_mask"].convert("L")) > 0
+    slats = np.asarray(plain["stacked_image"].convert("L"))[there]
+    assert 0 < (mask > 0).sum() < there.sum() and abs(np.median(image[mask > 0]) - np.median(slats)) < 3
+    page = np.zeros((200, 300, 3), np.uint8)
+    for seed in (0, 1):
+        dark = 255 - degrade(page, [("skew", 5)], seed)[..., 0].astype(int)
+        share = dark.sum() / 255 / page[..., 0].size
+        edges = sum(line.max() > 250 for line in (dark[0], dark[-1], dark[:, 0], dark[:, -1]))
+        assert 0.6 < share < 0.9 and edges < 4, "all corners are in the image, on white"
+    assert (degrade(page, [("skew", 5)], 0) != degrade(page, [("skew", 5)], 1)).any()
+
+
+def test_examples_of_a_stream_have_the_mask_of_the_view_that_is_skewed() -> None:
+    for view in ("stacked", "tei", "strip"):
+        options = {"views": view, "cover": "blinds", "mode": "hard"}
+        plain, skewed = (next(iter(VCRStream("samples:4", **options, degrade=text))) for text in (None, "skew=4"))
+        fills = [example["image"][example["cover_mask"]].astype(int) for example in (plain, skewed)]
+        assert abs(np.median(fills[0]) - np.median(fills[1])) < 3 and 0.6 < len(fills[1]) / len(fills[0]) < 1
+        assert (plain["cover_mask"] != skewed["cover_mask"]).any()

@@ -11,10 +11,11 @@ import pytest
 from tests.bloom.conftest import made_set, row
 from vcrgen.config import HiddenOptions, load_build_config
 from vcrgen.dataset.key import read_answers, read_key
-from vcrgen.errors import ConfigError, DatasetError, HiddenSetError, OutputError
+from vcrgen.errors import AnswerError, ConfigError, DatasetError, HiddenSetError, OutputError
 from vcrgen.hidden.questions import make_hidden_questions
 from vcrgen.hidden.secret import load_secret
 from vcrgen.hidden.verify import leaks, verify
+from vcrgen.scorer.answers import load_answers
 from vcrgen.tasks.bloom import read_items
 from vcrgen.tasks.opening import is_question_set, open_any
 
@@ -221,3 +222,21 @@ def test_by_command(hidden: Path, run: Callable[..., tuple[int, str, str]]) -> N
     assert run("preview", "set/public", "--out", "page.html")[0] == 0
     page = Path("page.html").read_text("utf-8")
     assert "(right)" not in page and "(trap)" not in page and page.count("<article>") == 8
+
+
+def test_interrupted_it_begins_anew(
+    hidden: Path, run: Callable[..., tuple[int, str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing of a question set is kept, other than of pairs; and the message says so."""
+
+    def stop(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("vcrgen.hidden.questions.make_hidden_questions", stop)
+    code, _, err = run("hidden", str(hidden / "source"), "--out", "anew", "--secret-file", "s.key")
+    assert code == 130 and err == "Interrupted. Nothing is half written; the command begins anew next time.\n"
+
+
+def test_commands_of_covered_texts_refuse_its_key(hidden: Path) -> None:
+    with pytest.raises(AnswerError, match="is the key of a hidden question set, which this command does not take"):
+        load_answers(hidden / "set" / "key")

@@ -82,6 +82,7 @@ def test_models_are_ranked_on_a_question_set(
         told = {form: write(views.tables()) for form, write in FORMATS.items()}
         pages = [page, Pages(site).model(model), Pages(site).compare(versus), Pages(site).about()]
     assert "Ranked by RAE on Image: 120 questions" in page and "Image − Blind" in page
+    assert "on the same resampled pictures" in page
     assert "RAE by leaf" in pages[1] and "the right option" in pages[1]
     assert "gets more items right than" in pages[2] and "Only A got right" in pages[2]
     assert "who guesses has 25 %" in pages[3]

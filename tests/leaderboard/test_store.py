@@ -199,7 +199,8 @@ def test_values_are_not_in_what_a_database_complains_of(board: Board) -> None:
     row = {column.name: WORD for column in quotes.columns if column.name not in ("number", "source")}
     with pytest.raises(LeaderboardError) as caught, board.writing() as connection:
         connection.execute(insert(quotes).values({**row, "items": 1, "size": 1.0, "exact": 1.0, "exact_sd": 1.0,
-                                                  "jaccard": 1.0, "jaccard_sd": 1.0, "released": None}))  # fmt: skip
+                                                  "jaccard": 1.0, "jaccard_sd": 1.0, "rae": 1.0, "lbs": 1.0,
+                                                  "released": None}))  # fmt: skip
     cause = caught.value.__cause__
     assert isinstance(cause, SQLAlchemyError)
     assert WORD not in str(caught.value) and f"'{WORD}'" not in str(cause)

@@ -5,7 +5,7 @@ import random
 import pytest
 from rapidfuzz.distance import Levenshtein
 
-from vcrgen.stats.agreement import ac1, alpha, same_pairs
+from vcrgen.stats.agreement import ac1, alpha, kappa, same_pairs
 
 WORDS = ["", "red", "red fox", "rod fox", "fox", "红色的狐狸", "红色狐狸", "Red Fox", "the red fox"]
 
@@ -82,3 +82,19 @@ def test_where_nearly_all_are_right_alpha_is_low_and_ac1_high() -> None:
     found, high = alpha(units), ac1(units)
     assert found is not None and high is not None
     assert abs(found) < 0.1 and high > 0.93 and same / pairs > 0.93
+
+
+def test_kappa_of_the_example_of_fleiss() -> None:
+    """Ten subjects, fourteen raters, five categories: 0.210."""
+    table = [
+        (0, 0, 0, 0, 14), (0, 2, 6, 4, 2), (0, 0, 3, 5, 6), (0, 3, 9, 2, 0), (2, 2, 8, 1, 1),
+        (7, 7, 0, 0, 0), (3, 2, 6, 3, 0), (2, 5, 3, 2, 2), (6, 5, 2, 1, 0), (0, 2, 2, 3, 7),
+    ]  # fmt: skip
+    units = [[kind for kind, times in enumerate(row) for _ in range(times)] for row in table]
+    assert kappa(units) == pytest.approx(0.210, abs=5e-4)
+
+
+def test_kappa_of_nothing_that_could_have_differed() -> None:
+    assert kappa([["a", "a"], ["a", "a"]]) is None
+    assert kappa([["a"], ["b"]]) is None and kappa([]) is None
+    assert kappa([["a", "a"], ["b", "b"]]) == 1

@@ -19,6 +19,7 @@ from vcrgen.analysis.cells import Cells, check_size, read_cells
 from vcrgen.errors import AnalysisError, LeaderboardError
 from vcrgen.published.facts import check_name
 from vcrgen.reading import read_json
+from vcrgen.tasks.task import TASKS
 
 if TYPE_CHECKING:
     from vcrgen.stats.arrays import Bits, Floats, Ints
@@ -30,8 +31,9 @@ MISSING = {"", "-", "\N{EN DASH}", "nan", "null", "none", "n/a", "na", "<na>", "
 LONG = ("model", "task", "score")
 MORE = ("se", "items", "family", "released")  # further columns of a long table
 ABOUT_MODELS = ("family", "released")  # those of them that a wide table may have as well
-BOARD_COLUMNS = ("kind", "set", "mode", "view", "signature", "exact")
+BOARD_COLUMNS = ("kind", "set", "mode", "view", "signature")
 _BOARD, _SAVED = "vcrgen-board-1", "vcrgen-scores-2"
+_RANKING = tuple(task.shown[0] for task in TASKS.values())  # the metric that ranks, of each kind of task
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -345,8 +347,9 @@ def _saved_scores(files: Sequence[Path], *, private: bool) -> Iterator[_Score]:
 def _board_rows(rows: Iterator[tuple[str, dict[str, Any]]]) -> Iterator[_Score]:
     """The ranked rows of a board's CSV; what is quoted or fed back has no signature and is not mixed with them."""
     for place, row in rows:
-        if row["kind"] == "ranked":
-            yield _board_score(row, place, [row.get(name) for name in ("exact", "exact_low", "exact_high")])
+        ranks = next((name for name in _RANKING if row.get(name)), None)  # none: likelihoods alone were handed in
+        if row["kind"] == "ranked" and ranks:
+            yield _board_score(row, place, [row.get(name) for name in (ranks, f"{ranks}_low", f"{ranks}_high")])
 
 
 def _board_json(board: Mapping[str, Any], source: str) -> Iterator[_Score]:
@@ -356,7 +359,9 @@ def _board_json(board: Mapping[str, Any], source: str) -> Iterator[_Score]:
             track = table["track"]
             for ranking in table["rankings"]:
                 for row in ranking["rows"]:
-                    facts, figure = row["facts"], row["scores"][track["view"]]["exact"]
+                    facts, scores = row["facts"], row["scores"][track["view"]]
+                    if (figure := next((scores[name] for name in _RANKING if name in scores), None)) is None:
+                        continue
                     named = {
                         "set": track["set"], "mode": track["mode"], "view": track["view"], "model": facts["model"],
                         "signature": ranking["signature"], "team": facts["team"],

@@ -9,6 +9,7 @@ Four options a question, of which one is right. A row is a record of either form
   stands for one path only), or the columns ``level``, ``subcategory`` and ``leaf``.
 """
 
+import hashlib
 import io
 import re
 from collections import Counter
@@ -46,6 +47,7 @@ PICTURE_COLUMNS = ("image", "image_url", "image_path", "source_image_file", "sou
 _QUESTION = re.compile(r"question_([a-z]{2,3})")
 _SUFFIXES = (".json", ".jsonl", ".ndjson", ".tsv", ".csv", ".parquet")
 _EMPTY = ("", "nan")  # of a table's cell that holds nothing
+_LONGEST_INDEX = 64  # characters of a cell `image` that is the index of another row, as VLMEvalKit has it
 _MOST_FIELDS = 200  # of a row; a table of thousands is none of questions
 
 Row = Mapping[str, Any]
@@ -76,7 +78,7 @@ def import_questions(file: Path, options: BloomImportOptions, out: Path, *, watc
     shown = watcher or Watcher()
     shown.begin(count, 0)
     with TemporaryDirectory() as folder:
-        reader = _Reader(options, file.parent, taxonomy, languages, aside, Fetched(Path(folder)))
+        reader = _Reader(options, file.parent, taxonomy, languages, aside, Path(folder))
         return write_set(
             out, reader.usable(rows, shown), languages=languages, taxonomy=taxonomy, source=file.name,
             config=options.model_dump(mode="json", exclude={"images", "taxonomy"}), aside=aside,
@@ -142,10 +144,11 @@ class _Reader:
 
     def __init__(
         self, options: BloomImportOptions, beside: Path, taxonomy: Taxonomy, languages: Sequence[str], aside: Aside,
-        fetched: Fetched,
+        folder: Path,
     ) -> None:  # fmt: skip
         self._options, self._root = options, options.images or beside
-        self._taxonomy, self._languages, self._aside, self._fetched = taxonomy, languages, aside, fetched
+        self._taxonomy, self._languages, self._aside = taxonomy, languages, aside
+        self._folder, self._fetched = folder, Fetched(folder)
         self._ids: set[str] = set()
         # The items about one picture mostly stand together.
         self._checked = lru_cache(maxsize=8)(_usable_picture)
@@ -176,6 +179,7 @@ class _Reader:
         """A row of a question set."""
         if PROBLEM in row or len(row) > _MOST_FIELDS:
             raise _Unusable(Fault.NOT_AN_ITEM, str(row.get(PROBLEM, "too many fields"))[:200])
+        self._keep_picture(row)
         if not name.isprintable() or len(name) > MAX_ID:
             raise _Unusable(Fault.NOT_AN_ITEM, f"its id is no text of {MAX_ID} printable characters")
         if name in self._ids:
@@ -225,11 +229,22 @@ class _Reader:
             choices.insert(0, [_text(row.get("l2-category")), *names])
         return next((path for some in choices if some and (path := self._taxonomy.find(*some))), None)
 
+    def _keep_picture(self, row: Row) -> None:
+        """Keep the picture of a row of VLMEvalKit, for later rows that hold this row's ``index`` instead of it."""
+        index, value = as_id(row.get("index")), row.get("image")
+        if index is not None and isinstance(value, str) and len(value) > _LONGEST_INDEX:
+            self._kept(index).write_text(value, "utf-8", "replace")
+
+    def _kept(self, index: str) -> Path:
+        return self._folder / f"row-{hashlib.sha256(index.encode('utf-8', 'surrogatepass')).hexdigest()}"
+
     def _picture(self, row: Row) -> bytes | None:
         """The encoded picture of a row: PNG, JPEG or WebP."""
         column = self._options.image_column
         for name in (column,) if column else PICTURE_COLUMNS:
             value = row.get(name)
+            if "index" in row and (index := as_id(value)) and len(index) <= _LONGEST_INDEX:
+                value = kept.read_text("utf-8") if (kept := self._kept(index)).exists() else value
             if isinstance(value, str) and re.match(r"(?i)https?://", value.strip()):
                 if not self._options.fetch:
                     raise _Unusable(Fault.NO_PICTURE, "the picture is an address, which is fetched only with --fetch")

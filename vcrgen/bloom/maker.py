@@ -1,4 +1,4 @@
-"""The built-in maker: questions about drawn scenes, in English and Arabic, without a model and without a network."""
+"""The built-in maker: questions about drawn scenes, in several languages, without a model and without a network."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from typing import Any
 from vcrgen.bloom.answering import true_options
 from vcrgen.bloom.taxonomy import default_taxonomy
 from vcrgen.bloom.templates import TEMPLATES, Draft
-from vcrgen.bloom.words import LANGUAGES
+from vcrgen.bloom.words import QUESTION_LANGUAGES
 from vcrgen.bloom.write import Aside, write_set
 from vcrgen.config import BloomOptions
 from vcrgen.dataset.manifest import Manifest
@@ -40,8 +40,9 @@ def build_questions(options: BloomOptions, out: Path, *, watcher: Watcher | None
     """
     aside = Aside()
     return write_set(
-        out, _with_pictures(options, aside, watcher or Watcher()), languages=LANGUAGES, taxonomy=default_taxonomy(),
-        source="the built-in scenes of vcrgen", config={**options.model_dump(), "maker": MAKER}, aside=aside,
+        out, _with_pictures(options, aside, watcher or Watcher()), languages=QUESTION_LANGUAGES,
+        taxonomy=default_taxonomy(), source="the built-in scenes of vcrgen",
+        config={**options.model_dump(), "maker": MAKER}, aside=aside,
         licence="The pictures and texts may be used like vcrgen itself.",
     )  # fmt: skip
 
@@ -100,7 +101,7 @@ def _row(name: str, leaf: str, draft: Draft, number: int, seed: int, index: int)
     order = rng_for(seed, "bloom/order", name).sample(range(1, len(LETTERS)), len(LETTERS) - 1)
     order.insert(at, 0)
     row: Row = {"question_id": name, "path": leaf, "source": f"samples {index}"}
-    for place, lang in enumerate(LANGUAGES):
+    for place, lang in enumerate(QUESTION_LANGUAGES):
         row[f"question_{lang}"] = draft.stem[place]
         row[f"options_{lang}"] = [draft.options[option][place] for option in order]
     return row | {"answer": LETTERS[at], "trap": LETTERS[order.index(1)]}

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from vcrgen.bloom.words import COLOURS, FRUITS, NUMBERS, PAINTED, PLACES, SCENE_PARTS, SEASONS, ScenePart, Words
+from vcrgen.bloom.words import COLOURS, FRUITS, NUMBERS, PAINTED, SCENE_PARTS, SEASONS, WORDS, ScenePart, Words, say
 from vcrgen.samples import facts as scenes
 from vcrgen.samples.facts import Facts
 
@@ -59,75 +59,63 @@ def _grid(
 
 def _both(slots: Sequence[ScenePart], values: Sequence[str]) -> Words:
     """Two parts with their values: "Number of cups: 2. Colour of the teapot: red."."""
-    said = [slot.says(value) for slot, value in zip(slots, values, strict=True)]
-    return ". ".join(words[0] for words in said) + ".", ". ".join(words[1] for words in said) + "."
+    first, second = (slot.says(value) for slot, value in zip(slots, values, strict=True))
+    return say("two_statements", first=first, second=second)
 
 
 def colour(facts: Facts, rng: Random) -> Draft | None:
     """The colour of one part; the trap is that of another part."""
-    asked, other = rng.sample([slot for slot in SCENE_PARTS[type(facts)] if slot.label[0].startswith("colour")], 2)
+    asked, other = rng.sample([slot for slot in SCENE_PARTS[type(facts)] if slot.words is COLOURS], 2)
     key, trap = asked.value(facts) or "", other.value(facts) or ""
     rest = rng.sample([value for value in asked.values if value not in (key, trap)], 2)
-    label, (first, second) = asked.label, rest
-    stem = f"What is the {label[0]}?", f"ما {label[1]}؟"
-    return Draft(stem, tuple(COLOURS[value] for value in (key, trap, first, second)))
+    return Draft(say("colour", label=asked.label), tuple(COLOURS[value] for value in (key, trap, *rest)))
 
 
 def moon(facts: Any, rng: Random) -> Draft | None:
     """The shape of the moon, if there is one."""
-    words = {
-        "full": ("a full moon", "البدر"), "half": ("a half moon", "نصف القمر"), "crescent": ("a crescent", "الهلال"),
-        "None": ("no moon", "لا قمر"),
-    }  # fmt: skip
-    trap = {"full": "half", "half": "crescent", "crescent": "half", "None": "crescent"}[str(facts.phase)]
-    stem = "Which shape does the moon have in the sky?", "ما شكل القمر في السماء؟"
-    return _same_four(stem, words, tuple(words), str(facts.phase), trap)
+    key, values = facts.phase or "none", (*scenes.PHASES, "none")
+    trap = {"full": "half", "half": "crescent", "crescent": "half", "none": "crescent"}[key]
+    return _same_four(say("moon"), WORDS["moons"], values, key, trap)
 
 
 def place(facts: Facts, rng: Random) -> Draft | None:
     """The place; the trap is its neighbour, and the others are two more neighbours."""
-    kinds = [kind for kind, _ in PLACES]
-    at = kinds.index(_KINDS[type(facts)])
-    pair = rng.choice([first for first in range(0, len(PLACES), 2) if first != at - at % 2])
+    at, names = tuple(_PLACES).index(type(facts)), tuple(_PLACES.values())
+    pair = rng.choice([first for first in range(0, len(names), 2) if first != at - at % 2])
     chosen = (at, at ^ 1, pair, pair + 1)
-    stem = "Which place does the picture show?", "ما المكان في الصورة؟"
-    return Draft(stem, tuple(PLACES[number][1] for number in chosen))
+    return Draft(say("place"), tuple(WORDS["places"][names[number]] for number in chosen))
 
 
 def crate(facts: scenes.Market, rng: Random) -> Draft | None:
     """What is in the crate at one end; the trap is in the one at the other end."""
     side = rng.choice((0, -1))
     key, trap = facts.crates[side], facts.crates[-1 - side]
-    rest = rng.sample([fruit for fruit in FRUITS if fruit not in (key, trap)], 2)
-    where = (("left", "اليسار"), ("right", "اليمين"))[side]
-    stem = f"What is in the crate furthest to the {where[0]}?", f"ماذا في الصندوق في أقصى {where[1]}؟"
-    return Draft(stem, tuple(FRUITS[fruit] for fruit in (key, trap, *rest)))
+    rest = rng.sample([fruit for fruit in scenes.FRUITS if fruit not in (key, trap)], 2)
+    return Draft(say("crate_right" if side else "crate_left"), tuple(FRUITS[fruit] for fruit in (key, trap, *rest)))
 
 
 def mirrored(facts: Facts, rng: Random) -> Draft | None:
     """Which part has which of two colours; the trap has them the other way round."""
-    slots = [slot for slot in SCENE_PARTS[type(facts)] if slot.label[0].startswith("colour")]
+    slots = [slot for slot in SCENE_PARTS[type(facts)] if slot.words is COLOURS]
     there = {slot.value(facts) for slot in slots}
     first, second = rng.sample(slots, 2)
     a, b = first.value(facts) or "", second.value(facts) or ""
     c, d = rng.sample([value for value in first.values if value not in there], 2)
-    stem = "Which description fits the picture?", "ما الوصف الصحيح للصورة؟"
-    return Draft(stem, tuple(_both((first, second), pair) for pair in ((a, b), (b, a), (c, d), (d, c))))
+    return Draft(say("mirrored"), tuple(_both((first, second), pair) for pair in ((a, b), (b, a), (c, d), (d, c))))
 
 
 def scenery(facts: Facts, rng: Random) -> Draft | None:
     """The time of day together with something else of the place."""
     if not (slots := _two(facts, rng, "daytime", "season" if isinstance(facts, scenes.Castle) else "boats")):
         return None
-    stem = "Which description fits the place?", "ما الوصف الصحيح للمكان؟"
-    return _grid(facts, rng, slots, stem, lambda *values: _both(slots, values))
+    return _grid(facts, rng, slots, say("scenery"), lambda *values: _both(slots, values))
 
 
 def _painted(facts: Facts) -> tuple[list[str], list[str], Words]:
     """The colours of some things, those that they do not have, and what they are called."""
-    fact, colours, name = PAINTED[type(facts)]
+    fact, colours = PAINTED[type(facts)]
     there = list(dict.fromkeys(getattr(facts, fact)))
-    return there, [value for value in colours if value not in there], name
+    return there, [value for value in colours if value not in there], WORDS["things"][fact]
 
 
 def absent(facts: Facts, rng: Random) -> Draft | None:
@@ -136,8 +124,7 @@ def absent(facts: Facts, rng: Random) -> Draft | None:
     if len(there) < 3:
         return None
     chosen = rng.choice(missing), *rng.sample(there, 3)
-    stem = f"Which colour is not there among the {name[0]}?", f"ما اللون غير الموجود بين {name[1]}؟"
-    return Draft(stem, tuple(COLOURS[value] for value in chosen))
+    return Draft(say("absent", things=name), tuple(COLOURS[value] for value in chosen))
 
 
 def both_there(facts: Facts, rng: Random) -> Draft | None:
@@ -150,42 +137,30 @@ def both_there(facts: Facts, rng: Random) -> Draft | None:
     options = []
     for pair in pairs:
         first, second = (COLOURS[value] for value in rng.sample(pair, 2))
-        options.append((f"{first[0]} and {second[0]}", f"{first[1]} و{second[1]}"))
-    stem = f"Which two colours are both there among the {name[0]}?", f"ما اللونان الموجودان معا بين {name[1]}؟"
-    return Draft(stem, tuple(options))
+        options.append(say("two_colours", first=first, second=second))
+    return Draft(say("both_there", things=name), tuple(options))
 
 
-_CREWS: Mapping[type[Facts], tuple[str, Words]] = {
-    scenes.Harbour: ("boats", ("Each boat needs {} people", "على كل قارب {} من الناس")),
-    scenes.Regatta: ("sails", ("Each yacht needs {} people", "على كل يخت {} من الناس")),
-    scenes.Castle: ("towers", ("Each tower needs {} people", "في كل برج {} من الناس")),
-}
+_CREWS: Mapping[type[Facts], str] = {scenes.Harbour: "boats", scenes.Regatta: "sails", scenes.Castle: "towers"}
 
 
 def product(facts: Facts, rng: Random) -> Draft | None:
     """A number of things times a given number; the trap counts one thing more, or one less."""
-    fact, said = _CREWS[type(facts)]
+    fact = _CREWS[type(facts)]
     slot, times = _slot(facts, fact), rng.randint(3, 5)
     count = int(slot.value(facts) or 0)
     values = tuple(str(times * int(value)) for value in slot.values)
-    stem = (
-        f"{said[0].format(times)}. How many people is that altogether?",
-        f"{said[1].format(times)}. ما عدد الناس كلهم؟",
-    )
     key, more, less = (str(times * number) for number in (count, count + 1, count - 1))
-    return _same_four(stem, NUMBERS, values, key, more, less)
+    return _same_four(say(f"product_{fact}", number=times), NUMBERS, values, key, more, less)
 
 
 def steps(facts: Facts, rng: Random) -> Draft | None:
     """A number of things, and two steps to be done with it; the trap leaves out the second one."""
-    slot = _slot(facts, _CREWS[type(facts)][0])
+    slot = _slot(facts, _CREWS[type(facts)])
     more, less = rng.randint(3, 9), rng.randint(1, 2)
     shift, count = more - less, int(slot.value(facts) or 0)
     values = tuple(str(int(value) + shift) for value in slot.values)
-    stem = (
-        f"Take the {slot.label[0]}. Add {more}. Then subtract {less}. What is the result?",
-        f"خذ {slot.label[1]}. أضف {more}. ثم اطرح {less}. ما الناتج؟",
-    )
+    stem = say("steps", label=slot.label, more=more, less=less)
     return _same_four(stem, NUMBERS, values, str(count + shift), str(count + more), str(count + shift - less))
 
 
@@ -193,47 +168,31 @@ def _slot(facts: Facts, fact: str) -> ScenePart:
     return next(slot for slot in SCENE_PARTS[type(facts)] if slot.fact == fact)
 
 
-def _season(steps_on: int, stem: Words) -> Template:
+def _season(steps_on: int, form: str) -> Template:
     """A question for the season so many seasons later; the trap is the one in the picture, or the next one."""
-    order = tuple(SEASONS)
+    order = scenes.SEASONS
 
     def template(facts: Any, rng: Random) -> Draft | None:
         at = order.index(facts.season)
         key, trap = order[(at + steps_on) % 4], order[at if steps_on else (at + 1) % 4]
-        return _same_four(stem, SEASONS, order, key, trap)
+        return _same_four(say(form), SEASONS, order, key, trap)
 
     return template
 
 
-opposite = _season(
-    2,
-    (
-        "The picture is from the northern half of the Earth. What season is it in the southern half?",
-        "الصورة من شمال الأرض. ما الفصل في جنوب الأرض؟",
-    ),
-)
-season = _season(0, ("What season is it in the picture?", "ما الفصل في الصورة؟"))
-later = _season(
-    1,
-    (
-        "Imagine the same place a quarter of a year later. What season does it show?",
-        "تخيل المكان بعد ربع سنة. ما الفصل عندئذ؟",
-    ),
-)
+opposite = _season(2, "opposite")
+season = _season(0, "season")
+later = _season(1, "later")
 
 
 def bar(facts: scenes.Chart, rng: Random) -> Draft | None:
     """The place of the tallest or the shortest bar; the trap is the other one of these."""
     if facts.trend != "mixed":  # in the others it stands at an end, which can be guessed
         return None
-    ends = [(facts.tallest, ("tallest", "الأطول")), (facts.shortest, ("shortest", "الأقصر"))]
-    (key, word), (trap, _) = rng.sample(ends, 2)
+    ends = [(facts.tallest, "bar_tallest"), (facts.shortest, "bar_shortest")]
+    (key, form), (trap, _) = rng.sample(ends, 2)
     rest = rng.sample([number for number in range(1, len(facts.bars) + 1) if number not in (key, trap)], 2)
-    stem = (
-        f"Counted from the left, which number has the {word[0]} bar?",
-        f"ما رقم العمود {word[1]} من اليسار؟",
-    )
-    return Draft(stem, tuple(NUMBERS[str(number)] for number in (key, trap, *rest)))
+    return Draft(say(form), tuple(NUMBERS[str(number)] for number in (key, trap, *rest)))
 
 
 def difference(facts: scenes.Aquarium, rng: Random) -> Draft | None:
@@ -241,9 +200,8 @@ def difference(facts: scenes.Aquarium, rng: Random) -> Draft | None:
     key, values = str(facts.small_count - facts.big_count), ("3", "4", "5", "6")
     if key not in values:
         return None
-    stem = "How many more small fish than big fish are there?", "ما الفرق بين عدد الأسماك الصغيرة وعدد الأسماك الكبيرة؟"
     near = str(int(key) + 1)
-    return _same_four(stem, NUMBERS, values, key, str(facts.small_count), str(facts.big_count), near)
+    return _same_four(say("difference"), NUMBERS, values, key, str(facts.small_count), str(facts.big_count), near)
 
 
 def remaining(facts: scenes.Football, rng: Random) -> Draft | None:
@@ -252,11 +210,7 @@ def remaining(facts: scenes.Football, rng: Random) -> Draft | None:
     key, values = str(players - 2), ("3", "4", "5", "6")
     if key not in values:
         return None
-    stem = (
-        "Two of the players of both teams leave. How many players remain on the pitch?",
-        "يخرج اثنان من اللاعبين. ما عدد اللاعبين في الملعب بعد ذلك؟",
-    )
-    return _same_four(stem, NUMBERS, values, key, str(players), str(players - 4), str(players - 1))
+    return _same_four(say("remaining"), NUMBERS, values, key, str(players), str(players - 4), str(players - 1))
 
 
 def _one_wrong(facts: Facts, rng: Random) -> tuple[list[ScenePart], list[str]] | None:
@@ -272,9 +226,8 @@ def false_statement(facts: Facts, rng: Random) -> Draft | None:
     if not (found := _one_wrong(facts, rng)):
         return None
     slots, values = found
-    stem = "Which statement does the picture not bear out?", "ما العبارة غير الصحيحة عن الصورة؟"
     said = tuple(slot.says(value) for slot, value in zip(slots, values, strict=True))
-    return Draft(stem, said, slots[0].fact, tuple(slot.fact for slot in SCENE_PARTS[type(facts)]))
+    return Draft(say("false_statement"), said, slots[0].fact, tuple(slot.fact for slot in SCENE_PARTS[type(facts)]))
 
 
 def conflict(facts: Facts, rng: Random) -> Draft | None:
@@ -284,26 +237,16 @@ def conflict(facts: Facts, rng: Random) -> Draft | None:
     slots, values = found
     told = [slot.says(value) for slot, value in zip(slots, values, strict=True)]
     rng.shuffle(told)
-    notes = [mark.join(words[lang] for words in told) for lang, mark in enumerate(("; ", "؛ "))]
-    stem = (
-        f"A note on the picture says: {notes[0]}. In which point is the note wrong?",
-        f"ملاحظة عن الصورة: {notes[1]}. ما الخطأ في الملاحظة؟",
-    )
+    stem = say("conflict", **{f"point{number}": words for number, words in enumerate(told, 1)})
     labels = tuple(slot.label for slot in slots)
     return Draft(stem, labels, slots[0].fact, tuple(slot.fact for slot in SCENE_PARTS[type(facts)]))
 
 
 def hazards(facts: scenes.Campsite, rng: Random) -> Draft | None:
     """What children have to be kept from; the trap is wrong about the water."""
-    words = {
-        "TrueTrue": ("fire and water", "النار والماء"), "TrueFalse": ("fire only", "النار فقط"),
-        "FalseTrue": ("water only", "الماء فقط"), "FalseFalse": ("neither fire nor water", "لا نار ولا ماء"),
-    }  # fmt: skip
-    stem = (
-        "A family with small children camps here. Which hazards does the place have?",
-        "أسرة مع أطفال في هذا المخيم. ما الخطر في المكان؟",
-    )
-    return _same_four(stem, words, tuple(words), f"{facts.fire}{facts.lake}", f"{facts.fire}{not facts.lake}")
+    kinds = {(1, 1): "fire_and_water", (1, 0): "fire", (0, 1): "water", (0, 0): "neither"}
+    key, trap = kinds[facts.fire, facts.lake], kinds[facts.fire, not facts.lake]
+    return _same_four(say("hazards"), WORDS["hazards"], tuple(kinds.values()), key, trap)
 
 
 def title(facts: scenes.Castle, rng: Random) -> Draft | None:
@@ -311,16 +254,11 @@ def title(facts: scenes.Castle, rng: Random) -> Draft | None:
     if not _slot(facts, "daytime").value(facts):
         return None
     time, when = _slot(facts, "daytime"), _slot(facts, "season")
-    stem = (
-        "Which title suits a story about this picture, in season and in time of day?",
-        "ما عنوان القصة الصحيح للصورة في الفصل والوقت؟",
-    )
 
     def told(first: str, second: str) -> Words:
-        (a, b), (c, d) = when.words[first], time.words[second]
-        return f"The castle in {a}: a tale of {c}", f"القلعة في {b}: حكاية {d}"
+        return say("title_castle", season=when.words[first], time=time.words[second])
 
-    return _grid(facts, rng, (when, time), stem, told)
+    return _grid(facts, rng, (when, time), say("title"), told)
 
 
 def caption(facts: Facts, rng: Random) -> Draft | None:
@@ -328,10 +266,7 @@ def caption(facts: Facts, rng: Random) -> Draft | None:
     if not (slots := _two(facts, rng)):
         return None
     first, second = (slot.label for slot in slots)
-    stem = (
-        f"Which caption is true and tells the {first[0]} and the {second[0]}?",
-        f"ما التعليق الصحيح عن {first[1]} و{second[1]}؟",
-    )
+    stem = say("caption", first=first, second=second)
     return _grid(facts, rng, slots, stem, lambda *values: _both(slots, values))
 
 
@@ -339,15 +274,12 @@ def reply(facts: Facts, rng: Random) -> Draft | None:
     """What is replied to a question for two things."""
     if not (slots := _two(facts, rng)):
         return None
-    (first, second), (one, two) = (slot.label for slot in slots), slots
-    stem = (
-        f'A friend asks about the picture: "What is the {first[0]}, and what is the {second[0]}?" What do you reply?',
-        f"سؤال من صديق عن الصورة: «ما {first[1]}، وما {second[1]}؟» ما الجواب الصحيح؟",
-    )
+    one, two = slots
 
     def told(a: str, b: str) -> Words:
-        return f"{one.words[a][0]}, {two.words[b][0]}", f"{one.words[a][1]}، {two.words[b][1]}"
+        return say("reply_told", first=one.words[a], second=two.words[b])
 
+    stem = say("reply", first=one.label, second=two.label)
     return _grid(facts, rng, slots, stem, told)
 
 
@@ -358,20 +290,11 @@ def questions(facts: Facts, rng: Random) -> Draft | None:
     value, number = colours[0].value(facts) or "", counts[0].value(facts) or ""
     if counts[1].value(facts) == number:
         return None
-    words = COLOURS[value]
-    stem = (
-        f"The answers are: {words[0]}, {number}. Which questions about the picture have these answers?",
-        f"الجواب: {words[1]}، {number}. ما السؤال الصحيح عن الصورة؟",
-    )
-    options = tuple(
-        (f"What is the {a.label[0]}, and the {b.label[0]}?", f"ما {a.label[1]}، وما {b.label[1]}؟")
-        for a in colours
-        for b in counts
-    )
-    return Draft(stem, options)
+    options = (say("two_questions", first=a.label, second=b.label) for a in colours for b in counts)
+    return Draft(say("questions", colour=COLOURS[value], number=NUMBERS[number]), tuple(options))
 
 
-_KINDS = {
+_PLACES = {  # neighbours, from the first, are taken for one another
     scenes.Harbour: "harbour", scenes.Beach: "beach", scenes.Castle: "castle", scenes.SnowyVillage: "snowy_village",
     scenes.MountainLake: "mountain_lake", scenes.WaterTown: "water_town", scenes.WindFarm: "wind_farm",
     scenes.Sunflowers: "sunflowers", scenes.CityNight: "city_night", scenes.Market: "market",
@@ -388,7 +311,7 @@ TEMPLATES: Mapping[str, tuple[Template, tuple[type[Facts], ...]]] = {
         moon,
         (scenes.CityNight, scenes.Desert, scenes.Campsite, scenes.WaterTown),
     ),
-    "remember/core object recognition/outdoor scenes": (place, tuple(_KINDS)),
+    "remember/core object recognition/outdoor scenes": (place, tuple(_PLACES)),
     "remember/core object recognition/produce & plants": (crate, (scenes.Market,)),
     "understand/compositional core object recognition/clothing & accessories": (mirrored, (scenes.Football,)),
     "understand/compositional core object recognition/animals": (mirrored, (scenes.Aquarium,)),

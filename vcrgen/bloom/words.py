@@ -1,50 +1,85 @@
-"""What built-in scenes tell, in the words of questions: parts of a picture and their values, in English and Arabic.
+"""What built-in scenes tell, in the words of questions: parts of a picture and their values, in several languages.
 
-A part is said as a label and a value, as in "Colour of the door: red" and "لون الباب: الأحمر". So no word has to agree
-with another one, whatever the value is.
+The words of a language are its file ``vcrgen/text/CODE/questions.txt``; questions are made in every language that has
+one. In each section stand names, and what is said for them; an indented line continues the one above it:
+
+    [seasons]
+    winter = winter                  what is said for a value
+    [labels]
+    door = colour of the door        what a part of a picture is called; its name is that of the fact
+    [forms]
+    colour = What is the {label}?    a sentence, and in braces what is put in
+
+All files have the same names, and put the same into a sentence. A part is said as a label and a value, as in "Colour of
+the door: red" and "لون الباب: الأحمر", so that no word has to agree with another one, whatever the value is.
 """
 
+import re
 from collections.abc import Mapping
+from configparser import Error, RawConfigParser
 from dataclasses import dataclass
+from importlib.resources import files
 from typing import Any
 
+from vcrgen.errors import VcrgenError
 from vcrgen.samples import facts as scenes
 from vcrgen.samples.facts import Facts
+from vcrgen.text.languages import LANGUAGES
 
-LANGUAGES = ("en", "ar")
+Words = tuple[str, ...]  # the same in all languages of questions, in their order; English is the first
 
-Words = tuple[str, str]  # the same in both languages, in their order
 
-COLOURS: Mapping[str, Words] = {
-    "red": ("red", "الأحمر"), "orange": ("orange", "البرتقالي"), "yellow": ("yellow", "الأصفر"),
-    "green": ("green", "الأخضر"), "teal": ("teal", "التركوازي"), "blue": ("blue", "الأزرق"),
-    "purple": ("purple", "البنفسجي"), "pink": ("pink", "الوردي"), "white": ("white", "الأبيض"),
-    "ginger": ("ginger", "الأشقر"), "black": ("black", "الأسود"), "grey": ("grey", "الرمادي"),
-}  # fmt: skip
-SEASONS: Mapping[str, Words] = {
-    "spring": ("spring", "الربيع"), "summer": ("summer", "الصيف"), "autumn": ("autumn", "الخريف"),
-    "winter": ("winter", "الشتاء"),
-}  # fmt: skip
+def read_words(texts: Mapping[str, str]) -> dict[str, dict[str, Words]]:
+    """Read the words of all languages: by section and name, what is said in each language.
+
+    Args:
+        texts: What stands in the file of each language, by the name of the file.
+
+    Raises:
+        VcrgenError: A file cannot be read, lacks what another one has, or puts something else into a sentence.
+    """
+    entries = {file: _entries(file, text) for file, text in texts.items()}
+    words: dict[str, dict[str, Words]] = {}
+    for section, name in sorted({place for found in entries.values() for place in found}):
+        said = {file: found.get((section, name), "") for file, found in entries.items()}
+        put_in = {file: set(re.findall(r"{(\w+)}", text)) for file, text in said.items()}
+        for file, text in said.items():
+            if not text:
+                raise VcrgenError(f"{file}: [{section}] needs a line for {name!r}, which other languages have.")
+            if missing := set().union(*put_in.values()) - put_in[file]:
+                raise VcrgenError(f"{file}: {name!r} in [{section}] needs {{{min(missing)}}}, as in other languages.")
+        words.setdefault(section, {})[name] = tuple(said.values())
+    return words
+
+
+def _entries(file: str, text: str) -> dict[tuple[str, str], str]:
+    """What a file says, by section and name."""
+    parser = RawConfigParser(delimiters="=", comment_prefixes="#")
+    try:
+        parser.read_string(text, file)
+    except Error as error:
+        raise VcrgenError(f"A file of words is not understood: {' '.join(str(error).split())}") from None
+    sections = ((section, parser.items(section)) for section in parser.sections())
+    return {(section, name): " ".join(words.split()) for section, items in sections for name, words in items}
+
+
+_FILES = {lang: files("vcrgen.text") / lang / "questions.txt" for lang in LANGUAGES}
+QUESTION_LANGUAGES = tuple(lang for lang, file in _FILES.items() if file.is_file())
+WORDS = read_words(
+    {f"vcrgen/text/{lang}/questions.txt": _FILES[lang].read_text("utf-8") for lang in QUESTION_LANGUAGES}
+)
+COLOURS, SEASONS, TIMES, FRUITS = (WORDS[section] for section in ("colours", "seasons", "times", "fruits"))
+NUMBERS: Mapping[str, Words] = {str(number): (str(number),) * len(QUESTION_LANGUAGES) for number in range(100)}
 # Dawn is left out: a picture cannot tell it from dusk for sure.
-TIMES: Mapping[str, Words] = {"day": ("day", "النهار"), "dusk": ("twilight", "الغسق"), "night": ("night", "الليل")}
-FRUITS: Mapping[str, Words] = {
-    "apple": ("apples", "التفاح"), "orange": ("oranges", "البرتقال"), "lemon": ("lemons", "الليمون"),
-    "pear": ("pears", "الإجاص"), "watermelon": ("watermelons", "البطيخ"), "grape": ("grapes", "العنب"),
-    "aubergine": ("aubergines", "الباذنجان"),
-}  # fmt: skip
-BASKETS: Mapping[str, Words] = {
-    "flowers": ("flowers", "الزهور"), "bread": ("bread", "الخبز"), "empty": ("nothing", "لا شيء"),
-}  # fmt: skip
-NUMBERS: Mapping[str, Words] = {str(number): (str(number), str(number)) for number in range(100)}
-PLACES: tuple[tuple[str, Words], ...] = (  # neighbours, from the first, are taken for one another
-    ("harbour", ("a harbour", "ميناء")), ("beach", ("a beach", "شاطئ")),
-    ("castle", ("a castle", "قلعة")), ("snowy_village", ("a village in the snow", "قرية في الثلج")),
-    ("mountain_lake", ("a lake in the mountains", "بحيرة في الجبال")), ("water_town", ("a canal", "قناة")),
-    ("wind_farm", ("a wind farm", "حقل توربينات")), ("sunflowers", ("a field of sunflowers", "حقل عباد الشمس")),
-    ("city_night", ("a street in a city", "شارع في مدينة")), ("market", ("a market", "سوق")),
-    ("desert", ("a desert", "صحراء")), ("campsite", ("a campsite", "مخيم")),
-    ("airport", ("an airport", "مطار")), ("football", ("a football pitch", "ملعب كرة قدم")),
-)  # fmt: skip
+_TIMES = ("day", "dusk", "night")
+
+
+def say(form: str, **parts: Words | int) -> Words:
+    """A sentence of ``[forms]`` in every language, with its parts put in; a number is the same in all of them."""
+    return tuple(
+        text.format(**{name: part if isinstance(part, int) else part[at] for name, part in parts.items()})
+        for at, text in enumerate(WORDS["forms"][form])
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +87,13 @@ class ScenePart:
     """One part of a kind of picture, of which all values that it may have are equally likely."""
 
     fact: str  # name of the fact
-    label: Words
     words: Mapping[str, Words]  # of every value
     values: tuple[str, ...]  # that it may have
+
+    @property
+    def label(self) -> Words:
+        """What it is called: "colour of the door"."""
+        return WORDS["labels"][self.fact]
 
     def value(self, facts: Any) -> str | None:
         """The value in a picture; None where it is none of those that can be asked about."""
@@ -64,8 +103,8 @@ class ScenePart:
 
     def says(self, value: str) -> Words:
         """The label with a value: "Colour of the door: red"."""
-        label, words = self.label, self.words[value]
-        return f"{label[0][0].upper()}{label[0][1:]}: {words[0]}", f"{label[1]}: {words[1]}"
+        said = say("statement", label=self.label, value=self.words[value])
+        return tuple(text[0].upper() + text[1:] for text in said)
 
 
 def _numbers(low: int, high: int) -> tuple[str, ...]:
@@ -77,62 +116,60 @@ _FEW = _numbers(2, 4)
 _PAINTS = ("white", "yellow", "blue", "pink", "green", "red")
 _FLAGS = ("red", "blue", "yellow", "purple", "green")
 _FISH = ("red", "orange", "yellow", "pink", "white")
-_TIME = ScenePart("daytime", ("time of day", "الوقت"), TIMES, tuple(TIMES))
-_SEASON = ScenePart("season", ("season", "الفصل"), SEASONS, tuple(SEASONS))
+_TIME = ScenePart("daytime", TIMES, _TIMES)
+_SEASON = ScenePart("season", SEASONS, scenes.SEASONS)
 
 SCENE_PARTS: Mapping[type[Facts], tuple[ScenePart, ...]] = {
     scenes.Bicycle: (
-        ScenePart("wall", ("colour of the wall", "لون الجدار"), COLOURS, _PAINTS),
-        ScenePart("frame", ("colour of the bicycle", "لون الدراجة"), COLOURS, _PAINTS),
-        ScenePart("door", ("colour of the door", "لون الباب"), COLOURS, _PAINTS),
-        ScenePart("basket", ("content of the basket", "محتوى السلة"), BASKETS, tuple(BASKETS)),
+        ScenePart("wall", COLOURS, _PAINTS),
+        ScenePart("frame", COLOURS, _PAINTS),
+        ScenePart("door", COLOURS, _PAINTS),
+        ScenePart("basket", WORDS["baskets"], ("flowers", "bread", "empty")),
     ),
     scenes.Football: (
-        ScenePart("attackers", ("colour of the team with the ball", "لون الفريق صاحب الكرة"), COLOURS, _TEAMS),
-        ScenePart("defenders", ("colour of the team at the goal", "لون الفريق عند المرمى"), COLOURS, _TEAMS),
-        ScenePart("attacker_count", ("size of the team with the ball", "عدد لاعبي الفريق صاحب الكرة"), NUMBERS, _FEW),
-        ScenePart("defender_count", ("size of the team at the goal", "عدد لاعبي الفريق عند المرمى"), NUMBERS, _FEW),
+        ScenePart("attackers", COLOURS, _TEAMS),
+        ScenePart("defenders", COLOURS, _TEAMS),
+        ScenePart("attacker_count", NUMBERS, _FEW),
+        ScenePart("defender_count", NUMBERS, _FEW),
     ),
     scenes.Aquarium: (
-        ScenePart("big", ("colour of the big fish", "لون الأسماك الكبيرة"), COLOURS, _FISH),
-        ScenePart("small", ("colour of the small fish", "لون الأسماك الصغيرة"), COLOURS, _FISH),
-        ScenePart("big_count", ("number of big fish", "عدد الأسماك الكبيرة"), NUMBERS, _numbers(1, 3)),
-        ScenePart("small_count", ("number of small fish", "عدد الأسماك الصغيرة"), NUMBERS, _numbers(4, 8)),
+        ScenePart("big", COLOURS, _FISH),
+        ScenePart("small", COLOURS, _FISH),
+        ScenePart("big_count", NUMBERS, _numbers(1, 3)),
+        ScenePart("small_count", NUMBERS, _numbers(4, 8)),
     ),
     scenes.StillLife: (
-        ScenePart("teapot", ("colour of the teapot", "لون إبريق الشاي"), COLOURS, scenes.BRIGHT),
-        ScenePart("cups", ("number of cups", "عدد الأكواب"), NUMBERS, _numbers(1, 3)),
-        ScenePart("fruit", ("fruit in the bowl", "الفاكهة في الوعاء"), FRUITS, ("apple", "orange", "lemon", "pear")),
-        ScenePart("outside", ("time of day outside", "الوقت في الخارج"), TIMES, tuple(TIMES)),
+        ScenePart("teapot", COLOURS, scenes.BRIGHT),
+        ScenePart("cups", NUMBERS, _numbers(1, 3)),
+        ScenePart("fruit", FRUITS, ("apple", "orange", "lemon", "pear")),
+        ScenePart("outside", TIMES, _TIMES),
     ),
     scenes.WindowCat: (
-        ScenePart("coat", ("colour of the cat", "لون القطة"), COLOURS, scenes.COATS),
-        ScenePart("curtains", ("colour of the curtains", "لون الستائر"), COLOURS, scenes.BRIGHT),
-        ScenePart("pots", ("number of flower pots", "عدد أصص الزهور"), NUMBERS, _numbers(1, 3)),
-        ScenePart("bloom", ("colour of the flowers", "لون الزهور"), COLOURS, ("red", "pink", "yellow", "purple")),
+        ScenePart("coat", COLOURS, scenes.COATS),
+        ScenePart("curtains", COLOURS, scenes.BRIGHT),
+        ScenePart("pots", NUMBERS, _numbers(1, 3)),
+        ScenePart("bloom", COLOURS, ("red", "pink", "yellow", "purple")),
     ),
     scenes.Castle: (
         _SEASON,
         _TIME,
-        ScenePart("towers", ("number of towers", "عدد الأبراج"), NUMBERS, _numbers(2, 5)),
-        ScenePart(
-            "flag", ("colour of the flags", "لون الأعلام"), COLOURS, ("red", "blue", "yellow", "purple", "green")
-        ),
+        ScenePart("towers", NUMBERS, _numbers(2, 5)),
+        ScenePart("flag", COLOURS, _FLAGS),
     ),
     scenes.Birds: (_SEASON,),
     scenes.Harbour: (
         _TIME,
-        ScenePart("boats", ("number of boats", "عدد القوارب"), NUMBERS, _numbers(1, 4)),
-        ScenePart("stripe", ("colour of the stripes", "لون خطوط المنارة"), COLOURS, ("red", "blue", "green")),
+        ScenePart("boats", NUMBERS, _numbers(1, 4)),
+        ScenePart("stripe", COLOURS, ("red", "blue", "green")),
     ),
-    scenes.Regatta: (ScenePart("sails", ("number of yachts", "عدد اليخوت"), NUMBERS, _numbers(3, 6)),),
+    scenes.Regatta: (ScenePart("sails", NUMBERS, _numbers(3, 6)),),
 }
 
-# Things that come in several colours, of which any are equally likely: the fact, the colours, and their name.
-PAINTED: Mapping[type[Facts], tuple[str, tuple[str, ...], Words]] = {
-    scenes.Balloons: ("balloons", scenes.BRIGHT, ("balloons", "المناطيد")),
-    scenes.Beach: ("umbrellas", scenes.BRIGHT, ("umbrellas", "المظلات")),
-    scenes.SnowyVillage: ("houses", scenes.BRIGHT, ("houses", "البيوت")),
-    scenes.Harbour: ("boats", scenes.BRIGHT, ("boats", "القوارب")),
-    scenes.Regatta: ("sails", scenes.TINTS, ("sails", "الأشرعة")),
+# Things that come in several colours, of which any are equally likely: the fact, and the colours.
+PAINTED: Mapping[type[Facts], tuple[str, tuple[str, ...]]] = {
+    scenes.Balloons: ("balloons", scenes.BRIGHT),
+    scenes.Beach: ("umbrellas", scenes.BRIGHT),
+    scenes.SnowyVillage: ("houses", scenes.BRIGHT),
+    scenes.Harbour: ("boats", scenes.BRIGHT),
+    scenes.Regatta: ("sails", scenes.TINTS),
 }

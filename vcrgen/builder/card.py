@@ -19,6 +19,10 @@ CLASSES = ("n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M", "10M<n<100
 SIZES = [(10**power, name) for power, name in enumerate(CLASSES, start=3)]
 HUB_LICENCE = re.compile(r"[a-z0-9][a-z0-9.-]{1,40}")
 
+SKEWED = {
+    "spans": "; `boxes` are empty, as no box holds in a skewed image",
+    **dict.fromkeys(("strip_height", "strip_y", "only_it_strip_y"), ", before the image was skewed"),
+}
 LEVELS_NOTE = "the share of a span's ink that covers leave at this level, as in `ink-0.20`"
 Statistics = Mapping[tuple[str, str], SplitStatistics]  # by mode and split
 
@@ -56,9 +60,13 @@ def borrowed_targets(row: LanguageRow) -> str:
 
 def column_notes(config: Mapping[str, Any]) -> dict[str, str]:
     """The columns of a dataset of some configuration, each with what it holds."""
-    there = BuildConfig(**{name: config[name] for name in LATER if name in config}).more_columns
-    levels = {} if config["mode"] in (*NAMED_MODES, "both") else {"mode": LEVELS_NOTE}
-    return dict(VCR.notes) | levels | {name: note for name, (_, note) in VCR.more.items() if name in there}
+    built = BuildConfig(**{name: config[name] for name in LATER if name in config})
+    changed = {} if config["mode"] in (*NAMED_MODES, "both") else {"mode": LEVELS_NOTE}
+    if built.moves:
+        changed |= {name: VCR.notes[name] + note for name, note in SKEWED.items()}
+    return (
+        dict(VCR.notes) | changed | {name: note for name, (_, note) in VCR.more.items() if name in built.more_columns}
+    )
 
 
 def covered_how(config: Mapping[str, Any]) -> str:

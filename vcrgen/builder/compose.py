@@ -38,6 +38,7 @@ def compose_images(
     strip_first: bool = False,
     distractors: Distractors | None = None,
     finish: Callable[[Pixels, str], Pixels] | None = None,
+    with_mask: bool = False,
 ) -> PairImages[T]:
     """Cover the strip and put the images together.
 
@@ -48,6 +49,7 @@ def compose_images(
         strip_first: The strip stands above VI, not below it.
         distractors: Covers that hide no text.
         finish: What is done to each finished image, which it gets in RGB with its name, before it is encoded.
+        with_mask: There is a mask of covers that are boxes, too.
     """
     spans = cover_spans(rules, parts.cells, parts.strip, parts.others)
     covers = [cover for span in spans for cover in span.covers]
@@ -64,7 +66,7 @@ def compose_images(
         return encode(bands if finish is None else (Band(finish(stack_bands(bands), name)),))
 
     mask = None
-    if any(cover.mask is not None for cover in covers):
+    if with_mask or any(cover.mask is not None for cover in covers):
         mask = np.zeros((photo.height + gap.height + small.height, photo.width), dtype=bool)
         mark_hidden(mask[strip_y:], [*covers, *on_paper])
         mark_hidden(mask[photo_y:], on_photo)

@@ -1,12 +1,18 @@
-"""Finished images made worse, as by a poor camera or a small file; nothing moves, so boxes and masks stay right."""
+"""Finished images made worse, as by a poor camera or a small file.
+
+Nothing moves but in a skewed image: its mask has to be skewed with it (:func:`move_mask`), and boxes do not hold in it.
+"""
 
 import io
+import math
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 
 import numpy as np
 import numpy.typing as npt
 from PIL import Image, ImageFilter
+
+from vcrgen.config import MOVING
 
 Pixels = npt.NDArray[np.uint8]
 
@@ -56,7 +62,34 @@ def _camera(image: Image.Image, strength: float, seed: int) -> Image.Image:
     return Image.fromarray(np.clip(noisy + 0.5, 0, 255).astype(np.uint8))
 
 
+def move_mask(mask: npt.NDArray[np.bool_], steps: Iterable[tuple[str, float]], seed: int) -> npt.NDArray[np.bool_]:
+    """Where the pixels of a mask are after :func:`degrade` with the same steps and seed; shape (height, width)."""
+    image = Image.fromarray(mask)
+    for name, amount in steps:
+        if name == MOVING:
+            image = _turn(image.convert("L"), amount, seed, Image.Resampling.NEAREST, 0)
+    return np.asarray(image).astype(bool)
+
+
+def _skew(image: Image.Image, degrees: float, seed: int) -> Image.Image:
+    """A page that lies askew by so many degrees, to the left or to the right, on white ground."""
+    return _turn(image, degrees, seed, Image.Resampling.BICUBIC, "white")
+
+
+def _turn(image: Image.Image, degrees: float, seed: int, resample: Image.Resampling, ground: str | int) -> Image.Image:
+    """An image turned about its middle, and made smaller as far as all of it has to fit into the same size."""
+    angle = math.radians(degrees if seed & 1 else -degrees)
+    cos, sin = math.cos(angle), math.sin(angle)
+    width, height = image.size
+    larger = cos + abs(sin) * max(height / width, width / height)
+    # Where in the image each pixel of the new one is from: its distance from the middle, turned back.
+    a, b = larger * cos, larger * sin
+    x, y = width / 2, height / 2
+    back = (a, b, x - a * x - b * y, -b, a, y + b * x - a * y)
+    return image.transform(image.size, Image.Transform.AFFINE, back, resample, fillcolor=ground)
+
+
 DEGRADATIONS: Mapping[str, Callable[[Image.Image, float, int], Image.Image]] = MappingProxyType(
-    {"jpeg": _jpeg, "blur": _blur, "lowres": _lowres, "camera": _camera}
+    {"jpeg": _jpeg, "blur": _blur, "lowres": _lowres, "camera": _camera, "skew": _skew}
 )
 """What ``--degrade`` calls each, and what it does to an image; amounts are checked in ``config.py``."""

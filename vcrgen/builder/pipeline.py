@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from functools import cached_property, partial
 from importlib.metadata import version
 from itertools import islice
@@ -11,13 +12,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from vcrgen.builder.bands import Band, Pixels
 from vcrgen.builder.compose import MOST_VISIBLE, compose_images, draw_parts, is_missed
-from vcrgen.builder.degrade import degrade
+from vcrgen.builder.degrade import degrade, move_mask
 from vcrgen.builder.distract import place_distractors
 from vcrgen.builder.encode import encode_image, encode_mask
 from vcrgen.builder.filters import CensorList
 from vcrgen.builder.images import load_image
 from vcrgen.builder.masking import locate_answers, plan_mask
-from vcrgen.builder.records import Distractors, Pair, PairImages, PairKeys, Parts, Prepared
+from vcrgen.builder.records import Distractors, Mask, Pair, PairImages, PairKeys, Parts, Prepared
 from vcrgen.builder.rows import pair_row
 from vcrgen.config import BuildConfig, parse_degradations
 from vcrgen.errors import ImageProblem, PipelineError
@@ -139,10 +140,10 @@ class Pipeline:
             return reject(Reason.OTHER_SCRIPT, f"no letter of the caption is one of {self.language.name}")
         if self.censor.matches(caption):
             return reject(Reason.SENSITIVE, "the caption has a word of the censor list")
+        if any(end - start > MAX_CLUSTER for start, end in clusters(caption)):
+            return reject(Reason.STACKED_MARKS, f"a letter has more than {MAX_CLUSTER} marks")
         unit = self.language.break_unit
         layout = layout_caption(caption, style.shaper, width=style.width, max_lines=config.max_lines, break_unit=unit)
-        if any(end - start > MAX_CLUSTER for start, end in clusters(layout.text)):
-            return reject(Reason.STACKED_MARKS, f"a letter has more than {MAX_CLUSTER} marks")
         if missing := style.shaper.missing(layout.text):
             shown = ", ".join(f"U+{ord(character):04X}" for character in missing[:5])
             return reject(Reason.NO_GLYPH, f"no font of the chain has {shown}")
@@ -176,7 +177,7 @@ class Pipeline:
             if isinstance(composed, Reject):
                 return composed
             images[mode] = composed
-        masks = {mode: view.cover_mask for mode, view in images.items()}
+        masks = {mode: view.mask("stacked") for mode, view in images.items()}
         return Pair(
             keys=prepared.keys,
             source_id=prepared.item.source_id,
@@ -205,7 +206,7 @@ class Pipeline:
         def form(item: str) -> CoverRule:
             return rule if config.cover == ROWS else seeded(rule, seed("cover form", item))
 
-        distractors = finish = None
+        distractors = finish = move = None
         if config.distractors:
             places = place_distractors(parts, config.distractors, rng("distractors"), on_paper=config.cover != ROWS)
             if places is None:
@@ -219,11 +220,17 @@ class Pipeline:
             def finish(pixels: Pixels, name: str) -> Pixels:
                 return degrade(pixels, steps, seed("degrade", f" {name}"))
 
+            def move(mask: Mask, name: str) -> Mask:
+                return move_mask(mask, steps, seed("degrade", f" {name}"))
+
         rules = {span: form(f" {span.start}") for span in parts.cells}
-        composed = compose_images(parts, rules, encode, distractors=distractors, finish=finish)
+        composed = compose_images(parts, rules, encode, distractors=distractors, finish=finish, with_mask=config.moves)
         if is_missed(composed.spans):
             detail = f"the cover hides less than {1 - MOST_VISIBLE:.0%} of the ink of a text"
             return Reject(source_id=prepared.item.source_id, reason=Reason.COVER_MISSED, detail=detail)
+        if config.moves:  # no box holds in a skewed image
+            spans = tuple(replace(covered, covers=()) for covered in composed.spans)
+            return replace(composed, spans=spans, distractors=(), move=move)
         return composed
 
     def row(self, pair: Pair, mode: Mode) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Generic, Self, TypeVar
+from typing import Generic, Self, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ from vcrgen.typeset.records import Box, CoveredSpan, Layout
 from vcrgen.typeset.style import Style
 
 T = TypeVar("T")
+Mask: TypeAlias = npt.NDArray[np.bool_]
 
 KEY_LENGTH = 20  # hex digits
 KEY_DTYPE = np.dtype([(name, f"S{KEY_LENGTH}") for name in ("pair", "image", "caption")])
@@ -79,9 +80,22 @@ class PairImages(Generic[T]):
     only_it_small: T  # the strip
     spans: tuple[CoveredSpan, ...]  # the spans under their covers
     distractors: tuple[Box, ...]  # covers that hide no text, in pixels of `stacked`
-    cover_mask: npt.NDArray[np.bool_] | None  # pixels of `stacked` that covers hide; None where all covers are boxes
+    cover_mask: Mask | None  # pixels of `stacked` that covers hide, before it is moved; None where boxes say it
     strip_y: int  # top row of the strip in `stacked`, in pixels
     only_it_strip_y: int  # the same in `only_it`
+    move: Callable[[Mask, str], Mask] | None = None  # where pixels of an image of that name are now, if it was skewed
+
+    def mask(self, name: str) -> Mask | None:
+        """Which pixels of the image of that name covers hide, shape (height, width); None where boxes say it."""
+        mask = self.cover_mask
+        if mask is None:
+            return None
+        if name != "stacked":
+            strip = mask[self.strip_y :]
+            mask = strip if name == "only_it_small" else np.zeros_like(mask)
+            if name == "only_it":
+                mask[self.only_it_strip_y : self.only_it_strip_y + len(strip)] = strip
+        return self.move(mask, name) if self.move else mask
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,6 +11,7 @@ from vcrgen.cli import (  # noqa: F401
     analyze_items,
     baseline,
     bloom,
+    bloom_audit,
     build,
     contamination,
     datasets,

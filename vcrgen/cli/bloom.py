@@ -34,7 +34,7 @@ _Out = Annotated[Path | None, typer.Option("--out", "-o", help="A new folder.", 
 @bloom.command(epilog=examples("vcrgen bloom build", "vcrgen bloom build -n 1000 --seed 7 --out data/my-bloom"))
 @options_of(BloomOptions)
 def build(out: _Out = None, **options: Any) -> None:
-    """Make a question set from the built-in scenes, in English and Arabic: 25 leaves, no model, no network."""
+    """Make a question set from built-in scenes, in each language with words for it: 25 leaves, no model, offline."""
     from vcrgen.bloom.maker import build_questions
     from vcrgen.cli.progress import ConsoleWatcher
 
@@ -66,6 +66,20 @@ def import_(
     with ConsoleWatcher(console.err, doing="reading", unit="items", kept="kept") as watcher:
         manifest = import_questions(file, chosen, folder, watcher=watcher)
     _tell(folder, manifest)
+
+
+@bloom.command(epilog=examples("vcrgen bloom filter data/my-bloom --without data/my-bloom-audit/without.txt"))
+def filter(
+    data: Annotated[Path, typer.Argument(metavar="DATA", help="A question set.")],
+    without: Annotated[Path, typer.Option(help="Ids of the items to leave out, one a line.")],
+    out: _Out = None,
+) -> None:
+    """Write a question set anew without some of its items, such as those that an audit rejected."""
+    from vcrgen.bloom.without import write_without
+    from vcrgen.tasks.opening import open_any
+
+    folder = _folder(out, "filtered")
+    _tell(folder, write_without(open_any(data), without, folder))
 
 
 def _folder(out: Path | None, name: str) -> Path:

@@ -13,7 +13,7 @@ from typer.core import TyperGroup
 
 from vcrgen.cli import console
 from vcrgen.cli.options import examples, options_of
-from vcrgen.cli.root import app
+from vcrgen.cli.root import BeginsAnew, app
 from vcrgen.config import BuildConfig, HiddenOptions, checked, given, load_build_config
 from vcrgen.errors import ConfigError
 
@@ -64,8 +64,8 @@ def make(
 ) -> None:
     """Make a hidden test set: OUT/public for participants, OUT/key for the maintainer.
 
-    Spans, fonts, widths, places and covers are drawn from the secret. Interrupted or killed, the same command goes on.
-    Of a question set, items and the order of their options are drawn.
+    Spans, fonts, widths, places and covers (easy or hard, no levels) are drawn from the secret. Interrupted or killed,
+    the same command goes on. Of a question set, items and the order of their options are drawn; interrupted, this begins anew.
     """
     from vcrgen.cli.progress import ConsoleWatcher
     from vcrgen.hidden import make_hidden
@@ -86,6 +86,10 @@ def make(
                 result = make_hidden_questions(open_any(source), chosen, **place, watcher=watcher)
             else:
                 result = make_hidden(chosen, **place, watcher=watcher)
+    except KeyboardInterrupt:
+        if questions:
+            raise BeginsAnew from None
+        raise
     finally:  # an interrupted run has made the secret, too
         if is_new and secret_file.exists():
             told = f"A new secret is in {escape(str(secret_file))}: keep a copy, and never publish it."

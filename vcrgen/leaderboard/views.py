@@ -353,7 +353,7 @@ class Views:
         ]
         metric = off.task.shown[0]
         modes = [cell.means[metric] for cell in cells]
-        # Both modes are scored on the same resamples of the same images.
+        # All modes are scored on the same resamples of the same images.
         value, means = np.mean([mode.mean for mode in modes]), np.mean([mode.means for mode in modes], axis=0)
         (whole,) = spreads(np.array([value]), means[:, None], np.array([min(mode.groups for mode in modes)]))
         public = Figure(float(value), whole.low, whole.high)

@@ -43,7 +43,7 @@ Json = dict[str, Any]
 
 
 def write_preview(datasets: Sequence[Path], out: Path, *, limit: int = 48, mode: str | None = None) -> int:
-    """Write a page that shows pairs of some datasets, in both modes.
+    """Write a page that shows pairs of some datasets, in all modes.
 
     Args:
         datasets: Datasets of any kind that :func:`vcrgen.dataset.reader.open_dataset` knows.
@@ -137,7 +137,7 @@ def _choose_pairs(data: Dataset, limit: int) -> tuple[list[Json], int]:
 
 
 def _pair(row: Mapping[str, Any]) -> Json:
-    """What both modes of a pair share."""
+    """What all modes of a pair share."""
     columns = {"id": "question_id", "sourceId": "source_id", "language": "language", "question": "question"}
     texts = {name: _text(row[column]) for name, column in columns.items()}
     return {**texts, "image": _image(row["image"]), "views": {}}
@@ -167,15 +167,16 @@ def _view(row: Mapping[str, Any], image: Json) -> Json:
     caption = _caption_parts(_text(row["caption"]), row["spans"])
     view = {"strip": strip, "y": stacked, "yAlone": alone, "spans": spans, "caption": caption}
     if built and View.STACKED.column in row:
-        view["image"] = _top(row[View.STACKED.column], image["height"])
+        view["image"] = _rows(row[View.STACKED.column], 0, image["height"])
+        view["strip"] = _rows(row[View.STACKED.column], stacked, stacked + strip["height"])
     return view
 
 
-def _top(value: Mapping[str, Any], rows: int) -> Json:
-    """The first rows of an image."""
+def _rows(value: Mapping[str, Any], top: int, bottom: int) -> Json:
+    """Some rows of an image."""
     with _opened(value) as image:
         data = io.BytesIO()
-        image.crop((0, 0, image.width, rows)).save(data, "PNG")
+        image.crop((0, top, image.width, bottom)).save(data, "PNG")
     return _image({"bytes": data.getvalue(), "path": None})
 
 

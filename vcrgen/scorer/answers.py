@@ -239,6 +239,8 @@ def _hidden(folder: Path, mode: str | None, split: str | None, limit: int | None
     if mode is not None or split not in (None, "all"):
         raise AnswerError(f"{folder} is the key of a hidden set, which has no modes and no splits.")
     key = read_key(folder)
+    if key.task is not None:
+        raise AnswerError(f"{folder} is the key of a hidden question set, which this command does not take.")
     facts = Signature.parse(key.signature).facts
     return AnswerKey(
         name="hidden set",

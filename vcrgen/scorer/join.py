@@ -28,6 +28,7 @@ PROBLEMS: Mapping[str, str] = {
     "nan": "no value (NaN) instead of an output (scored as wrong)",
     "empty": "empty outputs (scored as wrong)",
     "failed": "outputs that say that the call to the model failed (counted apart)",
+    "cut": "outputs that ended at the model's limit of tokens (scored as they are)",
     "listed": "outputs wrapped in a list (unwrapped)",
     "number": "outputs that are numbers (read as text)",
     "object": "objects instead of an output (read as empty)",

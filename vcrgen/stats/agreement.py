@@ -1,11 +1,11 @@
-"""How much raters agree: Krippendorff's alpha, Gwet's AC1, and the share of pairs that said the same.
+"""How much raters agree: Krippendorff's alpha, kappa, Gwet's AC1, and the share of pairs that said the same.
 
 Example: three raters typed what they read of two pictures, and the third saw the first one only. The units are then
 ``[["cat", "cat", "cut"], ["dog", "dog"]]``: of each picture what those typed who saw it, in any order. Of its four
 pairs two are the same. A unit of a single value says nothing about agreement and is left out.
 
-Alpha is low where nearly all raters are right, since it takes what is common for what chance gives; AC1 is not. So a
-report shows both: with 97 % right, alpha of right and wrong may be 0.37 while 97 % of the pairs agree.
+Alpha and kappa are low where nearly all raters are right, since they take what is common for what chance gives; AC1 is
+not. So a report shows both: with 97 % right, alpha of right and wrong may be 0.37 while 97 % of the pairs agree.
 """
 
 from __future__ import annotations
@@ -66,15 +66,22 @@ def ac1(units: Units[Value]) -> float | None:
     Gwet, "Computing inter-rater reliability and its variance in the presence of high agreement", British Journal of
     Mathematical and Statistical Psychology 61 (2008). The categories are the values that occur, and at least two.
     """
-    agreed, rated = _agreement(units), [unit for unit in units if unit]
+    agreed, shares = _agreement(units), _shares(units)
     if agreed is None:
         return None
-    shares: Counter[Value] = Counter()
-    for unit in rated:
-        for value, times in Counter(unit).items():
-            shares[value] += times / len(unit) / len(rated)  # type: ignore[assignment]
-    chance = sum(share * (1 - share) for share in shares.values()) / (max(len(shares), 2) - 1)
+    chance = sum(share * (1 - share) for share in shares) / (max(len(shares), 2) - 1)
     return (agreed - chance) / (1 - chance)
+
+
+def kappa(units: Units[Value]) -> float | None:
+    """Fleiss' kappa for any number of raters, with gaps; None where no unit has two values, or all values are equal.
+
+    Fleiss, "Measuring nominal scale agreement among many raters", Psychological Bulletin 76 (1971); shares of values
+    are taken over all units, as :func:`ac1` takes them.
+    """
+    agreed, shares = _agreement(units), _shares(units)
+    chance = sum(share**2 for share in shares)
+    return None if agreed is None or len(shares) < 2 else (agreed - chance) / (1 - chance)
 
 
 def same_pairs(units: Units[Value]) -> tuple[int, int]:
@@ -88,3 +95,13 @@ def _agreement(units: Units[Value]) -> float | None:
     """The mean, over units of two values or more, of the share of equal pairs."""
     shares = [same / pairs for same, pairs in (same_pairs([unit]) for unit in units) if pairs]
     return sum(shares) / len(shares) if shares else None
+
+
+def _shares(units: Units[Value]) -> list[float]:
+    """The share of each value that occurs: the mean over units of its share in a unit."""
+    rated = [unit for unit in units if unit]
+    shares: dict[Value, float] = {}
+    for unit in rated:
+        for value, times in Counter(unit).items():
+            shares[value] = shares.get(value, 0.0) + times / len(unit) / len(rated)
+    return list(shares.values())

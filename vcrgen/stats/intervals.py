@@ -106,6 +106,17 @@ def mean_interval(means: Floats, sd: Floats, groups: Ints) -> tuple[Floats, Floa
     return np.where(groups < 2, 0.0, low), np.where(groups < 2, 1.0, high)
 
 
+def wilson_interval(share: float, count: int) -> tuple[float, float]:
+    """The ends of Wilson's interval of a share of independent answers.
+
+    Wilson, "Probable inference, the law of succession, and statistical inference", Journal of the American Statistical
+    Association 22 (1927).
+    """
+    more = _TAIL**2 / count
+    half = math.sqrt(more * (share * (1 - share) + more / 4))
+    return max(0.0, (share + more / 2 - half) / (1 + more)), min(1.0, (share + more / 2 + half) / (1 + more))
+
+
 def paired_interval(differences: Floats, sd: Floats, groups: int) -> tuple[Floats, Floats]:
     """The ends of the intervals of differences of means of the same groups; of a single group, -1 and 1."""
     import numpy as np

@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from vcrgen.builder.bands import stack_bands
 from vcrgen.builder.compose import draw_parts
 from vcrgen.builder.pipeline import Pipeline
@@ -70,13 +68,6 @@ class Examples:
 
 
 def _hidden_pixels(composed: PairImages[Any], view: View) -> dict[str, Any]:
-    """The mask of the covers in a view, where covers are not boxes."""
-    stacked = composed.cover_mask
-    if stacked is None or view is View.STACKED:
-        return {} if stacked is None else {"cover_mask": stacked}
-    strip = stacked[composed.strip_y :]
-    if view is View.STRIP:
-        return {"cover_mask": strip}
-    alone = np.zeros_like(stacked)
-    alone[composed.only_it_strip_y : composed.only_it_strip_y + len(strip)] = strip
-    return {"cover_mask": alone}
+    """The mask of the covers in a view, where boxes do not say it."""
+    mask = composed.mask(_IMAGES[view])
+    return {} if mask is None else {"cover_mask": mask}

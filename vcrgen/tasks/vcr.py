@@ -52,7 +52,9 @@ _COLUMNS = {
 # Columns that a dataset has if it was built so.
 _MORE = {
     "cover_mask": (
-        IMAGE, "which pixels of VI+TEI covers hide (white), also where they hide no text; of covers that are not rows"
+        IMAGE,
+        "which pixels of VI+TEI covers hide (white), also where they hide no text; of covers that are not rows, and of "
+        "skewed images",
     ),
     "distractors": ([_BOX], "boxes in `stacked_image` (px) of the covers that hide no text"),
 }  # fmt: skip

@@ -25,6 +25,7 @@ from vcrgen.typeset.records import Glyph, PlacedGlyph
 from vcrgen.typeset.shaping import Shaper, line_length
 
 MAX_WORDS = 20_000  # words whose glyphs are remembered
+MAX_GLYPHS = 100_000  # drawn glyphs that are remembered, at each quarter of a pixel
 UNIT = 64  # HarfBuzz counts in these parts of a pixel
 STEP = 16  # glyphs are drawn at multiples of so many of them
 # Arabic and Devanagari reach further above and below the baseline than Latin letters. As shares of the font size:
@@ -76,7 +77,7 @@ class JoinedShaper(Shaper):
         self._faces[0].check_rules()
         self._word = lru_cache(MAX_WORDS)(self._shape_word)
         self._extent = lru_cache(MAX_WORDS)(self._measure)
-        self._glyph = cache(self._draw)
+        self._glyph = lru_cache(MAX_GLYPHS)(self._draw)
 
     def shape(self, text: str, start: int, end: int) -> tuple[PlacedGlyph, ...]:
         """As :meth:`Shaper.shape`, with pen positions rounded to whole pixels and ink at quarters of a pixel."""

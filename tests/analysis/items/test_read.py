@@ -149,6 +149,7 @@ def test_two_scores_of_a_model_on_an_item_are_refused(twelve: list[Path], tmp_pa
     [
         ("", "has no column 'model'|holds no rows"),
         ("model,item\na,b\n", "has no column 'score'"),
+        ("model,question_id,lang,path,choice,rae\nm,q,en,a/b/c,A,1\n", "is evidence of a question set"),
         ("model,item,score\n", "holds no rows"),
         ("model,item,score,score\na,b,1,1\n", "two columns 'score'"),
         ("model,item,score\na,b\n", "row 2: 2 cells under 3 names"),

@@ -164,6 +164,17 @@ def test_missing_null_failed_and_empty_are_four_things(data: Path, write: Write)
         score(write(rows[:-2]), data=data, strict=True)
 
 
+def test_outputs_that_were_cut_are_counted(data: Path, write: Write) -> None:
+    """As `vcrgen predict` marks them: a short limit on a model that thinks explains a low score."""
+    rows = lines(items(), key_of)
+    for cut in rows[:6]:
+        cut["outcome"] = "cut"
+    rows[0]["output"] = "Let me look at"
+    result = score(write(rows), data=data)
+    assert result.problems["cut"] == (6, ("line 1", "line 2", "line 3", "line 4", "line 5"))
+    assert cell_of(result, "en").outcomes["invalid"] == 1 and cell_of(result, "en").outcomes["right"] == 47
+
+
 def test_likelihoods_alone_are_enough_and_who_lacks_them_is_wrong(data: Path, write: Write) -> None:
     rows = lines(items(), key_of)
     for each in rows:

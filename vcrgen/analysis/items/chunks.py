@@ -69,6 +69,11 @@ def _wanted(file: Path, names: Sequence[str], metric: str) -> list[str]:
             hint = "score the outputs again with --spans" if lacking == ["signature"] else "is it whole?"
             raise AnalysisError(f"{file} is evidence without the column {lacking[0]!r}; {hint}.")
         return [*EVIDENCE, "answer", metric] if "answer" in names else [*EVIDENCE, metric]
+    if {"question_id", "path", "choice"} <= set(names):
+        raise AnalysisError(
+            f"{file} is evidence of a question set, which analyses of items do not read; write a long table of its "
+            f"items, with the columns {', '.join(LONG)}."
+        )
     if lacking := [name for name in LONG if name not in names]:
         raise AnalysisError(
             f"{file} has no column {lacking[0]!r}; a long table has {', '.join(LONG)} (and image), evidence is what "

@@ -102,7 +102,7 @@ cells = Table(
 means = Table(
     "means", metadata, *columns(run=sa.Integer, mode=10, view=10, metric=20, means=sa.LargeBinary),
     sa.PrimaryKeyConstraint("run", "mode", "view", "metric"),
-    sa.ForeignKeyConstraint(["run", "mode", "view"], ["cells.run", "cells.mode", "cells.view"]),
+    sa.ForeignKeyConstraint(["run"], ["runs.id"]),
 )  # fmt: skip
 events = Table(
     "events", metadata, Column("number", sa.Integer, primary_key=True, autoincrement=False),

@@ -24,6 +24,8 @@ def read_canonical(file: Path) -> Iterator[Prediction]:
         if "output" not in row and not likelihoods:
             raise PredictionError(f"{place}: no `output`; its keys are {', '.join(sorted(row))[:200]}.")
         output, flaws = read_output(row["output"], place) if "output" in row else (None, ())
+        if row.get("outcome") == "cut":  # as `vcrgen predict` writes it
+            flaws = (*flaws, "cut")
         model, lang, rotation = row.get("model"), row.get("lang"), row.get("rotation", 0)
         for name, value in (("model", model), ("lang", lang)):
             if value is not None and not isinstance(value, str):

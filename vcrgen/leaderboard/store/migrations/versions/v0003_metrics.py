@@ -17,9 +17,7 @@ def upgrade() -> None:
     op.add_column("sets", task)
     means = op.create_table(
         "means", *columns(run=sa.Integer, mode=10, view=10, metric=20, means=sa.LargeBinary),
-        sa.ForeignKeyConstraint(
-            ["run", "mode", "view"], ["cells.run", "cells.mode", "cells.view"], name="fk_means_run"
-        ),
+        sa.ForeignKeyConstraint(["run"], ["runs.id"], name="fk_means_run"),
         sa.PrimaryKeyConstraint("run", "mode", "view", "metric", name="pk_means"),
     )  # fmt: skip
     cells = sa.table("cells", *map(sa.column, ("run", "mode", "view", *(f"{metric}_means" for metric in METRICS))))

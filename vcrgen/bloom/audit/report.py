@@ -1,0 +1,160 @@
+"""The report of an audit: tables for people, JSON for programs, and the list of items that were not approved."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from vcrgen.bloom.audit.answers import AuditVerdict, RaterAnswers, read_answers, read_judge
+from vcrgen.bloom.audit.draw import Draw
+from vcrgen.bloom.audit.figures import AuditFigures, RaterAgreement, audit_figures, rejected
+from vcrgen.dataset.reader import Dataset
+from vcrgen.errors import DatasetError
+from vcrgen.files import indented_json, output_errors, write_text
+from vcrgen.report.forms import as_markdown
+from vcrgen.report.table import Interval, Number, Percent, Table, TableCell
+from vcrgen.stats.intervals import wilson_interval
+from vcrgen.stats.strata import StratifiedMean
+from vcrgen.tasks.bloom import LETTERS, read_items
+
+REPORT, VALUES, WITHOUT = "report.md", "report.json", "without.txt"
+NAMES = {
+    AuditVerdict.APPROVE: "in order",
+    AuditVerdict.IMAGE: "image quality and alignment",
+    AuditVerdict.QUESTION: "question integrity",
+    AuditVerdict.CHOICES: "choice validity",
+    AuditVerdict.TRANSLATION: "translation fidelity",
+}
+
+
+def make_report(
+    dataset: Dataset, draw: Draw, files: Sequence[Path], folder: Path, *, judge: Path | None = None
+) -> tuple[AuditFigures, list[Table]]:
+    """Read what raters exported, and write ``report.md``, ``report.json`` and ``without.txt`` into a folder.
+
+    Args:
+        dataset: The set of which the draw is.
+        draw: Who looked at which items.
+        files: What the pages exported, one or more a rater.
+        folder: Files of an earlier report there are replaced.
+        judge: A judge's verdicts: JSON Lines with ``question_id`` and ``verdict``.
+
+    Returns:
+        The figures, and the tables that show them.
+
+    Raises:
+        DatasetError: A file cannot be read, is too large, or is no JSON Lines; no line counts; or the set is damaged.
+        OutputError: The folder cannot be written.
+    """
+    answers = read_answers(files, draw)
+    if not any(answers.said.values()):
+        why = ", ".join(f"{reason} {count}" for reason, count in answers.problems.most_common(3))
+        raise DatasetError(f"No line of {files[0]} or the other files counts ({why or 'they are empty'}).")
+    verdicts = read_judge(judge, draw) if judge else None
+    keys = {
+        item.question_id: LETTERS[item.answer]
+        for item in read_items(dataset, pictures=False)
+        if item.answer is not None
+    }
+    figures = audit_figures(draw, answers, keys, judge=verdicts)
+    tables = audit_tables(figures)
+    with output_errors(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        write_text(folder / REPORT, _markdown([*tables, _faults(draw, answers)], draw))
+        write_text(folder / VALUES, indented_json(_values(figures, draw)))
+        write_text(folder / WITHOUT, "".join(f"{question_id}\n" for question_id in rejected(answers)))
+    return figures, tables
+
+
+def audit_tables(figures: AuditFigures) -> list[Table]:
+    """The figures as tables; those of which there is nothing to say are left out."""
+    tables = [_rates(figures)]
+    if figures.agreement and figures.classes:
+        rows = [_agreed("in order or not", figures.agreement), _agreed("all five verdicts", figures.classes)]
+        tables.append(_table("Agreement of raters", ("Of", "Items", "Same, %", "AC1", "Kappa"), rows))
+    if judge := figures.judge:
+        rows = [
+            ["judge: in order", judge.both, judge.judge_only],
+            ["judge: at fault", judge.people_only, judge.neither],
+        ]
+        tables.append(_table("Judge against people", ("Items", "People: in order", "People: at fault"), rows))
+        if judge.agreement:
+            heads = ("Of", "Items", "Same, %", "AC1", "Kappa")
+            tables.append(_table("Agreement of judge and people", heads, [_agreed("in order or not", judge.agreement)]))
+    lost = dict(figures.problems) | {
+        f"judge: {name}": count for name, count in (judge.problems if judge else {}).items()
+    }
+    if lost:
+        tables.append(
+            _table("Lines that do not count", ("Reason", "Lines"), [[str(k), v] for k, v in sorted(lost.items())])
+        )
+    if figures.empty:
+        rows = [[path, size] for path, size in figures.empty.items()]
+        tables.append(_table("Leaves of which nothing is audited", ("Leaf", "Items of the set"), rows))
+    return tables
+
+
+def _rates(figures: AuditFigures) -> Table:
+    rows: list[list[TableCell]] = []
+
+    def add(name: str, mean: StratifiedMean | None) -> None:
+        if mean:
+            rows.append([name, mean.drawn, Percent(mean.value), Interval(mean.low, mean.high)])
+
+    add("in order, weighted by leaf", figures.overall)
+    if figures.audited:
+        share = figures.approved / figures.audited
+        wilson = Interval(*wilson_interval(share, figures.audited))
+        rows.append(["in order, of the audited (Wilson)", figures.audited, Percent(share), wilson])
+    for level, mean in figures.levels.items():
+        add(f"in order, {level}", mean)
+    for error, mean in figures.errors.items():
+        add(f"fault: {NAMES[error]}", mean)
+    if figures.own[1]:
+        right, count = figures.own
+        rows.append(["raters' own answer is the key", count, Percent(right / count), None])
+    title = f"Audit: {figures.audited:,} of {figures.drawn:,} drawn items"
+    return _table(title, ("Rate", "Count", "%", "95 % interval"), rows)
+
+
+def _agreed(name: str, of: RaterAgreement) -> list[TableCell]:
+    return [name, of.items, Percent(of.same), Number(of.ac1), Number(of.kappa)]
+
+
+def _table(title: str, heads: Sequence[str], rows: Sequence[Sequence[TableCell]]) -> Table:
+    return Table(title=title, heads=heads, labels=1, rows=rows)
+
+
+def _faults(draw: Draw, answers: RaterAnswers) -> Table:
+    """What raters say of the items that they did not approve."""
+    rows: list[list[TableCell]] = []
+    paths = {item.question_id: item.path for item in draw.items}
+    for question_id in rejected(answers):
+        for rater, said in sorted(answers.said[question_id].items()):
+            rows.append([question_id, paths[question_id], str(rater), NAMES[said.verdict], said.note])
+    heads = ("Item", "Leaf", "Rater", "Verdict", "Note")
+    return Table(title="Items that a rater did not approve", heads=heads, labels=len(heads), rows=rows)
+
+
+def _markdown(tables: Sequence[Table], draw: Draw) -> str:
+    about = (
+        f"Draw `{draw.name}`: {len(draw.items):,} of {sum(draw.leaves.values()):,} items, {len(draw.leaves)} leaves. "
+        "A rate weighted by leaf counts each leaf by its items in the set; an item on which two raters differ counts "
+        "half. Its interval is of this set, for the chance of which items were drawn. Wilson's takes the audited items "
+        "for a simple sample."
+    )
+    parts = [f"## {table.title}\n\n{as_markdown(table)}" for table in tables if table.rows]
+    return "\n\n".join(["# Audit of a question set", about, *parts]) + "\n"
+
+
+def _values(figures: AuditFigures, draw: Draw) -> Mapping[str, Any]:
+    def mean(of: StratifiedMean | None) -> Mapping[str, float] | None:
+        return of and of._asdict()
+
+    return asdict(figures) | {
+        "draw": draw.name, "overall": mean(figures.overall),
+        "levels": {level: mean(of) for level, of in figures.levels.items()},
+        "errors": {error: mean(of) for error, of in figures.errors.items()},
+    }  # fmt: skip

@@ -1,0 +1,84 @@
+"""A sample of parts that were drawn apart: how many of each part, and the mean of the whole with its interval.
+
+Example: 7,747 items in 106 parts of 34 to 95 items, of which 969 are looked at. Each part gives 4 of its items at
+least, and a large one more. So an item of a part of 75 items of which 9 were drawn stands for 75 / 9 items.
+
+The interval is that of :func:`vcrgen.stats.intervals.mean_interval`, of the variance of such a sample: within each part
+only, and smaller the larger the share that was drawn, as what is asked for is the mean of this finite whole.
+``scripts/measure_audit.py`` measures how often it holds the true mean; its table is in ``docs/bloom.md``.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+import statistics
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from vcrgen.stats.intervals import mean_interval
+
+
+class Stratum(NamedTuple):
+    """One part."""
+
+    size: int  # all of its members
+    values: Sequence[float]  # from 0 to 1, of the members that were drawn
+
+
+class StratifiedMean(NamedTuple):
+    """The mean of all members of the parts, as a sample tells it."""
+
+    value: float
+    low: float  # lower end of the 95 % interval
+    high: float
+    drawn: int  # members that were drawn
+
+
+def allocate(sizes: Sequence[int], total: int, least: int) -> list[int]:
+    """How many members to draw of each part: ``least`` of every one, the rest in proportion to the sizes.
+
+    What is left goes one by one to the part whose share is furthest behind (Webster's method), the first of equal ones.
+
+    Args:
+        sizes: Members of each part.
+        total: How many to draw in all; more, if ``least`` of each part are more, and never more than there are.
+        least: How many of each part, or all of a smaller one.
+    """
+    counts = [min(least, size) for size in sizes]
+    behind = [(-size / (count + 0.5), at) for at, (size, count) in enumerate(zip(sizes, counts, strict=True))]
+    waiting = [entry for entry in behind if counts[entry[1]] < sizes[entry[1]]]
+    heapq.heapify(waiting)
+    for _ in range(min(total, sum(sizes)) - sum(counts)):
+        _, at = heapq.heappop(waiting)
+        counts[at] += 1
+        if counts[at] < sizes[at]:
+            heapq.heappush(waiting, (-sizes[at] / (counts[at] + 0.5), at))
+    return counts
+
+
+def stratified_mean(strata: Iterable[Stratum]) -> StratifiedMean | None:
+    """The mean of all members, each part counting by its size, with a 95 % interval; exact where all were drawn.
+
+    Parts of which nothing was drawn are left out: the mean is that of the others. A part of which one member was drawn
+    tells nothing of how its members vary; it is taken to vary as all together do. None where nothing was drawn.
+    """
+    import numpy as np
+
+    drawn = [stratum for stratum in strata if stratum.values]
+    whole, count = sum(stratum.size for stratum in drawn), sum(len(stratum.values) for stratum in drawn)
+    if not count:
+        return None
+    mean = sum(stratum.size / whole * statistics.fmean(stratum.values) for stratum in drawn)
+    variance = 0.0
+    for size, values in drawn:
+        within = statistics.variance(values) if len(values) > 1 else mean * (1 - mean)
+        variance += (size / whole) ** 2 * max(0.0, 1 - len(values) / size) * within / len(values)
+    if count == whole:
+        return StratifiedMean(mean, mean, mean, count)
+    # The larger the share that was drawn, the more a sample tells of this whole.
+    worth = round(count / (1 - count / whole))
+    # The interval takes the deviation of resamples, which is smaller than that of samples by this factor.
+    deviation = math.sqrt(variance * (worth - 1) / worth)
+    low, high = mean_interval(np.array([mean]), np.array([deviation]), np.array([worth]))
+    return StratifiedMean(mean, float(low[0]), float(high[0]), count)
