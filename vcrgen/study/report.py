@@ -33,6 +33,7 @@ from vcrgen.study.store import Store
 from vcrgen.study.thresholds import EVERYBODY, PeopleCurve, people_curves, threshold_table
 
 MOST_KEYS = 50  # that a report shows
+STUDY_DIGITS = 16  # hex digits by which a board knows a study again
 WIDE = {"Language", "Raters", "Languages", "State", "Why"}  # heads of columns for which a terminal has no room
 INTERVAL = "95 % interval"
 
@@ -79,7 +80,7 @@ def make_report(store: Store, *, data: str | None = None, compare: Sequence[Path
     with store.reading() as connection:
         frozen, items = db.read_frozen(connection), db.items_of(connection)
         raters, places = db.raters_of(connection), db.places_of(connection)
-        study = hashlib.sha256(db.read_secret(connection).encode()).hexdigest()[:16]
+        study = hashlib.sha256(db.read_secret(connection).encode()).hexdigest()[:STUDY_DIGITS]
         causes, missing = db.causes_of(connection), len(db.wanted_slots(connection, frozen))
     source = check_source(frozen, data)
     every = mark(source, items, places, agreed(causes))
