@@ -180,7 +180,7 @@ MUTATIONS: tuple[Mutation, ...] = (
     M("schema", "compressed files", '"compression": "none"', '"compression": "snappy"', "bytes"),
     M("schema", "no dictionary",
       'repeated=("question", "language", "mode")', 'repeated=("question", "language")', "bytes"),
-    M("manifest", "a digest of fewer digits", ".encode()).hexdigest()[:16]", ".encode()).hexdigest()[:12]", "bytes card"),
+    M("manifest", "a digest of fewer digits", "self.files).encode()).hexdigest()[:16]", "self.files).encode()).hexdigest()[:12]", "bytes card"),
     M("manifest", "pairs counted once a mode", "if file.mode == self.files[0].mode)", "if file.mode)", "card rejects"),
     M("card", "figures of the card", "{height.mean:.2f} ({height.sd:.2f})", "{height.mean:.1f} ({height.sd:.2f})", "card"),
     M("card", "a sample's deviation", "sd=float(array.std())", "sd=float(array.std(ddof=1))", "card"),
@@ -322,6 +322,13 @@ MUTATIONS: tuple[Mutation, ...] = (
       "(-gap.difference.value, gap.facts.model)", "board"),
     M("leaderboard", "a ladder of half steps", "score < best + step - 1e-9", "score < best + step / 2", "ladder"),
     M("leaderboard", "a ladder on the whole key", "FEEDBACK if self.climbs else FINAL", '"" if self.climbs else FINAL', "ladder"),
+    # Curves.
+    M("curves", "a threshold at the middle", "where = np.where(self.lapse >= MOST", "where = self.middle + 0 * np.where(self.lapse >= MOST", "curves"),
+    M("curves", "the slope of the logistic function", "steep = (1 - self.guess - self.lapse) * part", "steep = part", "curves"),
+    M("curves", "intervals of one sigma", "ends = np.quantile(thresholds[1:], [(1 - LEVEL) / 2,", "ends = np.quantile(thresholds[1:], [0.16,", "curves"),
+    M("curves", "a p-value that is one-sided", "min(1.0, 2 * (rarer + 1)", "min(1.0, 1 * (rarer + 1)", "curves"),
+    M("curves", "a staircase that asks everywhere", "1.0 if level in (above - 1, above) else _ELSEWHERE", "1.0 if level >= 0 else _ELSEWHERE", "curves"),
+    M("degrade", "a page that is always skewed to one side", "degrees if seed & 1 else -degrees", "degrees", "occlusions"),
     # Analyses.
     M("analysis", "the most redundant task goes, however strong it is", "NEAR_WORST = 0.95", "NEAR_WORST = 0.999", "analysis"),
     M("analysis", "VIF over all abilities", "inside = correlations[:, rows][:, :, rows]\n            solvable",

@@ -37,7 +37,7 @@ STANDS_ON: dict[str, set[str]] = {
     "predict": {"text", "config", "work", "dataset", "tasks", "stats", "models"},
     "leaderboard": {"text", "config", "work", "dataset", "stats", "report", "web", "published", "scorer", "tasks"},
     "analysis": {"text", "config", "dataset", "tasks", "stats", "report", "published", "scorer"},
-    "study": {"text", "config", "work", "dataset", "tasks", "stats", "report", "web", "scorer"},
+    "study": {"text", "config", "work", "dataset", "tasks", "stats", "report", "web", "published", "scorer"},
 }
 STANDS_ON["cli"] = set(STANDS_ON)
 # Only these files of the builder know more than one stage.

@@ -169,3 +169,9 @@ def test_options_made_in_python_are_checked_in_the_same_words(
     with pytest.raises(ConfigError) as loaded:
         checked(model, more | values, "recipe.yaml: ")
     assert str(direct.value).startswith(message) and str(loaded.value) == f"recipe.yaml: {direct.value}"
+
+
+def test_a_hidden_set_has_no_levels() -> None:
+    """The command has no ``--mode``; a call from Python with levels was taken for one without."""
+    with pytest.raises(ConfigError, match=r"easy and hard covers, drawn from the secret, and no levels"):
+        HiddenOptions(config=BuildConfig(mode="ink=0.2,0.5"))

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from vcrgen.errors import ConfigError
 from vcrgen.files import canonical_json
-from vcrgen.records import LEAST_INK, MOST_INK, NAMED_MODES, Mode
+from vcrgen.records import LEAST_INK, MOST_INK, NAMED_MODES, Mode, is_mode
 from vcrgen.resources import resource_dir
 from vcrgen.text.languages import LANGUAGES
 
@@ -248,6 +248,14 @@ class HiddenOptions(Options):
         return tuple(name.strip() for names in value for name in names.split(","))
 
     @model_validator(mode="after")
+    def _no_levels(self) -> Self:
+        if self.config.mode.startswith("ink="):
+            raise ValueError(
+                "a hidden set has easy and hard covers, drawn from the secret, and no levels; leave `mode` out"
+            )
+        return self
+
+    @model_validator(mode="after")
     def _one_kind_of_forms(self) -> Self:
         if min(self.forms, self.same_pairs) > 1:
             raise ValueError("--forms takes other pairs for every form, --same-pairs the same ones; give one of them")
@@ -454,7 +462,11 @@ class PredictOptions(Options):
 class TrainOptions(Options):
     """How a model is fine-tuned. The defaults are those of the VCR paper (section 4.1), where it names a value."""
 
-    mode: Literal["easy", "hard", "both"] = option("hard", "How much the covers hide.", short="-m")
+    mode: str = option(
+        "hard",
+        "How much the covers hide: easy, hard, both (of a dataset all of its modes), or a level, as ink-0.20.",
+        short="-m",
+    )
     view: Literal["stacked", "tei", "strip"] = option("stacked", "What the model sees: stacked (VI+TEI), tei or strip.")
     steps: int = option(250, "Steps of the optimiser.", ge=1, le=10_000_000)
     batch: int = option(64, "Examples of a step.", ge=1, le=65_536)
@@ -490,6 +502,13 @@ class TrainOptions(Options):
     trust_remote_code: bool = option(
         False, "Run Python code that comes with the model.", names="--trust-remote-code", panel=MEMORY
     )
+
+    @field_validator("mode")
+    @classmethod
+    def _one_mode(cls, value: str) -> str:
+        if value != "both" and not is_mode(value):
+            raise ValueError(f"{value[:80]!r} is not easy, hard, both, or the name of one level, as ink-0.20")
+        return value
 
     @field_validator("targets")
     @classmethod

@@ -217,6 +217,8 @@ def test_report(answered: Store, questions: Path, tmp_path: Path) -> None:
     for form in ("md", "csv", "latex", "html"):
         document = as_document(report, form)
         assert "typed" not in document and "span 1" not in document and "restores" not in document
+    with pytest.raises(StudyError, match="for covered texts only"):
+        as_document(report, "json")
     assert "who guesses has 25 %" in as_document(report, "html")
 
 

@@ -45,10 +45,11 @@ def test_commands(run: Callable[..., tuple[int, str, str]], pairs: Path, typing:
         code, out, err = run(*words)
         assert code == 0, (line, out, err)
         seen.setdefault(words[1], out)
-    assert len(COMMANDS) == 16 and "Raters taken in: 1." in seen["import"]
+    assert len(COMMANDS) == 17 and "Raters taken in: 1." in seen["import"]
     assert re.search(r"items +10 with \d+ spans, and 3 for training", seen["init"]) and "vcrm_" in seen["init"]
     assert seen["invite"].count("https://study.example.org/r/vcrs_") == 7
     assert "r1 is forgotten" in seen["forget"]
+    assert json.loads(Path("people.json").read_text("utf-8"))["schema"] == "vcrgen-people-1"
     assert "People and preds" in Path("report.html").read_text("utf-8")
     assert {json.loads(line)["model"] for line in Path("r2.jsonl").read_text("utf-8").splitlines()} == {"r2"}
 

@@ -41,6 +41,18 @@ def test_pairs_become_a_stream_of_the_mode_and_the_view() -> None:
     assert data.facts["lang"] == "zh" and not {"mode", "seed", "splits"} & set(data.facts)
 
 
+def test_a_level_is_a_mode_of_pairs_and_of_a_ladder(tmp_path: Path) -> None:
+    example = next(iter(opened("samples:6", mode="ink-0.20").examples))
+    assert (example["mode"], example["ink"]) == ("ink", 0.2)
+    build("samples:6", out=tmp_path / "ladder", mode="ink=0.2,0.5")
+    one, every = (set(names(opened(tmp_path / "ladder", mode=mode), 6)) for mode in ("ink-0.20", "both"))
+    assert one == every == of_split(tmp_path / "ladder", "train")
+    with pytest.raises(ConfigError, match=r"nothing of mode 'hard' .* it has ink-0.20/train, ink-0.50/train"):
+        opened(tmp_path / "ladder")
+    with pytest.raises(ConfigError, match=r"mode: 'ink=0.2' is not easy, hard, both, or the name of one level"):
+        opened("samples:6", mode="ink=0.2")
+
+
 @pytest.mark.parametrize("mode", ["easy", "hard", "both"])
 def test_a_dataset_gives_its_training_split_and_no_other_row(dataset: Path, mode: str) -> None:
     data = opened(dataset, mode=mode)
@@ -162,7 +174,7 @@ def test_what_is_not_there(source: str) -> None:
         ({"targets": ""}, "is not language, all, or names"),
         ({"steps": 0}, "steps: Input should be greater than or equal to 1"),
         ({"learning_rate": float("nan")}, "learning-rate: "),
-        ({"mode": "medium"}, "mode: Input should be 'easy', 'hard' or 'both'"),
+        ({"mode": "medium"}, "mode: 'medium' is not easy, hard, both, or the name of one level"),
         ({"dtype": "int8"}, "dtype: "),
     ],
 )

@@ -1,7 +1,11 @@
 """Covers that mean the same in every font."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
+from fontTools.ttLib import TTFont
+from fontTools.ttLib.tables._g_l_y_f import Glyph
 
 from vcrgen.errors import FontError
 from vcrgen.records import Mode, Span
@@ -107,3 +111,14 @@ def test_a_text_without_letters_of_the_font_changes_nothing() -> None:
     shaper = BasicShaper(default_chain(row.fonts, size=20))
     sample = ["one two three four five six seven eight"]
     assert calibrate(shaper, row, [*sample, "\ue000 \ue000 \ue000 \ue000 \ue000"]) == calibrate(shaper, row, sample)
+
+
+@pytest.mark.parametrize("cover", ["rows", "stain"])
+def test_a_font_whose_letters_are_all_empty_is_refused(tmp_path: Path, cover: str) -> None:
+    empty = TTFont(font_register()["caladea"].checked_path())
+    for name in empty.getGlyphOrder():
+        empty["glyf"][name] = Glyph()
+    empty.save(tmp_path / "empty.ttf")
+    chain = default_chain(LANGUAGES["en"].fonts, size=20, first=(tmp_path / "empty.ttf", 0))
+    with pytest.raises(FontError, match=r"empty\.ttf draws nothing: its letters have no ink; choose another font"):
+        make_style(LANGUAGES["en"], chain, width=300, max_height=900, cover=cover)

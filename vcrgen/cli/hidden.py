@@ -64,8 +64,9 @@ def make(
 ) -> None:
     """Make a hidden test set: OUT/public for participants, OUT/key for the maintainer.
 
-    Spans, fonts, widths, places and covers are drawn from the secret. Interrupted or killed, the same command goes on.
-    Of a question set, items and the order of their options are drawn; interrupted, this begins anew.
+    Spans, fonts, widths, places and covers (easy or hard, no levels) are drawn from the secret. Interrupted or killed,
+    the same command goes on. Of a question set, items and the order of their options are drawn; interrupted, this
+    begins anew.
     """
     from vcrgen.cli.progress import ConsoleWatcher
     from vcrgen.hidden import make_hidden

@@ -175,12 +175,12 @@ def export(
         console.say(f"Written: {escape(str(out))}")
 
 
-@leaderboard.command("import", epilog=_examples("import board published.csv"))
+@leaderboard.command("import", epilog=_examples("import board published.csv", "import board people.json"))
 def import_(
     board: _Board,
-    tables: Annotated[list[Path], typer.Argument(help="CSV files; docs/leaderboard.md names the columns.")],
+    tables: Annotated[list[Path], typer.Argument(help="CSV files of publications; JSON files of studies of people.")],
 ) -> None:
-    """Add rows quoted from publications: marked as quoted, and never ranked with what the board has scored."""
+    """Add rows quoted from publications, and scores of people that `study report -f json` wrote; none is ranked."""
     from vcrgen.leaderboard.commands import quote
 
     count = quote(_open(board), tables)

@@ -41,8 +41,8 @@ class Commands(TyperGroup):
 app = typer.Typer(
     name="vcrgen",
     cls=Commands,
-    help="Build and score Visual Caption Restoration data: images with captions of which a model sees only the top "
-    "and bottom pixels.",
+    help="Build and score Visual Caption Restoration data: images with captions of which a model sees only "
+    "parts of some letters.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

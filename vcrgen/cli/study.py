@@ -194,11 +194,14 @@ def adjudicate(
     epilog=examples(
         "vcrgen study report study",
         "vcrgen study report study --format html --compare preds.jsonl --out report.html",
+        "vcrgen study report study --format json --out people.json",
     )
 )
 def report(
     folder: _Study,
-    form: Annotated[str, typer.Option("--format", "-f", help="text, md, csv, latex or html.")] = "text",
+    form: Annotated[
+        str, typer.Option("--format", "-f", help="text, md, csv, latex, html, or json (for a leaderboard).")
+    ] = "text",
     compare: Annotated[
         list[Path] | None, typer.Option(help="Outputs of a model for the same dataset; repeatable.")
     ] = None,

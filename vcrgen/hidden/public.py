@@ -76,8 +76,8 @@ def public_readme(manifest: dict[str, Any]) -> str:
     name, question = LANGUAGES[manifest["language"]].name, LANGUAGES[manifest["language"]].question
     return f"""# Hidden VCR test set ({name})
 
-{manifest["items"]} images with captions of which some texts are covered, so that only their top and bottom pixels are
-left. `stacked_image` is picture and caption (VI+TEI), `only_it_image` the caption alone (TEI). The answers are kept
+{manifest["items"]} images with captions of which some texts are covered, so that only parts of them are left.
+`stacked_image` is picture and caption (VI+TEI), `only_it_image` the caption alone (TEI). The answers are kept
 secret; send outputs as JSON Lines with `question_id`, `view` (`stacked` or `tei`) and `output`.
 
 The question for every image: {question}

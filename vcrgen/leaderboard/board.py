@@ -179,14 +179,14 @@ def enter_set(connection: Connection, found: TestSet) -> None:
     for other in all_sets(connection):
         if other.name == found.name:
             raise LeaderboardError(f"There is a set {found.name!r} on this board; give the new one another name.")
-        if found.hidden and other.hidden and _data(other) == _data(found):
+        if found.hidden and other.hidden and data_of(other) == data_of(found):
             raise LeaderboardError(f"The set {other.name!r} has the same key as {found.name!r}; make another one.")
     add_set(connection, found)
     told = {"signature": found.signature} | ({"feedback": found.phase.feedback.value} if found.hidden else {})
     record(connection, actor=maintainer(), what="set added", subject=found.name, facts=told)
 
 
-def _data(one: TestSet) -> str:
+def data_of(one: TestSet) -> str:
     """What stands for a set's answers, whatever scores them: of a hidden set the beginning of its commitment."""
     return Signature.parse(one.signature).facts["data"]
 

@@ -8,17 +8,20 @@ from dataclasses import replace
 from pathlib import Path
 
 from vcrgen.errors import LeaderboardError, PredictionError
-from vcrgen.leaderboard.board import Board, maintainer, open_session
+from vcrgen.leaderboard.board import Board, data_of, maintainer, open_session
 from vcrgen.leaderboard.facts import ModelFacts
 from vcrgen.leaderboard.intake import BY_MAINTAINERS, accept
-from vcrgen.leaderboard.records import Feedback, State, Submission
-from vcrgen.leaderboard.store import quotes, submissions
+from vcrgen.leaderboard.records import Feedback, State, Submission, TestSet
+from vcrgen.leaderboard.scoring import NO_MODE
+from vcrgen.leaderboard.store import people, quotes, submissions
 from vcrgen.leaderboard.store.log import record
 from vcrgen.leaderboard.store.sets import all_sets, the_set
 from vcrgen.leaderboard.store.teams import make_token, put_into_group, revoke_tokens
 from vcrgen.leaderboard.worker import POLL_SECONDS, Worker, show_counted
 from vcrgen.published.facts import check_name
+from vcrgen.published.people import PeopleFile, read_people
 from vcrgen.published.quoted import read_quoted
+from vcrgen.scorer.records import UNSTATED
 
 MAX_REASON = 300
 
@@ -202,11 +205,45 @@ def revoke(board: Board, team: str) -> int:
 
 
 def quote(board: Board, files: Sequence[Path]) -> int:
-    """Add rows from publications; returns how many were new."""
-    rows = [row for file in files for row in read_quoted(file)]
+    """Add rows from publications and, of files whose names end in ``.json``, scores of people.
+
+    Returns:
+        How many rows were new or put in the place of others.
+
+    Raises:
+        LeaderboardError: A file is none, or is of people who saw other data than the sets of the board.
+    """
+    studies = [(file, read_people(file)) for file in files if file.suffix == ".json"]
+    tables = [file for file in files if file.suffix != ".json"]
+    rows = [row for file in tables for row in read_quoted(file)]
     with board.writing() as connection:
         count = quotes.add(connection, rows)
         if count:
-            told = {"rows": str(count), "files": ", ".join(file.name for file in files)[:300]}
+            told = {"rows": str(count), "files": ", ".join(file.name for file in tables)[:300]}
             record(connection, actor=maintainer(), what="quoted", subject="board", facts=told)
-    return count
+        for file, found in studies:
+            one = _set_of(found, all_sets(connection), file)
+            people.put(connection, one.name, found)
+            told = {"study": found.study, "scores": str(len(found.scores)), "file": file.name[:300]}
+            record(connection, actor=maintainer(), what="people", subject=one.name, facts=told)
+    return count + sum(len(found.scores) for _, found in studies)
+
+
+def _set_of(found: PeopleFile, sets: Sequence[TestSet], file: Path) -> TestSet:
+    """The set of a board whose data the people of a study saw; a LeaderboardError if there is none."""
+    one = next((each for each in sets if (data_of(each), each.language) == (found.data, found.language)), None)
+    if one is None:
+        have = ", ".join(f"{each.name} ({data_of(each)}, {each.language})" for each in sets) or "none"
+        raise LeaderboardError(
+            f"{file} is of people who saw other data ({found.data}, {found.language}) than the sets of this board: "
+            f"{have}. Make the study with the data of a set."
+        )
+    modes = one.modes or (NO_MODE,)
+    for number, score in enumerate(found.scores, start=1):
+        mode = NO_MODE if score.mode == UNSTATED else score.mode
+        if mode not in modes or score.view not in one.task.image_views or score.items > one.questions:
+            raise LeaderboardError(
+                f"{file}, score {number}: the set {one.name!r} has no {score.mode}, {score.view.label} with "
+                f"{score.items:,} images."
+            )
+    return one

@@ -9,8 +9,10 @@ that does not count in the end.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from vcrgen.leaderboard.records import Figure, TestSet
+from vcrgen.published.people import PeopleScore
 
 INSTANT_SENTENCE = (
     "Its scores are shown at once and for all of its key, so a team that has a few guesses for each text can read the "
@@ -40,6 +42,15 @@ def disclose(figure: Figure, step: float) -> Figure:
     value, low, high = figure.value * each, figure.low * each, figure.high * each
     # Bounds that are whole steps but for the error of floating point stay where they are.
     return Figure(round(value) / each, math.floor(low + 1e-9) / each, math.ceil(high - 1e-9) / each)
+
+
+def disclose_people(score: PeopleScore, *, hidden: bool) -> PeopleScore:
+    """A score of people as it is shown: of a hidden set rounded by the texts that they saw, and nothing else of it."""
+    step = step_of(hidden=hidden, spans=score.spans)
+    if not step:
+        return score
+    shown = disclose(Figure(score.exact, score.low, score.high), step)
+    return replace(score, exact=shown.value, low=shown.low, high=shown.high, sd=None, threshold=None)
 
 
 def climb(score: float, best: float | None, step: float) -> float | None:

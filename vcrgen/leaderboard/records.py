@@ -16,6 +16,7 @@ from vcrgen.dataset.key import FEEDBACK, FINAL
 from vcrgen.dataset.views import View
 from vcrgen.leaderboard.facts import ModelFacts
 from vcrgen.leaderboard.settings import Settings
+from vcrgen.published.people import PeopleScore
 from vcrgen.published.quoted import Quoted
 from vcrgen.tasks.task import DEFAULT, ScoredTask
 
@@ -250,6 +251,7 @@ class BoardTable:
     rankings: tuple[Ranking, ...]  # by signature, the newest first; ranks never cross them
     climbers: tuple[Climber, ...] = ()  # where there are no ranks yet: the highest step first
     quoted: tuple[Quoted, ...] = ()  # from publications in this language, mode and view; other data, so no rank
+    people: tuple[PeopleScore, ...] = ()  # of studies on items of the set: no rank, as they did not do all of it
 
     @property
     def views(self) -> list[View]:

@@ -15,10 +15,13 @@ from vcrgen.dataset.views import View
 from vcrgen.files import indented_json
 from vcrgen.leaderboard.records import BoardTable, Climber, Figure, Figures, RankedModel, Ranking, Track
 from vcrgen.published.facts import Access, show_size
+from vcrgen.published.people import PeopleScore
 from vcrgen.published.quoted import Quoted, quoted_metrics
 from vcrgen.report import forms
 from vcrgen.report.escape import escape_latex, escape_markdown
 from vcrgen.report.table import DASH, Interval, Number, Percent, Table, TableCell
+from vcrgen.scorer.curve_tables import bound_shown
+from vcrgen.stats.psychometric import Bound
 from vcrgen.tasks.task import DEFAULT, LABELS, TASKS, ScoredTask
 
 SCHEMA = "vcrgen-board-1"
@@ -45,12 +48,14 @@ def as_csv(tables: Sequence[BoardTable]) -> str:
 
     Scores are shares from 0 to 1 as they are stored: those of hidden sets are rounded there, and nothing is here.
     ``size_b`` is in billions of parameters. A row of the kind ``feedback`` is of a set that takes files: the step that
-    its team was shown, or none. A quoted row has what it was measured on as its set, and no signature and
-    no rank; it comes once, however many tables show it. Texts are in quotes, and where a spreadsheet would run one as a
-    formula it gets an apostrophe; numbers are bare.
+    its team was shown, or none. One of the kind ``people`` is of a study on some items of the set: no signature and no
+    rank. A quoted row has what it was measured on as its set, and no signature and no rank; it comes once, however many
+    tables show it. Texts are in quotes, and where a spreadsheet would run one as a formula it gets an apostrophe;
+    numbers are bare.
     """
     rows = [row for table in tables for ranking in table.rankings for row in _ranked_rows(table.track, ranking)]
     rows += [_climbing_row(table.track, row) for table in tables for row in table.climbers]
+    rows += [_people_row(table.track, score) for table in tables for score in table.people]
     rows += [_quoted_row(quoted) for quoted in dict.fromkeys(quoted for table in tables for quoted in table.quoted)]
     tasks = [task for task in TASKS.values() if any(table.track.task is task for table in tables)]
     columns = csv_columns(tasks or [DEFAULT])
@@ -145,6 +150,46 @@ def _quoted(quoted: Sequence[Quoted]) -> Table:
     )  # fmt: skip
 
 
+def people_table(scores: Sequence[PeopleScore]) -> Table:
+    """Studies of people on items of a set, with their threshold where one has any."""
+    rows: list[list[TableCell]] = [
+        [
+            people_name(score), score.items, score.spans, Percent(score.exact), Percent(score.sd),
+            Interval(score.low, score.high), *threshold_cells(score),
+        ]
+        for score in scores
+    ]  # fmt: skip
+    heads = [
+        "People",
+        "Images",
+        "Texts",
+        DEFAULT.metrics["exact"].label,
+        "sd",
+        "95 % interval",
+        "Threshold",
+        "95 % interval",
+    ]
+    if not any(score.threshold for score in scores):
+        heads, rows = heads[:-2], [row[:-2] for row in rows]
+    return Table(title="People, not ranked", heads=heads, labels=1, rows=rows)
+
+
+def people_name(score: PeopleScore) -> str:
+    """What a board calls the people of a study: ``People (n = 7)``."""
+    return f"People (n = {score.people:,})"
+
+
+def threshold_cells(score: PeopleScore) -> tuple[str | None, str | None]:
+    """A threshold in percent of the ink, and its interval; None where there is none."""
+    if score.threshold is None:
+        return None, None
+    value, low, high = (
+        bound_shown(Bound(each.value, each.side))
+        for each in (score.threshold.value, score.threshold.low, score.threshold.high)
+    )
+    return value, f"{low} to {high}"
+
+
 def _note(row: Quoted) -> tuple[str, str]:
     corrected = f"Corrected: {row.corrected}" if row.corrected else ""
     sentences = (text.rstrip(".") + "." for text in (f"Source: {row.source}", corrected, row.note) if text)
@@ -202,6 +247,8 @@ def _latex(board: BoardTable) -> Iterator[str]:
 def _unranked(board: BoardTable) -> Iterator[Table]:
     if board.climbers:
         yield _climbers(board)
+    if board.people:
+        yield people_table(board.people)
     if board.quoted:
         yield _quoted(board.quoted)
 
@@ -236,6 +283,14 @@ def _climbing_row(track: Track, row: Climber) -> dict[str, TableCell]:
     }  # fmt: skip
 
 
+def _people_row(track: Track, score: PeopleScore) -> dict[str, TableCell]:
+    return {
+        "kind": "people", "set": track.set, "hidden": "true" if track.hidden else "false", "language": track.language,
+        "mode": track.mode, "view": track.view.value, "model": people_name(score),
+        **_numbers("exact", Figure(score.exact, score.low, score.high)),
+    }  # fmt: skip
+
+
 def _quoted_row(row: Quoted) -> dict[str, TableCell]:
     return {
         "kind": "quoted", "set": row.data, "language": row.language, "mode": row.mode, "view": row.view.value,
@@ -265,6 +320,8 @@ def _plain(value: Any) -> Any:
             metrics = {name: name.removesuffix("_sd") for name in parts}
             parts = {name: parts[name] for name, of in metrics.items() if of not in LABELS or of in value.task.metrics}
         # The task is named where it is another than that of boards from before there were several.
+        # So are people, who stand on few boards.
+        parts = {name: part for name, part in parts.items() if name != "people" or part}
         return {name: _plain(part) for name, part in parts.items() if part is not DEFAULT}
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}

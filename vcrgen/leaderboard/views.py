@@ -14,17 +14,18 @@ from sqlalchemy import Connection
 from vcrgen.dataset.key import FEEDBACK, FINAL, HIDDEN_MODE
 from vcrgen.dataset.views import View
 from vcrgen.leaderboard import records
-from vcrgen.leaderboard.board import Board
-from vcrgen.leaderboard.disclosure import disclose, disclose_difference, step_on
+from vcrgen.leaderboard.board import Board, data_of
+from vcrgen.leaderboard.disclosure import disclose, disclose_difference, disclose_people, step_on
 from vcrgen.leaderboard.facts import lookalikes
 from vcrgen.leaderboard.intake import quota
 from vcrgen.leaderboard.records import Figure, Figures, RankedModel, State, Submission, TestSet, Track
 from vcrgen.leaderboard.scoring import NO_MODE
-from vcrgen.leaderboard.store import quotes, results, submissions
+from vcrgen.leaderboard.store import people, quotes, results, submissions
 from vcrgen.leaderboard.store.log import last_event, now, read_log
 from vcrgen.leaderboard.store.schema import AnyRow
 from vcrgen.leaderboard.store.sets import all_sets
 from vcrgen.leaderboard.store.submissions import as_facts
+from vcrgen.published.people import PeopleScore
 from vcrgen.published.quoted import Quoted
 from vcrgen.records import NAMED_MODES
 from vcrgen.scorer.comparison import conclude
@@ -76,7 +77,7 @@ class Views:
         for one in self.sets.values():
             modes = one.modes or (NO_MODE,)
             names = {(mode, one.phase.view.value) for mode in modes}
-            names |= {(mode, view) for name, mode, view in self._cells if name == one.name}
+            names |= {(mode, view) for name, mode, view in [*self._cells, *self._people] if name == one.name}
             # Last the modes of scores from before the set was changed.
             order = list(dict.fromkeys([*modes, NO_MODE, *sorted(mode for mode, _ in names)]))
             for mode, view in sorted(names, key=lambda name: (order.index(name[0]), VIEWS.index(View(name[1])))):
@@ -95,6 +96,7 @@ class Views:
             rankings=tuple(self._ranking(track, short, by_signature[short]) for short in newest),
             climbers=tuple(self._climbers(track.set)) if track.phase.climbs else (),
             quoted=tuple(self._quoted.get((language, track.mode, track.view), {}).values()),
+            people=tuple(self._people.get((track.set, track.mode, track.view.value), ())),
         )
 
     def tables(self) -> list[records.BoardTable]:
@@ -113,6 +115,17 @@ class Views:
             same = (row.data, row.items, row.model, row.size, *(getattr(row, metric) for metric in row.task.shown))
             by_table[row.language, row.mode, row.view].setdefault(same, row)
         return by_table
+
+    @cached_property
+    def _people(self) -> Mapping[tuple[str, str, str], Sequence[PeopleScore]]:
+        """Scores of people by set, mode and view; of data that a set does not have any more, none."""
+        found: dict[tuple[str, str, str], list[PeopleScore]] = defaultdict(list)
+        for name, data, score in people.all_people(self._connection):
+            if name in self.sets and data_of(self.sets[name]) == data:
+                mode = NO_MODE if score.mode == UNSTATED else score.mode
+                shown = disclose_people(score, hidden=self.sets[name].hidden)
+                found[name, mode, score.view.value].append(shown)
+        return found
 
     def model(self, entry: str) -> records.ModelPage | None:
         """Everything that was scored for a model, or None."""
@@ -340,7 +353,7 @@ class Views:
         ]
         metric = off.task.shown[0]
         modes = [cell.means[metric] for cell in cells]
-        # Both modes are scored on the same resamples of the same images.
+        # All modes are scored on the same resamples of the same images.
         value, means = np.mean([mode.mean for mode in modes]), np.mean([mode.means for mode in modes], axis=0)
         (whole,) = spreads(np.array([value]), means[:, None], np.array([min(mode.groups for mode in modes)]))
         public = Figure(float(value), whole.low, whole.high)

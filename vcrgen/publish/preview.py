@@ -43,7 +43,7 @@ Json = dict[str, Any]
 
 
 def write_preview(datasets: Sequence[Path], out: Path, *, limit: int = 48, mode: str | None = None) -> int:
-    """Write a page that shows pairs of some datasets, in both modes.
+    """Write a page that shows pairs of some datasets, in all modes.
 
     Args:
         datasets: Datasets of any kind that :func:`vcrgen.dataset.reader.open_dataset` knows.
@@ -137,7 +137,7 @@ def _choose_pairs(data: Dataset, limit: int) -> tuple[list[Json], int]:
 
 
 def _pair(row: Mapping[str, Any]) -> Json:
-    """What both modes of a pair share."""
+    """What all modes of a pair share."""
     columns = {"id": "question_id", "sourceId": "source_id", "language": "language", "question": "question"}
     texts = {name: _text(row[column]) for name, column in columns.items()}
     return {**texts, "image": _image(row["image"]), "views": {}}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import functools
+import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,8 @@ from typing import NamedTuple
 
 from vcrgen.config import ScoreOptions
 from vcrgen.errors import StudyError
+from vcrgen.files import indented_json
+from vcrgen.published.people import InkBound, PeopleFile, PeopleScore, PeopleThreshold
 from vcrgen.report.escape import escape_markdown, one_line
 from vcrgen.report.forms import as_csv, as_markdown, as_narrow_latex
 from vcrgen.report.pages import Templates
@@ -28,9 +31,10 @@ from vcrgen.study.marks import CAUSES, Wrong, agreed, mark, question_of
 from vcrgen.study.records import Frozen, Mark, Rater, RaterState, StudyItem
 from vcrgen.study.source import ChoiceSource, StudySource
 from vcrgen.study.store import Store
-from vcrgen.study.thresholds import threshold_table
+from vcrgen.study.thresholds import EVERYBODY, PeopleCurve, people_curves, threshold_table
 
 MOST_KEYS = 50  # that a report shows
+STUDY_DIGITS = 16  # hex digits by which a board knows a study again
 WIDE = {"Language", "Raters", "Languages", "State", "Why"}  # heads of columns for which a terminal has no room
 INTERVAL = "95 % interval"
 
@@ -59,6 +63,7 @@ class StudyReport:
     tables: Sequence[Table]
     notes: Sequence[str]
     keys: Sequence[ShownKey]
+    scores: PeopleFile  # for a board
 
 
 def make_report(store: Store, *, data: str | None = None, compare: Sequence[Path] = ()) -> StudyReport:
@@ -76,6 +81,7 @@ def make_report(store: Store, *, data: str | None = None, compare: Sequence[Path
     with store.reading() as connection:
         frozen, items = db.read_frozen(connection), db.items_of(connection)
         raters, places = db.raters_of(connection), db.places_of(connection)
+        study = hashlib.sha256(db.read_secret(connection).encode()).hexdigest()[:STUDY_DIGITS]
         causes, missing = db.causes_of(connection), len(db.wanted_slots(connection, frozen))
     source = check_source(frozen, data)
     every = mark(source, items, places, agreed(causes))
@@ -86,16 +92,21 @@ def make_report(store: Store, *, data: str | None = None, compare: Sequence[Path
     marks = [one for one in every if one.rater not in out]
     runs = _runs(source.place, frozen, items, compare)
     keys = figures.odd_keys(marks)
+    curves = people_curves(frozen, marks, raters, items, source)
     tables = [
-        people_table(frozen, marks), threshold_table(frozen, marks, raters, items, source),
+        people_table(frozen, marks), threshold_table(curves),
         *(_against(frozen, marks, run) for run in runs), _agreement(frozen, marks),
         _raters(of_raters, raters), *_causes(marks, causes), *_keys(keys, items, source),
     ]  # fmt: skip
     if frozen.choosing:
         tables = [of_questions(table) for table in tables]
     shown = [_shown(store, frozen, key, items[key.item], source) for key in keys[:MOST_KEYS]]
+    scores = tuple(_scores(frozen, marks, curves))
     notes = list(_notes(frozen, raters, out, missing, causes, len(keys)))
-    return StudyReport(frozen=frozen, tables=[table for table in tables if table.rows], notes=notes, keys=shown)
+    return StudyReport(
+        frozen=frozen, tables=[table for table in tables if table.rows], notes=notes, keys=shown,
+        scores=PeopleFile(study=study, data=source.key.facts["data"], language=frozen.lang, scores=scores),
+    )  # fmt: skip
 
 
 def _by_condition(frozen: Frozen, marks: Sequence[Mark]) -> Iterator[tuple[str, list[Mark]]]:
@@ -118,6 +129,28 @@ def people_table(frozen: Frozen, marks: Sequence[Mark]) -> Table:
         rows.append((frozen.lang, label, every.spans, every.raters, first, sd, interval, *rest))
     heads = ("Language", "Mode and view", "Spans", "Raters", "All", "sd", INTERVAL, "Filtered", "sd", "typed", "sd")
     return Table(title="People, exact match in percent", heads=heads, labels=2, rows=rows)
+
+
+def _scores(frozen: Frozen, marks: Sequence[Mark], curves: Sequence[PeopleCurve]) -> Iterator[PeopleScore]:
+    """What a board shows of the people: a score for each mode and view, with the threshold of all of them."""
+    thresholds = {each.view: _threshold(each) for each in curves if each.name == EVERYBODY}
+    for number, condition in enumerate(frozen.conditions):
+        if mine := [one for one in marks if one.condition == number]:
+            found = figures.human(mine, figures.strict, seed=frozen.seed)
+            # The interval is of the mean over marks: where passes are not whole, that over passes could be outside.
+            yield PeopleScore(
+                mode=condition.mode, view=condition.view, people=found.raters, items=len({one.item for one in mine}),
+                spans=found.spans, exact=found.mean, low=min(found.interval.low, found.mean),
+                high=max(found.interval.high, found.mean), sd=found.sd, threshold=thresholds.get(condition.view),
+            )  # fmt: skip
+
+
+def _threshold(found: PeopleCurve) -> PeopleThreshold:
+    value, low, high = (
+        InkBound(value=bound.value, side=bound.side)  # type: ignore[arg-type]
+        for bound in (found.curve.threshold, found.curve.low, found.curve.high)
+    )
+    return PeopleThreshold(value=value, low=low, high=high)
 
 
 def _against(frozen: Frozen, marks: Sequence[Mark], run: ModelMarks) -> Table:
@@ -277,7 +310,7 @@ def _runs(data: str, frozen: Frozen, items: Sequence[StudyItem], files: Sequence
 
 
 def as_document(report: StudyReport, form: str) -> str:
-    """A report as a document: ``md``, ``csv`` (one table after another), ``latex`` or ``html``.
+    """A report as a document: ``md``, ``csv`` (one table after another), ``latex``, ``html``, or ``json``.
 
     Raises:
         StudyError: The form is another.
@@ -310,11 +343,18 @@ def _html(report: StudyReport) -> str:
     )  # fmt: skip
 
 
+def _json(report: StudyReport) -> str:
+    """The scores as `vcrgen leaderboard import` takes them: no text and nothing of a single person."""
+    if report.frozen.choosing:
+        raise StudyError("Leaderboards take scores of people for covered texts only; choose another --format.")
+    return indented_json(report.scores.as_json())
+
+
 @functools.cache
 def _templates() -> Templates:
     return Templates("vcrgen.study", style="report.css")
 
 
 FORMS: Mapping[str, Callable[[StudyReport], str]] = {
-    "md": _markdown, "csv": _csv, "latex": _latex, "html": _html,
+    "md": _markdown, "csv": _csv, "latex": _latex, "html": _html, "json": _json,
 }  # fmt: skip

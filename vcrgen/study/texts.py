@@ -29,13 +29,13 @@ You may stop at any time, and ask us to remove what you typed. The name at the t
 }
 INSTRUCTIONS = {
     "en": """\
-Below each picture stands a text. Some of its words are covered: only the top and the bottom of their letters are left.
+Below each picture stands a text. Some of its words are covered: only parts of their letters are left.
 Type each covered part into its field, in the order of reading. Use the picture, the rest of the text, and what is left.
 
 Please concentrate. A hard one may take half a minute to two minutes. Do not try one word after another.
 Where you cannot read a part, say so with the box below its field. Do not ask anybody, and do not search the web.
 """,
-    "zh": """每张图片下方有一段文字，其中几处被遮住，只露出笔画的顶部和底部。
+    "zh": """每张图片下方有一段文字，其中几处被遮住，只露出一部分笔画。
 请按阅读顺序，把每一处被遮住的内容填进对应的输入框。可以借助图片、其余的文字和露出的笔画。
 
 请集中精神。难的可能需要半分钟到两分钟。请不要逐字乱试。

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
+from vcrgen.dataset.views import View
 from vcrgen.records import Mode, is_mode
 from vcrgen.report.table import Percent, Table, TableCell
 from vcrgen.scorer.curve_tables import bound_shown, interval_shown
@@ -17,14 +19,23 @@ from vcrgen.study.source import StudySource
 EVERYBODY = "Everybody"
 
 
-def threshold_table(
+class PeopleCurve(NamedTuple):
+    """A curve of all people in a view, or of one of them."""
+
+    name: str
+    view: View
+    texts: int
+    curve: Curve
+
+
+def people_curves(
     frozen: Frozen, marks: Sequence[Mark], raters: Sequence[Rater], items: Sequence[StudyItem], source: StudySource
-) -> Table:
-    """A threshold for all people, and for each of them; empty where the study has fewer than three levels of ink.
+) -> list[PeopleCurve]:
+    """A curve for all people, and for each of them; none where the study has fewer than three levels of ink.
 
     Intervals resample the pictures that were seen, and not the people: they are about these raters.
     """
-    names, rows = {rater.number: rater.name for rater in raters}, list[Sequence[TableCell]]()
+    names, found = {rater.number: rater.name for rater in raters}, []
     for view, conditions in _levels(frozen):
         seen = [one for one in marks if one.condition in conditions]
         ink = [_ink(one, conditions, items, source) for one in seen]
@@ -32,19 +43,29 @@ def threshold_table(
         for name, numbers in people:
             mine = [(one, x) for one, x in zip(seen, ink, strict=True) if one.rater in numbers]
             if len({one.condition for one, _ in mine}) >= LEAST_LEVELS:
-                curve = _fit(mine, frozen.seed)
-                shown = bound_shown(curve.threshold), interval_shown(curve)
-                rows.append((name, view, len(mine), *shown, Percent(curve.guess), Percent(curve.lapse)))
+                found.append(PeopleCurve(name, view, len(mine), _fit(mine, frozen.seed)))
+    return found
+
+
+def threshold_table(curves: Sequence[PeopleCurve]) -> Table:
+    """The thresholds of curves with their intervals."""
+    rows: list[Sequence[TableCell]] = [
+        (
+            each.name, each.view.label, each.texts, bound_shown(each.curve.threshold), interval_shown(each.curve),
+            Percent(each.curve.guess), Percent(each.curve.lapse),
+        )
+        for each in curves
+    ]  # fmt: skip
     heads = ("Rater", "View", "Texts", "Threshold", "95 % interval", "Guess", "Lapse")
     return Table(title="Visible ink at which people restore half, in percent", heads=heads, labels=2, rows=rows)
 
 
-def _levels(frozen: Frozen) -> Iterator[tuple[str, Mapping[int, str]]]:
-    """Of each view with enough levels its label, and the mode of each condition by number."""
-    by_view: dict[str, dict[int, str]] = {}
+def _levels(frozen: Frozen) -> Iterator[tuple[View, Mapping[int, str]]]:
+    """Each view with enough levels, and the mode of each condition by number."""
+    by_view: dict[View, dict[int, str]] = {}
     for number, condition in enumerate(frozen.conditions):
         if is_mode(condition.mode) and Mode(condition.mode).ink is not None:
-            by_view.setdefault(condition.view.label, {})[number] = condition.mode
+            by_view.setdefault(condition.view, {})[number] = condition.mode
     return ((view, found) for view, found in by_view.items() if len(found) >= LEAST_LEVELS)
 
 

@@ -22,6 +22,7 @@ from vcrgen.dataset.views import View
 from vcrgen.errors import ConfigError, DatasetError, StreamError
 from vcrgen.models.base import RequestProblem
 from vcrgen.models.pictures import decode_image
+from vcrgen.records import Mode
 from vcrgen.storage import open_folder
 from vcrgen.stream import VCRStream
 from vcrgen.stream.order import Order
@@ -147,9 +148,9 @@ def open_training_data(source: str, options: TrainOptions, of_pairs: Mapping[str
     view = View(options.view)
     dataset = _dataset_at(source, view)
     if dataset is None:
-        stream = VCRStream(
-            source, mode=options.mode, views=(view,), rank=0, world_size=1, seed=options.seed, **of_pairs
-        )
+        level = None if options.mode == "both" else Mode(options.mode).ink
+        hiding = {"mode": options.mode} if level is None else {"ink": level}
+        stream = VCRStream(source, **hiding, views=(view,), rank=0, world_size=1, seed=options.seed, **of_pairs)
         settings = {name: value for name, value in stream.config.published().items() if name not in NOT_OF_STREAMS}
         return OpenedData(examples=stream, kind="stream of pairs", facts=_facts(stream, settings))
     if of_pairs:

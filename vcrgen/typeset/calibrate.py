@@ -142,7 +142,7 @@ class RowCalibrator:
         sample: Texts of the language.
 
     Raises:
-        FontError: The first font lacks letters of the language.
+        FontError: The first font lacks letters of the language, or draws none of them.
     """
 
     def __init__(self, shaper: Shaper, language: LanguageRow, sample: Iterable[str]) -> None:
@@ -150,6 +150,10 @@ class RowCalibrator:
         _check_letters(shaper, language, windows)
         self.windows = [glyphs for _, glyphs in windows]
         self._above = _ink_above_each_row(shaper, self.windows)
+        if not len(self._above):
+            raise FontError(
+                f"The font {shaper.chain.faces[0].path} draws nothing: its letters have no ink; choose another font."
+            )
 
     @property
     def rows(self) -> tuple[float, ...]:

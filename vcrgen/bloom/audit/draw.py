@@ -49,7 +49,8 @@ class Draw:
     @cached_property
     def name(self) -> str:
         """Sixteen hex digits that stand for the draw: every answer of a rater names them."""
-        return hashlib.sha256(canonical_json([FORM, asdict(self)]).encode()).hexdigest()[:16]
+        text = canonical_json([FORM, asdict(self)])
+        return hashlib.sha256(text.encode("utf-8")).hexdigest()[:16]
 
     @property
     def raters(self) -> int:

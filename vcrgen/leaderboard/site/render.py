@@ -10,6 +10,7 @@ from vcrgen.leaderboard import records
 from vcrgen.leaderboard.records import State
 from vcrgen.leaderboard.site import names, tables, texts
 from vcrgen.leaderboard.site.names import compare_name
+from vcrgen.leaderboard.tables import people_table
 from vcrgen.published.facts import MAX_LINK, MAX_NAME, Access, show_size
 from vcrgen.published.quoted import Quoted, quoted_metrics
 from vcrgen.report import charts
@@ -35,6 +36,7 @@ class Pages:
             view_notes=[note for view, note in texts.VIEW_NOTES.items() if view in table.views],
             columns=list(tables.columns_of(table)), rankings=rankings, climbers=table.climbers,
             charts_shown=tables.charts_of(rankings[0][0], track) if rankings else [], quoted=table.quoted,
+            people=people_table(table.people) if table.people else None,
         )  # fmt: skip
 
     @property

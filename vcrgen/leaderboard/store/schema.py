@@ -116,3 +116,11 @@ quoted = Table(
     ),
     sa.PrimaryKeyConstraint("number"),
 )  # fmt: skip
+# What the people of a study restored; of the data that the set had when the file was taken in.
+people = Table(
+    "people", metadata, *columns(
+        study=16, set=40, data=64, mode=10, view=10, people=sa.Integer, items=sa.Integer, spans=sa.Integer,
+        exact=sa.Float, low=sa.Float, high=sa.Float, sd_=sa.Float, threshold_=sa.JSON(none_as_null=True),
+    ),
+    sa.PrimaryKeyConstraint("study", "set", "mode", "view"),
+)  # fmt: skip

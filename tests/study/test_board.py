@@ -1,0 +1,59 @@
+"""From what people typed to their row on a leaderboard."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from vcrgen.errors import LeaderboardError
+from vcrgen.leaderboard.board import init_board
+from vcrgen.leaderboard.commands import quote
+from vcrgen.leaderboard.export import export_tables
+from vcrgen.leaderboard.settings import make_settings
+from vcrgen.study.report import as_document, make_report
+from vcrgen.study.store import Store
+
+
+def test_the_scores_of_a_study_stand_on_the_board_of_its_data(
+    make: Callable[..., Store], people: Any, typing: Any, pairs: Path, tmp_path: Path
+) -> None:
+    store = make()
+    people(store, 6)
+    typing(store, lambda rater, _, place, answer: "Zebra4711" if (rater, place) == (1, 0) else answer)
+    report = make_report(store)
+    text = as_document(report, "json")
+    assert "Zebra4711" not in text and "secret" not in text and "r1" not in text
+    scores = json.loads(text)["scores"]
+    (table,) = (table.texts() for table in report.tables if table.title.startswith("People, exact"))
+    assert [f"{100 * score['exact']:.2f}" for score in scores] == [row[4] for row in table]
+    assert [score["people"] for score in scores] == [6, 6] and {score["items"] for score in scores} == {6}
+    (tmp_path / "people.json").write_text(text)
+    board = init_board(tmp_path / "board", [f"public:{pairs}"], make_settings(), with_quoted=False)
+    assert quote(board, [tmp_path / "people.json"]) == 2
+    assert export_tables(board, "md").count("People (n = 6)") == 2
+    board.engine.dispose()
+
+
+def test_thresholds_of_all_people_are_in_the_file(
+    make: Callable[..., Store], people: Any, typing: Any, ladder: Path
+) -> None:
+    store = make(ladder, limit=10, raters=1)
+    people(store, 8)
+    typing(store)
+    scores = json.loads(as_document(make_report(store), "json"))["scores"]
+    assert {score["threshold"]["value"]["side"] for score in scores} == {-1}
+
+
+def test_a_board_of_other_data_takes_no_scores(
+    make: Callable[..., Store], people: Any, typing: Any, pairs: Path, ladder: Path, tmp_path: Path
+) -> None:
+    store = make()
+    people(store, 6)
+    typing(store)
+    (tmp_path / "people.json").write_text(as_document(make_report(store), "json"))
+    board = init_board(tmp_path / "board", [f"ladder:{ladder}"], make_settings(), with_quoted=False)
+    with pytest.raises(LeaderboardError, match="other data"):
+        quote(board, [tmp_path / "people.json"])
+    board.engine.dispose()
