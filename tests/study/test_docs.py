@@ -46,7 +46,7 @@ def test_commands(run: Callable[..., tuple[int, str, str]], pairs: Path, typing:
         assert code == 0, (line, out, err)
         seen.setdefault(words[1], out)
     assert len(COMMANDS) == 17 and "Raters taken in: 1." in seen["import"]
-    assert re.search(r"items +10 with \d+ spans, and 3 for training", seen["init"]) and "vcrm_" in seen["init"]
+    assert re.search(r"items +11 with \d+ spans, and 3 for training", seen["init"]) and "vcrm_" in seen["init"]
     assert seen["invite"].count("https://study.example.org/r/vcrs_") == 7
     assert "r1 is forgotten" in seen["forget"]
     assert json.loads(Path("people.json").read_text("utf-8"))["schema"] == "vcrgen-people-1"
