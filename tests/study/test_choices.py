@@ -158,6 +158,10 @@ def test_training_names_the_right_option(choosing: Callable[..., Store]) -> None
     client.begin()
     ((named, right),) = client.answer(0, "A", training=True).json()["answers"]
     assert letter and named.startswith(f"{letter[0]}. ") and named.endswith("boats") and right is False
+    client = Client(TestClient(make_app(store)), invite(store, 1, "ar")[0][0])
+    client.begin()
+    ((named, _),) = client.answer(0, "A", training=True).json()["answers"]
+    assert named.startswith(f"\u200f{letter[0]}. ")
 
 
 def wrong_of(answer: str) -> str:

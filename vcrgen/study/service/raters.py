@@ -254,7 +254,8 @@ class RaterRoutes:
         if not self._frozen.choosing:
             return answer
         lang = self._frozen.conditions[place.step.condition].mode
-        return f"{answer}. {self._questions[place.step.item, lang].options[LETTERS.index(answer)]}"
+        mark = "\u200f" if direction(lang) == "rtl" else ""  # else the letter would decide where the line begins
+        return f"{mark}{answer}. {self._questions[place.step.item, lang].options[LETTERS.index(answer)]}"
 
     def _read_picture(self, item: int, condition: int) -> str:
         with self._store.reading() as connection:
