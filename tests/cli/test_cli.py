@@ -103,7 +103,7 @@ def test_help(run: Run, command: str) -> None:
         (["build", "missing.parquet"], "missing.parquet"),
         (["build", "samples:0"], "at least 1"),
         (["build", "--lang", "xx"], "unknown language 'xx'; known: en, zh"),
-        (["build", "--mode", "medium"], "'easy', 'hard' or 'both'"),
+        (["build", "--mode", "medium"], "is not easy, hard, both, or shares of ink"),
         (["build", "--config", "missing.yaml"], "missing.yaml cannot be read"),
         (["build", "--config", "typo.yaml"], "nearest known key is 'width'"),
         (["build", "pairs.csv"], "The image column 'image' is not in"),

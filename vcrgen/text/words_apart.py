@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 # spaCy keeps every string that it has seen; beyond this many a fresh tokenizer is made, so that a stream stays flat.
 MOST_STRINGS = 200_000
-LONGEST_REMEMBERED = 50  # characters between two words; longer stretches hardly come again
+LONGEST_REMEMBERED = 50  # characters of a piece that is remembered; longer ones hardly come again
 
 Cut = tuple[list[str], list[int]]
 """Tokens, and the character offset of each."""
@@ -89,7 +89,7 @@ class WordTokenizer:
                 self._words.add(piece)
                 learned = True
             at += len(piece) + 1
-        if not learned and len(stretch) <= LONGEST_REMEMBERED:
+        if len(pieces) == 1 and not learned and len(stretch) <= LONGEST_REMEMBERED:  # several hardly come again
             if len(self._between) >= MOST_STRINGS:
                 self._between.clear()
             self._between[stretch] = texts, starts
