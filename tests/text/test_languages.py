@@ -66,10 +66,10 @@ OF_PYTORCH = {"return_tensors", "framework"}  # where "pt" is PyTorch, not Portu
 def lines_of_python(code: str) -> dict[str, int]:
     """By file, how many lines the statements have that hold the code of a language as a string: a row, a condition.
 
-    Question sets (``bloom``) say themselves in which languages they are read.
+    Rooms with pages for people have the texts of those pages in the languages that they speak, which is another matter.
     """
     found = {}
-    files = (file for file in PACKAGE.rglob("*.py") if file.relative_to(PACKAGE).parts[0] != "bloom")
+    files = (file for file in PACKAGE.rglob("*.py") if file.relative_to(PACKAGE).parts[0] not in ("bloom", "study"))
     for file in [*files, *(FOLDERS / code).rglob("*.py")]:
         for node in ast.walk(ast.parse(file.read_text("utf-8"))):
             if isinstance(node, ast.keyword) and node.arg in OF_PYTORCH:
