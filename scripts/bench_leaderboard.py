@@ -43,7 +43,7 @@ from sqlalchemy import text
 
 from vcrgen.leaderboard.board import Board, init_board
 from vcrgen.leaderboard.commands import give_token
-from vcrgen.leaderboard.settings import make_settings
+from vcrgen.leaderboard.settings import Settings
 from vcrgen.leaderboard.store.log import check_log, read_log
 from vcrgen.leaderboard.store.submissions import listed
 from vcrgen.scorer.run import Options, Session
@@ -105,7 +105,7 @@ class Bench:
         self.key = folder / "key.jsonl"
         lines = ({"question_id": f"q{n}", "crossed_text": [a], "language": "en"} for n, a in enumerate(self.answers))
         self.key.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
-        settings = make_settings(title="Bench", database=database).model_copy(
+        settings = Settings(title="Bench", database=database).model_copy(
             update={"scored_a_day": 10**6, "failed_a_day": 10**6, "requests_a_minute": 10**9}
         )
         self.board: Board = init_board(folder / "board", [f"{SET}:{self.key}"], settings, with_quoted=True)

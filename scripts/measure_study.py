@@ -1,94 +1,173 @@
 """How often the 95 % intervals of a study of people hold the true mean, of raters whose skill is known.
 
-    python scripts/measure_study.py [--studies 1000]
+    python scripts/measure_study.py [--studies 1000] [--endless]
 
-The table that it prints stands in docs/study.md. Each figure is a share of simulated studies. A study has 100 pictures
+The tables that it prints stand in docs/study.md. Each figure is a share of simulated studies. A study has 100 pictures
 with 1 to 4 spans each, two modes, three raters an item in a mode, and seven raters, to whom the package's own design
 gives the pictures. The chance of a rater to restore a span is logistic in the rater's skill and the picture's ease,
 which are drawn from normal distributions with the deviations in the table; the mean over all raters and pictures is
-what the column says. In the last line printed, the chances of the raters are drawn evenly from 75 to 99 %. The interval
-is that of the first mode, made by the package's own code.
+what the column says. After the table, the chances of the raters are drawn evenly from 75 to 99 %. The interval is that
+of the first mode, made by the package's own code. A second table has the interval of the difference of two views: the
+second condition is the same pictures in a view in which the mean is 45 %. A third table has that of people minus a
+model, in studies of one mode, of several numbers of raters and pictures. To the model a picture is as easy as to
+people; how much people and the model restore of all pictures stands above the columns.
+
+With --endless, variances are those that endless resamples would have, in place of 1,000: a formula, which takes a small
+part of the time. The second and the third table in docs/study.md are made so.
 """
 
 from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
+from itertools import product
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from vcrgen.stats import crossed
+from vcrgen.stats.crossed import CrossedMean
 from vcrgen.study.design import Viewing, all_slots, deal
-from vcrgen.study.figures import human, strict
+from vcrgen.study.figures import against, human, strict, view_difference
 from vcrgen.study.records import Mark
 
 Floats: TypeAlias = NDArray[np.float64]
+Draw: TypeAlias = Callable[[np.random.Generator], Floats]  # conditions x raters x pictures
 SPANS, SHARES = (1, 2, 3, 4), (0.40, 0.43, 0.14, 0.03)  # of the 500 pairs in shared/data/wiki
 MEANS = (0.75, 0.85, 0.95, 0.99)
+BLIND = 0.45  # the mean in the second condition
 PICTURES, MODES, AN_ITEM = 100, 2, 3
 RATERS = 7
 SPREADS = ((0.0, 0.0), (0.3, 0.5), (0.6, 1.0))  # of raters, of pictures; in logits
 EVENLY = (0.75, 0.99)
 DEALS = 50  # different designs
+SIZES = ((3, 20), (3, 200), (5, 50), (10, 20), (10, 200))  # raters and pictures
+BESIDE = ((0.75, 0.45), (0.75, 0.75), (0.95, 0.95))  # means of people and of a model
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--studies", type=int, default=1000, help="simulated studies for each figure")
-    studies = parser.parse_args().studies
+    parser.add_argument("--endless", action="store_true", help="take the variances of endless resamples")
+    options = parser.parse_args()
+    studies = options.studies
+    if options.endless:
+        crossed._variance = endless
+    table(lambda draw, mean: coverage(studies, draw, mean))
+    print(f"skills from 75 to 99 %: {coverage(studies, evenly, sum(EVENLY) / 2)}")
+    table(lambda draw, mean: coverage_of_differences(studies, draw, mean))
+    heads = (f"{people:.0%}, {model:.0%}" for people, model in BESIDE)
+    print(f"| raters | pictures | spread of raters | of pictures | {' | '.join(heads)} |")
+    print("|" + "---:|" * (4 + len(BESIDE)))
+    for spreads, size in product(SPREADS[1:], SIZES):
+        cells = (coverage_beside_model(studies, size, spreads, means) for means in BESIDE)
+        print(f"| {' | '.join(map(str, (*size, *spreads, *cells)))} |", flush=True)
+
+
+def endless(scores: Floats, groups: NDArray[np.int64], count: int, seed: int, name: str) -> float:
+    """The variance of the mean when groups are resampled without end, corrected for their number."""
+    if count < 2:
+        return 0.0
+    sums = np.bincount(groups, scores - scores.mean(), count)
+    return float((sums**2).sum()) / len(scores) ** 2 * count / (count - 1)
+
+
+def table(cell: Callable[[Draw, float], str]) -> None:
+    """Print a table: a row for each spread, a column for each mean."""
     print(f"| spread of raters | of pictures | {' | '.join(f'{mean:.0%}' for mean in MEANS)} |")
     print("|" + "---:|" * (2 + len(MEANS)))
     for of_raters, of_pictures in SPREADS:
-        cells = []
-        for mean in MEANS:
-            middle = intercept(mean, math.hypot(of_raters, of_pictures))
-            cells.append(coverage(studies, partial(chances, of_raters, of_pictures, middle), mean))
-        print(f"| {of_raters} | {of_pictures} | {' | '.join(cells)} |", flush=True)
-    print(f"skills from 75 to 99 %: {coverage(studies, evenly, sum(EVENLY) / 2)}")
+        draws = {
+            mean: partial(
+                chances,
+                of_raters,
+                of_pictures,
+                [intercept(each, math.hypot(of_raters, of_pictures)) for each in (mean, BLIND)],
+            )
+            for mean in MEANS
+        }
+        print(
+            f"| {of_raters} | {of_pictures} | {' | '.join(cell(draw, mean) for mean, draw in draws.items())} |",
+            flush=True,
+        )
 
 
-def coverage(studies: int, draw: Callable[[np.random.Generator], Floats], mean: float) -> str:
+def coverage(studies: int, draw: Draw, mean: float) -> str:
     """The share of studies whose interval holds the mean, and the mean width of the intervals, in percent."""
-    held = width = 0.0
+    return _held([human(simulate(number, draw)[0], strict, seed=number).interval for number in range(studies)], mean)
+
+
+def coverage_of_differences(studies: int, draw: Draw, mean: float) -> str:
+    """The same of the difference of two views."""
+    found = (view_difference(*simulate(number, draw), seed=number) for number in range(studies))
+    return _held([each.difference for each in found if each], mean - BLIND)
+
+
+def coverage_beside_model(
+    studies: int, size: tuple[int, int], spreads: tuple[float, float], means: tuple[float, float]
+) -> str:
+    """The same of people minus a model, whose means are given; of so many raters and pictures."""
+    middles = intercept(means[0], math.hypot(*spreads)), intercept(means[1], spreads[1])
+    intervals = []
     for number in range(studies):
-        found = human(simulate(number, draw), strict, seed=number).interval
-        held += found.low <= mean <= found.high
-        width += found.high - found.low
-    return f"{100 * held / studies:.1f} ({100 * width / studies:.1f})"
+        rng = np.random.default_rng(number)
+        skill, ease = spreads[0] * rng.standard_normal((size[0], 1)), spreads[1] * rng.standard_normal((1, size[1]))
+        (marks,) = marked(logistic(middles[0] + skill + ease)[None], [rng], number)
+        right = rng.random((len(SPANS), size[1])) < logistic(middles[1] + ease)
+        model = {(item, place): bool(right[place, item]) for item in range(size[1]) for place in range(len(SPANS))}
+        found = against(marks, model, seed=number)
+        assert found is not None
+        intervals.append(found)
+    return _held(intervals, means[0] - means[1])
 
 
-def chances(of_raters: float, of_pictures: float, middle: float, rng: np.random.Generator) -> Floats:
-    """The chance of each rater at each picture."""
+def _held(intervals: Sequence[CrossedMean], mean: float) -> str:
+    held = sum(each.low <= mean <= each.high for each in intervals) / len(intervals)
+    width = sum(each.high - each.low for each in intervals) / len(intervals)
+    return f"{100 * held:.1f} ({100 * width:.1f})"
+
+
+def chances(of_raters: float, of_pictures: float, middles: Sequence[float], rng: np.random.Generator) -> Floats:
+    """The chance of each rater at each picture, condition by condition."""
     skill, ease = of_raters * rng.standard_normal((RATERS, 1)), of_pictures * rng.standard_normal((1, PICTURES))
-    return np.asarray(1 / (1 + np.exp(-(middle + skill + ease))))
+    return np.stack([logistic(middle + skill + ease) for middle in middles])
+
+
+def logistic(logits: Floats) -> Floats:
+    """The chances of some logits."""
+    chance: Floats = 1 / (1 + np.exp(-logits))
+    return chance
 
 
 def evenly(rng: np.random.Generator) -> Floats:
     """The same, where pictures are alike and raters of any skill."""
-    return np.repeat(rng.uniform(*EVENLY, (RATERS, 1)), PICTURES, axis=1)
+    return np.stack([np.repeat(rng.uniform(*EVENLY, (RATERS, 1)), PICTURES, axis=1)] * MODES)
 
 
-def simulate(number: int, draw: Callable[[np.random.Generator], Floats]) -> list[Mark]:
-    """The marks of the first mode of a study."""
+def simulate(number: int, draw: Draw) -> tuple[list[Mark], ...]:
+    """The marks of each condition of a study."""
     rng = np.random.default_rng(number)
-    chance = draw(rng)
-    spans = rng.choice(SPANS, PICTURES, p=SHARES)
-    marks = []
-    for rater, slots in dealt(number % DEALS).items():
+    return marked(draw(rng), [rng, np.random.default_rng((number, 1))], number)
+
+
+def marked(chance: Floats, rngs: Sequence[np.random.Generator], number: int) -> tuple[list[Mark], ...]:
+    """The marks of each condition, of chances by condition, rater and picture; each condition has a generator."""
+    spans = rngs[0].choice(SPANS, chance.shape[-1], p=SHARES)
+    marks: tuple[list[Mark], ...] = tuple([] for _ in rngs)
+    for rater, slots in dealt(number % DEALS, *chance.shape).items():
         for item, condition, turn in slots:
-            if condition == 0:
-                for place, right in enumerate(rng.random(spans[item]) < chance[rater - 1, item]):
-                    marks.append(Mark(rater, item, 0, turn, place, "", False, bool(right), bool(right)))
+            for place, right in enumerate(rngs[condition].random(spans[item]) < chance[condition, rater - 1, item]):
+                marks[condition].append(Mark(rater, item, condition, turn, place, "", False, bool(right), bool(right)))
     return marks
 
 
 @cache
-def dealt(seed: int) -> Mapping[int, list[Viewing]]:
+def dealt(seed: int, modes: int, raters: int, pictures: int) -> Mapping[int, list[Viewing]]:
     """Who sees what."""
-    return deal(all_slots(PICTURES, MODES, AN_ITEM), range(1, RATERS + 1), seed=seed)
+    return deal(all_slots(pictures, modes, AN_ITEM), range(1, raters + 1), seed=seed)
 
 
 def intercept(mean: float, spread: float) -> float:

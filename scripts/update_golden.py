@@ -12,26 +12,12 @@ from __future__ import annotations
 
 import argparse
 import difflib
-import importlib.util
 import json
 import sys
 import tempfile
 from pathlib import Path
-from types import ModuleType
 
 ROOT = Path(__file__).resolve().parents[1]
-MAKE = ROOT / "tests" / "golden" / "make.py"
-
-
-def load() -> ModuleType:
-    """The module with the makers."""
-    sys.path.insert(0, str(ROOT))
-    specification = importlib.util.spec_from_file_location("golden_make", MAKE)
-    assert specification and specification.loader
-    module = importlib.util.module_from_spec(specification)
-    sys.modules["golden_make"] = module
-    specification.loader.exec_module(module)
-    return module
 
 
 def changed(file: Path, text: str, *, write: bool) -> bool:
@@ -53,7 +39,9 @@ def main() -> int:
     parser.add_argument("names", nargs="*", help="Beginnings of names; all if there is none.")
     parser.add_argument("--check", action="store_true", help="Write nothing.")
     options = parser.parse_args()
-    make = load()
+    sys.path.insert(0, str(ROOT))
+    from tests.golden import make
+
     versions = make.VALUES / "versions.json"
     recorded = json.loads(versions.read_text("utf-8")) if versions.is_file() else {}
     wanted = [name for name in make.GOLDEN if not options.names or name.startswith(tuple(options.names))]

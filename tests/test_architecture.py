@@ -27,8 +27,20 @@ STANDS_ON: dict[str, set[str]] = {
     "samples": {"text"},
     "models": {"text", "work"},
     "builder": {"text", "config", "work", "dataset", "tasks", "typeset", "samples"},
-    "bloom": {"text", "config", "work", "dataset", "tasks", "stats", "report", "samples", "builder"},
     "hidden": {"text", "config", "work", "dataset", "tasks", "typeset", "builder"},
+    "bloom": {
+        "text",
+        "config",
+        "work",
+        "dataset",
+        "tasks",
+        "stats",
+        "report",
+        "models",
+        "samples",
+        "builder",
+        "hidden",
+    },
     "stream": {"text", "config", "dataset", "typeset", "builder"},
     "publish": {"text", "config", "work", "dataset", "tasks", "report"},
     "scorer": {"text", "config", "work", "dataset", "tasks", "stats", "report"},
@@ -36,8 +48,8 @@ STANDS_ON: dict[str, set[str]] = {
     "contamination": {"config", "work", "dataset", "tasks", "stats", "report", "scorer"},
     "predict": {"text", "config", "work", "dataset", "tasks", "stats", "models"},
     "leaderboard": {"text", "config", "work", "dataset", "stats", "report", "web", "published", "scorer", "tasks"},
-    "analysis": {"text", "config", "dataset", "tasks", "stats", "report", "published", "scorer"},
-    "study": {"text", "config", "work", "dataset", "tasks", "stats", "report", "web", "published", "scorer"},
+    "analysis": {"text", "config", "dataset", "tasks", "stats", "report", "bloom", "published", "scorer"},
+    "study": {"text", "config", "work", "dataset", "tasks", "stats", "report", "web", "published", "scorer", "bloom"},
 }
 STANDS_ON["cli"] = set(STANDS_ON)
 # Only these files of the builder know more than one stage.

@@ -78,11 +78,18 @@ def test_options_win_over_the_file(tmp_path: Path) -> None:
     assert (config.lang, config.modes, config.seed) == ("zh", (Mode.EASY,), 3)
 
 
-@pytest.mark.parametrize("recipe", sorted(resource_dir("configs").glob("*.yaml")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("recipe", sorted(resource_dir("configs").glob("vcr-*.yaml")), ids=lambda path: path.stem)
 def test_shipped_recipes(recipe: Path) -> None:
     config = load_build_config(recipe, {})
     assert config.lang in recipe.stem and config.mode in recipe.stem
     assert find_recipe(Path(recipe.stem)) == recipe
+
+
+def test_a_recipe_that_is_nowhere() -> None:
+    with pytest.raises(
+        ConfigError, match=r"^There is no recipe nope\.yml; give .* the name of one of bloom-demo, vcr-wiki-en"
+    ):
+        find_recipe(Path("nope.yml"))
 
 
 def test_a_local_file_comes_before_a_shipped_recipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,13 +7,16 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vcrgen.errors import ConfigError
 from vcrgen.files import atomic_path, write_json
+from vcrgen.reading import check_file_size
 from vcrgen.records import Span
-from vcrgen.rng import rng_for, shuffled
+from vcrgen.rng import array_rng_for, rng_for, shuffled
 from vcrgen.signature import Signature
 
 KEYS = st.text(st.characters(codec="utf-8", exclude_characters=":|"), min_size=1)
@@ -28,12 +31,30 @@ def test_a_generator_depends_on_seed_stage_and_item() -> None:
     assert len({first(0, "mask", "a"), first(1, "mask", "a"), first(0, "font", "a"), first(0, "mask", "b")}) == 4
 
 
+def test_a_generator_of_arrays_is_told_by_the_same_three() -> None:
+    drawn = array_rng_for(0, "people", "resamples").random(3)
+    assert (drawn == array_rng_for(0, "people", "resamples").random(3)).all()
+    assert (drawn == np.random.default_rng(rng_for(0, "people", "resamples").getrandbits(128)).random(3)).all()
+    assert (drawn != array_rng_for(1, "people", "resamples").random(3)).any()
+
+
 def test_golden_random_order() -> None:
     """A change here changes every dataset that will be built."""
     assert shuffled(rng_for(7, "mask", "item"), list(range(8))) == GOLDEN_ORDER
 
 
 GOLDEN_ORDER = [1, 4, 5, 3, 0, 2, 7, 6]
+
+
+def test_a_file_that_is_too_large_is_refused_unread(tmp_path: Path) -> None:
+    file = tmp_path / "ids.txt"
+    with pytest.raises(ConfigError, match=r"ids.txt cannot be read: No such file"):
+        check_file_size(file, 1 << 20, "it is no list", ConfigError)
+    file.write_bytes(b"x" * (1 << 20))
+    check_file_size(file, 1 << 20, "it is no list", ConfigError)
+    file.write_bytes(b"x" * ((1 << 20) + 1))
+    with pytest.raises(ConfigError, match=r"ids.txt is larger than 1 MiB, so it is no list\.$"):
+        check_file_size(file, 1 << 20, "it is no list", ConfigError)
 
 
 def test_a_file_appears_whole_or_not_at_all(tmp_path: Path) -> None:
@@ -74,7 +95,7 @@ def test_span_invariant() -> None:
 def test_importing_is_light(module: str) -> None:
     code = f"import sys, {module}; print(*sorted({{m.split('.')[0] for m in sys.modules}}))"
     run = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=dict(os.environ), timeout=60
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=dict(os.environ), timeout=300
     )
     heavy = {"spacy", "jieba", "datasets", "pyarrow", "PIL", "numpy", "pandas", "torch"}
     assert not heavy & set(run.stdout.split())

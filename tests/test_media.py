@@ -1,11 +1,12 @@
-"""Kinds of images."""
+"""Kinds of images, and images within a page."""
 
+import base64
 import io
 
 import pytest
 from PIL import Image
 
-from vcrgen.media import media_type
+from vcrgen.media import data_uri, media_type
 
 
 def encoded(form: str) -> bytes:
@@ -25,3 +26,9 @@ def encoded(form: str) -> bytes:
 )
 def test_media_types(data: bytes, kind: str | None) -> None:
     assert media_type(data) == kind
+
+
+def test_an_image_as_an_address() -> None:
+    data = encoded("PNG")
+    assert data_uri(data) == "data:image/png;base64," + base64.b64encode(data).decode()
+    assert data_uri(b"GIF89a") == ""

@@ -17,15 +17,12 @@ import pytest
 
 from tests.bloom.conftest import png
 from tests.bloom.test_importing import published
+from tests.pages import ROOT, Page
 from vcrgen.cli import app
 from vcrgen.samples import sample_pair
 
-ROOT = Path(__file__).resolve().parents[1]
-README = (ROOT / "README.md").read_text("utf-8")
-BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
-SHELL = [line for kind, block in BLOCKS if kind == "bash" for line in block.splitlines() if line]
-COMMANDS = [line for line in SHELL if line.startswith("vcrgen ")]
-PYTHON = [block for kind, block in BLOCKS if kind == "python"]
+README = Page("README.md")
+COMMANDS = [line for line in README.commands if line.startswith("vcrgen ")]
 
 
 @pytest.fixture(scope="module")
@@ -93,8 +90,8 @@ def write_hub_copy(folder: Path) -> None:
 
 
 def test_the_readme_has_what_is_tested() -> None:
-    assert len(COMMANDS) >= 17 and len(PYTHON) == 3
-    rest = [line for line in SHELL if line not in COMMANDS]
+    assert len(COMMANDS) >= 17 and len(README.python) == 3
+    rest = [line for line in README.commands if line not in COMMANDS]
     assert len(rest) == 2 and "python3 scripts/run_tests.py" in rest[1]
     ci = (ROOT / ".ci" / "run").read_text("utf-8")
     assert "python3 scripts/run_tests.py" in ci and "grep -m1 '^python3 -m venv' README.md" in ci
@@ -168,20 +165,37 @@ def serves(arguments: list[str], folder: Path) -> None:
         assert service.stderr is not None
         try:
             line = json.loads(service.stderr.readline())
-            with urllib.request.urlopen(f"{line['url']}board-public-hard-stacked.html", timeout=30) as answer:
+            with urllib.request.urlopen(f"{line['url']}board-public-hard-stacked.html", timeout=120) as answer:
                 page = answer.read().decode()
         finally:
             service.terminate()
-            service.communicate(timeout=30)
+            service.communicate(timeout=120)
     assert "My VLM" in page and service.returncode == 0
 
 
-@pytest.mark.parametrize("block", PYTHON)
+@pytest.mark.parametrize("block", README.python)
 def test_python(block: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     exec(block, {"__name__": "readme"})
 
 
-def test_the_picture_is_there() -> None:
-    for path in re.findall(r"\]\((?!https?:)([^)]+)\)", README):
-        assert (ROOT / path).is_file(), path
+@pytest.mark.parametrize("page", [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")], ids=lambda page: page.name)
+def test_every_link_leads_somewhere(page: Path) -> None:
+    """To a file of the repository, and to a heading where one is named."""
+    prose = re.sub(r"^```.*?^```$", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    for link in re.findall(r"\]\((?!https?:)([^)]+)\)", prose):
+        path, _, heading = link.partition("#")
+        target = page.parent / path if path else page
+        assert target.is_file(), link
+        if heading:
+            heads = re.findall(r"^#+ (.*)$", target.read_text("utf-8"), re.MULTILINE)
+            assert heading in {re.sub(r"[^\w -]", "", head).lower().replace(" ", "-") for head in heads}, link
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs").glob("*.md")), ids=lambda page: page.name)
+def test_every_page_with_commands_has_a_test(page: Path) -> None:
+    read = Page(f"docs/{page.name}")
+    known = [shlex.split(line, comments=True) for line in COMMANDS]
+    lines = [shlex.split(line, comments=True) for line in read.commands if line.startswith("vcrgen ")]
+    if read.python or any(words not in known for words in lines):
+        assert any(f'{page.name}"' in file.read_text("utf-8") for file in (ROOT / "tests").rglob("test_*.py"))

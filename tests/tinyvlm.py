@@ -65,13 +65,17 @@ def examples_of(dataset: Path, mode: str = "hard", split: str = "*", column: str
     ]
 
 
-def make(texts: Iterable[str], *, seed: int = 0, template: str = TEMPLATE) -> tuple[Any, Any]:
+def make(
+    texts: Iterable[str], *, seed: int = 0, template: str = TEMPLATE, side: int = SIDE, phrases: Sequence[str] = ()
+) -> tuple[Any, Any]:
     """A model with random weights, and its processor.
 
     Args:
         texts: What the tokenizer is made of: questions and answers as the model will see them.
         seed: Of the weights.
         template: Of the chat.
+        side: Of pictures as the model sees them, in pixels.
+        phrases: Each of them is one token wherever it stands.
     """
     import torch
     from transformers import (
@@ -84,8 +88,9 @@ def make(texts: Iterable[str], *, seed: int = 0, template: str = TEMPLATE) -> tu
     )
 
     tokenizer = _tokenizer(texts)
+    tokenizer.add_tokens(list(phrases))
     images = CLIPImageProcessorPil(
-        size={"height": SIDE, "width": SIDE}, do_center_crop=False, image_mean=[0.5] * 3, image_std=[0.5] * 3
+        size={"height": side, "width": side}, do_center_crop=False, image_mean=[0.5] * 3, image_std=[0.5] * 3
     )
     processor = LlavaProcessor(
         image_processor=images, tokenizer=tokenizer, patch_size=PATCH, vision_feature_select_strategy="full",
@@ -93,7 +98,7 @@ def make(texts: Iterable[str], *, seed: int = 0, template: str = TEMPLATE) -> tu
     )  # fmt: skip
     pad, bos, eos = (tokenizer.convert_tokens_to_ids(token) for token in (PAD, BOS, EOS))
     eyes = SiglipVisionConfig(
-        hidden_size=96, intermediate_size=192, num_hidden_layers=2, num_attention_heads=4, image_size=SIDE,
+        hidden_size=96, intermediate_size=192, num_hidden_layers=2, num_attention_heads=4, image_size=side,
         patch_size=PATCH, vision_use_head=False,
     )  # fmt: skip
     words = LlamaConfig(
@@ -105,7 +110,7 @@ def make(texts: Iterable[str], *, seed: int = 0, template: str = TEMPLATE) -> tu
     model = LlavaForConditionalGeneration(
         LlavaConfig(
             vision_config=eyes, text_config=words, image_token_id=tokenizer.convert_tokens_to_ids(IMAGE),
-            image_seq_length=(SIDE // PATCH) ** 2, vision_feature_layer=-1, vision_feature_select_strategy="full",
+            image_seq_length=(side // PATCH) ** 2, vision_feature_layer=-1, vision_feature_select_strategy="full",
             tie_word_embeddings=True,
         )
     )  # fmt: skip

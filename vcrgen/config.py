@@ -33,12 +33,15 @@ MOST_SIZES = 30  # of shorter sets that are compared
 SOURCE, TEXT, IMAGES, RUN = "Source", "Text and masks", "Images", "Run"
 # And `vcrgen predict --help`.
 SERVER, HERE = "Server", "Model in this process"
+# And `vcrgen bloom build --help`.
+PICTURES = "Generated pictures"
 # And `vcrgen finetune --help`.
 MEMORY = "Memory and time"
 
 PARAMETER = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}")
 # What is a request's own, and what would change the form of replies.
 NOT_PARAMETERS = {"model", "messages", "stream", "n"}
+NOT_PICTURE_PARAMETERS = {"model", "prompt", "stream", "n", "response_format", "seed"}
 
 
 def option(
@@ -91,20 +94,22 @@ class BuildConfig(Options):
     image_column: str = option("image", "Column or nested path of the image.", panel=SOURCE)
     caption_column: str = option("caption", "Column or nested path of the caption.", panel=SOURCE)
     id_column: str | None = option(None, "Column or nested path of the pair's own id.", panel=SOURCE)
-    where: tuple[str, ...] = option((), "PATH=VALUE; only rows that match all are used.", panel=SOURCE)
+    where: tuple[str, ...] = option((), "PATH=VALUE; only rows that match all are used. Repeatable.", panel=SOURCE)
     limit: int | None = option(None, "Use the first N matching pairs.", ge=1, panel=SOURCE)
     source_license: str | None = option(None, "Licence of the source, for the card.", max_length=200, panel=SOURCE)
 
-    lang: str = option("en", "Language of the captions.", short="-l")
+    lang: str = option("en", f"Language of the captions: {', '.join(LANGUAGES)}.", short="-l")
     mode: str = option(
         "both",
         "How much the covers hide: easy, hard, both, or shares of ink they leave, as ink=0.1,0.2,0.5.",
         short="-m",
     )
-    mask: Literal["ngram", "nouns", "sentence", "percentage"] = option("ngram", "What is masked.", panel=TEXT)
+    mask: Literal["ngram", "nouns", "sentence", "percentage"] = option(
+        "ngram", "What is masked: ngram, nouns, sentence or percentage.", panel=TEXT
+    )
     n: int = option(5, "Tokens of an n-gram.", ge=1, le=10, short="-n", panel=TEXT)
     max_share: float = option(0.5, "Masked tokens, at most, as a share of the caption's.", gt=0, le=1, panel=TEXT)
-    percentage: float = option(0.3, "Share of tokens that `mask: percentage` aims at.", gt=0, le=1, panel=TEXT)
+    percentage: float = option(0.3, "Share of tokens that --mask percentage aims at.", gt=0, le=1, panel=TEXT)
     spacy_model: str | None = option(None, "A trained spaCy pipeline instead of the built-in one.", panel=TEXT)
     censor_list: Path | None = option(None, "File of words, one a line, beside the built-in list.", panel=TEXT)
     seed: int = option(0, "Seed of every random choice.", ge=0, lt=1 << 63)
@@ -128,7 +133,9 @@ class BuildConfig(Options):
         "Worsen the finished images, in this order, as jpeg=40,blur=1.2,lowres=0.5,camera=0.3,skew=2.",
         panel=IMAGES,
     )
-    image_format: Literal["png", "webp"] = option("png", "Lossless format of the written images.", panel=IMAGES)
+    image_format: Literal["png", "webp"] = option(
+        "png", "Format of the written images, png or webp; both are lossless.", panel=IMAGES
+    )
     splits: str = option("train=...", "NAME=COUNT, NAME=SHARE (0.1) or NAME=... for the rest, by commas.", panel=RUN)
     shard_size: int | None = option(
         None, "Pairs a shard; if not given, a 32nd of the source, 16 to 512.", ge=1, le=10_000, panel=RUN
@@ -238,7 +245,7 @@ class HiddenOptions(Options):
         (), "Names of `vcrgen fonts` or font files, by commas.", shown="all shipped text faces"
     )
     not_in: tuple[str, ...] = option(
-        (), "Dataset or earlier hidden set whose pairs are refused, by picture and by caption; repeatable."
+        (), "Dataset or earlier hidden set whose pairs are refused, by picture and by caption. Repeatable."
     )
     reuse_secret: bool = option(False, "Take a secret that has made another set already.", names="--reuse-secret")
 
@@ -269,6 +276,194 @@ class BloomOptions(Options):
     seed: int = option(0, "Other numbers give other pictures and questions.", ge=0, le=1_000_000)
 
 
+class AskingOptions(Options):
+    """Which models behind a server are asked, and what that may take."""
+
+    model: str | None = option(None, "The model, as the server knows it.", panel=SERVER)
+    judge: str | None = option(None, "A second model.", panel=SERVER)
+    endpoint: str | None = option(None, "Address of the server, as http://127.0.0.1:8000/v1.", panel=SERVER)
+    judge_endpoint: str | None = option(None, "Address of the judges' server.", shown="--endpoint", panel=SERVER)
+    profile: str | None = option(None, "Kind of server, as of predict.", shown="told by the host", panel=SERVER)
+    key_env: str | None = option(None, "Environment variable that holds the key.", panel=SERVER)
+    judge_key_env: str | None = option(None, "The same for --judge-endpoint.", panel=SERVER)
+    concurrency: int = option(8, "Requests under way at a time.", ge=1, le=1000, panel=SERVER)
+    rpm: float | None = option(None, "Requests a minute to each model, at most.", gt=0, panel=SERVER)
+    tpm: float | None = option(None, "Tokens a minute of each model, at most.", gt=0, panel=SERVER)
+    timeout: float = option(300.0, "Seconds for a whole reply.", gt=0, le=86_400, panel=SERVER)
+    price: str | None = option(None, "IN,OUT: price of a million tokens read, and written.", panel=SERVER)
+    judge_price: str | None = option(
+        None, "The same of the judges, which may be others.", shown="--price", panel=SERVER
+    )
+    max_calls: int | None = option(None, "Ask nothing more when there are so many replies.", ge=0, panel=SERVER)
+    max_tokens: int | None = option(None, "Ask nothing more when they took so many tokens.", ge=0, panel=SERVER)
+    max_cost: float | None = option(None, "Ask nothing more when they cost this; needs --price.", ge=0, panel=SERVER)
+    offline: bool = option(False, "Ask nobody: only the replies that are there count.", names="--offline")
+
+    @model_validator(mode="after")
+    def _limits_fit(self) -> Self:
+        if self.max_cost is not None and self.price is None:
+            raise ValueError("--max-cost needs --price IN,OUT, the prices of a million tokens")
+        if self.offline and self.endpoint:
+            raise ValueError("--offline asks nobody, so leave out --endpoint")
+        if self.judge_price is not None and self.price is None:
+            raise ValueError("--judge-price needs --price IN,OUT, the prices of the model that writes")
+        if self.judge_key_env and not self.judge_endpoint:
+            raise ValueError("--judge-key-env is the key to --judge-endpoint; without one, --key-env counts")
+        _ = self.prices, self.judge_prices
+        return self
+
+    @property
+    def prices(self) -> tuple[float, float] | None:
+        """Prices of a million tokens that are read, and that are written; a ValueError if they are none."""
+        return read_prices(self.price)
+
+    @property
+    def judge_prices(self) -> tuple[float, float] | None:
+        """The same of the judges, one as the other; a ValueError if they are none."""
+        return read_prices(self.judge_price, "--judge-price") or self.prices
+
+    @property
+    def picture_price(self) -> float:
+        """Price of a picture that is generated."""
+        return 0.0
+
+
+_OF_SOURCE = frozenset({"limit", "image_column", "caption_column", "id_column", "licence_column"})
+
+
+class BloomMakeOptions(AskingOptions):
+    """How a question set is made with models, of the pictures of a source."""
+
+    source: str = option("", "Pairs, as `vcrgen build` reads them.")
+    model: str | None = option(None, "The model that writes, as the server knows it.", panel=SERVER)
+    judge: str | None = option(None, "The model that judges.", shown="the model that writes", panel=SERVER)
+    judges: str | None = option(None, "A,B: several that judge; an item has to pass all of them.", panel=SERVER)
+    ledger: Path | None = option(None, "File of the replies.", shown="OUT.ledger")
+    allow_failed: bool = option(False, "Write the set even if replies are missing.", names="--allow-failed")
+    without: Path | None = option(None, "Ids of items to leave out, one a line, as an audit lists them.", shown="none")
+
+    lang: str = option("en,ar", "Languages of the items; the first one is written, the others are translated.")
+    per_leaf: int = option(20, "Items that are tried for each leaf.", ge=1, le=10_000)
+    per_picture: int = option(4, "Items about one picture, at most.", ge=1, le=100)
+    pictures: int = option(3, "Pictures that are looked at for one item, at most.", ge=1, le=20)
+    themes: Path | None = option(None, "YAML of themes and their shares, as `Arab: 2`.", shown="none")
+    taxonomy: Path | None = option(None, "CSV with level, subcategory and leaf.", shown="BloomBench's 106 leaves")
+    seed: int = option(0, "Other numbers give other orders of options, and other pictures.", ge=0, le=1_000_000)
+    licence: str = option("", "Licence of the pictures, for each item and the card.", max_length=100)
+    licence_column: str | None = option(
+        None, "Column of each picture's own licence, where the source has one; --licence is for those without.",
+        panel=SOURCE,
+    )  # fmt: skip
+    image_column: str = option("image", "Column or nested path of the image.", panel=SOURCE)
+    caption_column: str = option("caption", "Column or nested path of the caption.", panel=SOURCE)
+    id_column: str | None = option(None, "Column or nested path of the pair's own id.", panel=SOURCE)
+    limit: int | None = option(None, "Only the first N pairs.", shown="all", ge=1, panel=SOURCE)
+    image_model: str | None = option(None, "The model that generates the pictures, in place of pairs.", panel=PICTURES)
+    image_endpoint: str | None = option(None, "Address of its server.", shown="--endpoint", panel=PICTURES)
+    image_key_env: str | None = option(None, "As --key-env, for --image-endpoint.", panel=PICTURES)
+    image_price: float | None = option(None, "Price of a picture.", ge=0, le=1_000_000, panel=PICTURES)
+    image_param: tuple[str, ...] = option(
+        (), "KEY=JSON: a parameter of its requests, as 'size=\"512x512\"'. Repeatable.", panel=PICTURES
+    )
+
+    @model_validator(mode="after")
+    def _options_fit(self) -> Self:
+        if bool(self.source) == bool(self.image_model):
+            raise ValueError(
+                "name the pairs whose pictures are asked about, as pairs.parquet, or --image-model, not both"
+            )
+        if not self.licence.isprintable():
+            raise ValueError("--licence is one line of text, without control characters, as 'CC BY 4.0'")
+        self._images_fit()
+        self._judges_fit()
+        if not self.model:
+            raise ValueError("give --endpoint and --model (where the server is, and what it calls the model)")
+        if not (self.endpoint or self.offline):
+            raise ValueError("give --endpoint (where the server is), or --offline for the replies that are there")
+        _ = self.languages, self.judge_names, self.image_parameters
+        return self
+
+    def _judges_fit(self) -> None:
+        if self.judge and self.judges:
+            raise ValueError("give --judge or --judges, not both")
+        for name in ("price", "endpoint"):
+            if getattr(self, f"judge_{name}") is not None and self.model in self.judge_names:
+                raise ValueError(f"--judge-{name} is for judges that do not write; name others by --judge or --judges")
+
+    def _images_fit(self) -> None:
+        given = {name: getattr(self, f"image_{name}") for name in ("endpoint", "key_env", "price", "param")}
+        if not self.image_model:
+            if named := [name for name, value in given.items() if value not in (None, ())]:
+                raise ValueError(f"--image-{named[0].replace('_', '-')} needs --image-model")
+        elif self.image_model in (self.model, *self.judge_names):
+            raise ValueError("--image-model needs a name of its own, not that of a model that writes or judges")
+        elif named := sorted(self.model_fields_set & _OF_SOURCE):
+            raise ValueError(f"--{named[0].replace('_', '-')} is for pairs, and --image-model has none")
+        elif (self.price is None) != (self.image_price is None):
+            raise ValueError("give --price and --image-price, or neither: a part of the cost would be no cost")
+        if self.image_key_env and not self.image_endpoint:
+            raise ValueError("--image-key-env is the key to --image-endpoint; without one, --key-env counts")
+
+    @property
+    def picture_price(self) -> float:
+        """Price of a picture that is generated."""
+        return self.image_price or 0.0
+
+    @property
+    def image_parameters(self) -> dict[str, Any]:
+        """What ``--image-param`` sets, by name; a ValueError if it sets what is not its own."""
+        return read_parameters(self.image_param, "--image-param", NOT_PICTURE_PARAMETERS)
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """Codes, the language in which items are written first; a ValueError if they are none."""
+        codes = tuple(code.strip() for code in self.lang.split(","))
+        if not all(re.fullmatch("[a-z]{2,3}", code) for code in codes) or len(set(codes)) < len(codes):
+            raise ValueError(f"--lang {self.lang[:80]!r} is no list of languages, as en,ar")
+        return codes
+
+    @property
+    def judge_names(self) -> tuple[str, ...]:
+        """The models that judge; a ValueError if one comes twice."""
+        names = tuple(name.strip() for name in (self.judges or "").split(",")) if self.judges else (self.judge,)
+        found = tuple(name or self.model or "" for name in names)
+        if len(set(found)) < len(found) or (self.judges and not all(names)):
+            raise ValueError(f"--judges {(self.judges or '')[:80]!r} is no list of different models, as A,B")
+        return found
+
+
+class BloomCoverageOptions(AskingOptions):
+    """How items of any set are filed under the leaves of a taxonomy."""
+
+    leaves: Path | None = option(None, "CSV with question_id and leaf: it files the items in place of a model.")
+    taxonomy: Path | None = option(
+        None, "CSV with level, subcategory and leaf.", shown="that of the question sets, or BloomBench's 106 leaves"
+    )
+    sample: int | None = option(None, "Draw so many items of each set.", short="-n", shown="all", ge=1)
+    seed: int = option(0, "Other numbers draw other items.", ge=0, le=1_000_000)
+    images: Path | None = option(None, "Folder that paths of pictures lead into.", shown="that of the file")
+    image_column: str | None = option(None, "Column of the picture.", shown="image, image_1, image_url, ...")
+    model: str | None = option(None, "The model that files the items, as the server knows it.", panel=SERVER)
+    judge: str | None = option(None, "Another one that files them too: how far do both agree?", panel=SERVER)
+    ledger: Path = option(Path("coverage.ledger"), "File of the replies.")
+    allow_failed: bool = option(False, "Go on even if replies are missing.", names="--allow-failed")
+
+    @model_validator(mode="after")
+    def _models_fit(self) -> Self:
+        if (self.model is None) == bool(self.endpoint or self.offline):
+            raise ValueError("give --endpoint and --model (where the server is, and what it calls the model)")
+        if self.judge and not self.model:
+            raise ValueError("--judge is a second model, so give --model as well")
+        if self.judge == self.model and self.model:
+            raise ValueError("--judge has to be another model than --model")
+        return self
+
+    @property
+    def judge_names(self) -> tuple[str, ...]:
+        """The second model, if there is one."""
+        return (self.judge,) if self.judge else ()
+
+
 class BloomImportOptions(Options):
     """How a file of somebody else's becomes a question set."""
 
@@ -280,7 +475,7 @@ class BloomImportOptions(Options):
     lang: str = option("en", "Language of a column that names none.", short="-l", pattern="^[a-z]{2,3}$")
     taxonomy: Path | None = option(None, "CSV with level, subcategory and leaf.", shown="BloomBench's 106 leaves")
     keep: tuple[str, ...] = option(
-        (), "Keep items in spite of wrong_script, numbers_differ or points_at_options; may be repeated."
+        (), "Keep items in spite of wrong_script, numbers_differ or points_at_options. Repeatable."
     )
 
 
@@ -429,34 +624,12 @@ class PredictOptions(Options):
     @property
     def prices(self) -> tuple[float, float] | None:
         """Prices of a million tokens that are read, and that are written; a ValueError if they are none."""
-        if self.price is None:
-            return None
-        try:
-            read, written = (float(part) for part in self.price.split(","))
-        except ValueError:
-            read = written = -1.0
-        if not (0 <= read < float("inf") and 0 <= written < float("inf")):
-            raise ValueError(f"--price {self.price!r} is not of the form IN,OUT, as in 2.5,10")
-        return read, written
+        return read_prices(self.price)
 
     @property
     def parameters(self) -> dict[str, Any]:
         """What ``--param`` sets, by name; a ValueError if it sets what is not its own."""
-        values: dict[str, Any] = {}
-        for text in self.param:
-            name, equals, value = text.partition("=")
-            if not equals or not PARAMETER.fullmatch(name):
-                raise ValueError(f"--param {text[:80]!r} is not of the form KEY=JSON")
-            if name in NOT_PARAMETERS:
-                raise ValueError(f"--param cannot set {name!r}, which vcrgen sets")
-            try:
-                values[name] = json.loads(value)
-                json.dumps(values[name], allow_nan=False)  # a ValueError for what only Python takes for JSON
-            except (ValueError, RecursionError):
-                raise ValueError(
-                    f"the value of --param {name} is not JSON; a text needs quotes: '{name}=\"x\"'"
-                ) from None
-        return values
+        return read_parameters(self.param, "--param", NOT_PARAMETERS)
 
 
 class TrainOptions(Options):
@@ -575,7 +748,7 @@ class ShortenOptions(ItemOptions):
 class MapOptions(AnalysisOptions):
     """How a benchmark is mapped."""
 
-    lower_is_better: tuple[str, ...] = option((), "A task of which a lower score is better; repeatable.")
+    lower_is_better: tuple[str, ...] = option((), "A task of which a lower score is better. Repeatable.")
     method: Literal["pearson", "spearman", "kendall"] = option("pearson", "pearson, spearman or kendall.")
     basis: Literal["r", "abs"] = option(
         "r", "r, or abs: tasks that rank models the other way round are near.", names="--on"
@@ -586,7 +759,7 @@ class MapOptions(AnalysisOptions):
 class FactorOptions(AnalysisOptions):
     """How a factor model is fitted; its specification is a file."""
 
-    lower_is_better: tuple[str, ...] = option((), "A task of which a lower score is better; repeatable.")
+    lower_is_better: tuple[str, ...] = option((), "A task of which a lower score is better. Repeatable.")
     anchor: str | None = option(None, "Task with an outside score of the models, in place of the specification's.")
 
 
@@ -603,12 +776,21 @@ class PruneOptions(FactorOptions):
 class StudyOptions(Options):
     """What people are asked to do in a study, and how many of them."""
 
+    audit: str | None = option(
+        None,
+        "An audit's folder (bloom audit draw): people audit a question set, dealt as drawn there.",
+        shown="no audit",
+    )
     split: str | None = option(None, "Split of the dataset.", shown="test, or the only one")
     limit: int = option(100, "Only the first N items.", ge=1, le=100_000)
     modes: str | None = option(None, "Modes, by commas.", shown="all of the dataset")
     lang: str | None = option(None, "Languages of a question set, by commas.", shown="all of the set")
-    view: Literal["stacked", "tei", "both"] = option("stacked", "stacked (VI+TEI), tei or both.")
-    raters: int = option(3, "People who see each item in each mode and view.", ge=1, le=100)
+    view: Literal["stacked", "tei", "image", "blind", "both"] | None = option(
+        None,
+        "stacked (VI+TEI), tei or both; of a question set image, blind (no picture) or both.",
+        shown="stacked, or image",
+    )
+    raters: int = option(3, "People who see each item in each mode (or language) and view.", ge=1, le=100)
     most: int | None = option(None, "Items of one rater, at most.", shown="no limit", ge=1)
     training: int = option(3, "Items to learn from, with their answers; not scored.", ge=0, le=100)
     training_data: str | None = option(
@@ -649,6 +831,39 @@ def parse_degradations(text: str) -> list[tuple[str, float]]:
             kind = "a whole number" if name == "jpeg" else "a number"
             raise ValueError(f"{name}={size[:40]} is not {kind} from {least} to {most}")
     return list(steps.items())
+
+
+def read_parameters(texts: tuple[str, ...], given_by: str, own: set[str]) -> dict[str, Any]:
+    """Values of ``KEY=JSON`` by name; a ValueError if one is none, or sets what is in ``own``."""
+    values: dict[str, Any] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not PARAMETER.fullmatch(name):
+            raise ValueError(f"{given_by} {text[:80]!r} is not of the form KEY=JSON")
+        if name in own:
+            raise ValueError(f"{given_by} cannot set {name!r}, which vcrgen sets")
+        try:
+            values[name] = json.loads(value)
+            # A ValueError for what only Python takes for JSON, and for half of a surrogate pair.
+            json.dumps(values[name], allow_nan=False, ensure_ascii=False).encode()
+        except (ValueError, RecursionError):
+            raise ValueError(
+                f"the value of {given_by} {name} is not JSON; a text needs quotes: '{name}=\"x\"'"
+            ) from None
+    return values
+
+
+def read_prices(price: str | None, name: str = "--price") -> tuple[float, float] | None:
+    """Two prices out of ``IN,OUT``; None where none is given, a ValueError if they are none."""
+    if price is None:
+        return None
+    try:
+        read, written = (float(part) for part in price.split(","))
+    except ValueError:
+        read = written = -1.0
+    if not (0 <= read < float("inf") and 0 <= written < float("inf")):
+        raise ValueError(f"{name} {price!r} is not of the form IN,OUT, as in 2.5,10")
+    return read, written
 
 
 def parse_splits(text: str) -> dict[str, int | float | None]:
@@ -724,9 +939,18 @@ def checked(model: type[Model], values: Mapping[str, Any], place: str = "") -> M
 
 
 def find_recipe(file: Path) -> Path:
-    """The file itself, or the shipped recipe of that name (``vcr-wiki-zh-hard``, with or without ``.yaml``)."""
-    shipped = resource_dir("configs") / file.with_suffix(".yaml").name
-    return shipped if not file.exists() and shipped.exists() else file
+    """The file itself, or the shipped recipe of that name (``vcr-wiki-zh-hard``, with or without ``.yaml``).
+
+    Raises:
+        ConfigError: There is neither.
+    """
+    if file.exists():
+        return file
+    shipped = {recipe.name: recipe for recipe in sorted(resource_dir("configs").glob("*.yaml"))}
+    if (name := file.with_suffix(".yaml").name) not in shipped:
+        known = ", ".join(recipe.stem for recipe in shipped.values())
+        raise ConfigError(f"There is no recipe {file}; give the path of a YAML file, or the name of one of {known}.")
+    return shipped[name]
 
 
 def read_yaml(file: Path) -> dict[str, Any]:

@@ -12,6 +12,8 @@ from typing import Any
 
 from vcrgen.errors import OutputError
 
+_CANONICAL = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
 
 @contextlib.contextmanager
 def atomic_path(target: Path) -> Iterator[Path]:
@@ -85,7 +87,7 @@ def indented_json(value: Any) -> str:
 
 def canonical_json(value: Any) -> str:
     """One line of JSON with sorted keys: what hashes are taken of."""
-    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return _CANONICAL.encode(value)
 
 
 def sha256_file(path: Path) -> str:

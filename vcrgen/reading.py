@@ -2,9 +2,10 @@
 
 import json
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from vcrgen.errors import VcrgenError
 
@@ -16,24 +17,54 @@ MAX_LINE_VALUES = 1 << 20
 MAX_JSON_BYTES = 512 << 20
 MAX_JSON_VALUES = 1 << 24
 SURROGATE = re.compile("[\ud800-\udfff]")
+# Bytes of lines that are read together by whoever takes a file in blocks: as many as make it cheap to hand a block to
+# another process and to add up what came of it, and so few that all processes end at about the same time.
+_BLOCK = 1 << 17
 
 
-def iter_lines(file: Path, error: type[VcrgenError]) -> Iterator[tuple[int, str]]:
+class LineBlock(NamedTuple):
+    """Lines of a file that follow one another."""
+
+    number: int = 1  # of the first of them
+    start: int = 0  # the byte where it begins
+    size: int = sys.maxsize  # bytes of them all
+
+
+ALL_LINES = LineBlock()
+
+
+def iter_lines(file: Path, error: type[VcrgenError], lines: LineBlock = ALL_LINES) -> Iterator[tuple[int, str]]:
     """The lines of a UTF-8 file that are not blank, with their numbers from 1; a byte order mark is dropped.
+
+    ``lines`` are those that are read.
 
     Raises:
         VcrgenError: Of the class given, where the file cannot be opened, a line is too long, or is not UTF-8.
     """
     try:
         with file.open("rb") as handle:
-            number = 0
-            while line := handle.readline(MAX_LINE_BYTES + 1):
-                number += 1
+            if lines.start:
+                handle.seek(lines.start)
+            number, left = lines.number, lines.size
+            while left > 0 and (line := handle.readline(MAX_LINE_BYTES + 1)):
                 if len(line) > MAX_LINE_BYTES:
                     raise error(f"{file}, line {number}: the line is longer than {MAX_LINE_BYTES >> 20} MiB.")
                 text = decode(line, file, number, error).strip()
                 if text:
                     yield number, text
+                number, left = number + 1, left - len(line)
+    except OSError as problem:
+        raise error(f"{file} cannot be read: {problem.strerror or problem}.") from None
+
+
+def blocks_of_lines(file: Path, error: type[VcrgenError]) -> Iterator[LineBlock]:
+    """The lines of a file in blocks of 128 KiB and the rest of a line, for :func:`iter_lines` in any process."""
+    try:
+        with file.open("rb") as handle:
+            number, start = 1, 0
+            while block := handle.read(_BLOCK) + handle.readline(MAX_LINE_BYTES + 1):
+                yield LineBlock(number, start, len(block))
+                number, start = number + block.count(b"\n"), start + len(block)
     except OSError as problem:
         raise error(f"{file} cannot be read: {problem.strerror or problem}.") from None
 
@@ -47,13 +78,26 @@ def decode(line: bytes, file: Path | str, number: int, error: type[VcrgenError])
         raise error(f"{file}, line {number}: not UTF-8 text{hint}; save the file as UTF-8.") from None
 
 
-def iter_json_lines(file: Path, error: type[VcrgenError]) -> Iterator[tuple[int, dict[str, Any]]]:
+def iter_json_lines(
+    file: Path, error: type[VcrgenError], lines: LineBlock = ALL_LINES
+) -> Iterator[tuple[int, dict[str, Any]]]:
     """The objects of a JSON Lines file with their line numbers from 1; ``error`` where a line is none."""
-    for number, line in iter_lines(file, error):
-        value = parse_json(line, f"{file}, line {number}", error)
+    name = str(file)
+    for number, line in iter_lines(file, error, lines):
+        value = parse_json(line, f"{name}, line {number}", error)
         if not isinstance(value, dict):
-            raise error(f"{file}, line {number}: not a JSON object but {describe(value)}.")
+            raise error(f"{name}, line {number}: not a JSON object but {describe(value)}.")
         yield number, value
+
+
+def check_file_size(file: Path, most: int, so: str, error: type[VcrgenError]) -> None:
+    """An error of the class given for a file of more than ``most`` bytes, with what follows from that, or for none."""
+    try:
+        size = file.stat().st_size
+    except OSError as problem:
+        raise error(f"{file} cannot be read: {problem.strerror or problem}.") from None
+    if size > most:
+        raise error(f"{file} is larger than {most >> 20} MiB, so {so}.")
 
 
 def read_json(file: Path, error: type[VcrgenError]) -> Any:

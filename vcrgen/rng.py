@@ -1,9 +1,14 @@
 """The only place that makes a random generator."""
 
+from __future__ import annotations
+
 import hashlib
 import random
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    import numpy as np
 
 T = TypeVar("T")
 
@@ -20,6 +25,13 @@ def rng_for(seed: int, stage: str, item_id: str) -> random.Random:
     """
     key = f"{seed}\x1f{stage}\x1f{item_id}".encode()
     return random.Random(int.from_bytes(hashlib.blake2b(key, digest_size=16).digest(), "big"))
+
+
+def array_rng_for(seed: int, stage: str, item_id: str) -> np.random.Generator:
+    """As :func:`rng_for`, with arguments as there: NumPy's, for arrays of numbers."""
+    import numpy as np
+
+    return np.random.default_rng(rng_for(seed, stage, item_id).getrandbits(128))
 
 
 def secret_rng(secret: bytes, stage: str, item_id: str) -> random.Random:

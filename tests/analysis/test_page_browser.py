@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.browsing import shown_at
 from vcrgen.analysis.document import Document, render
 from vcrgen.analysis.factors import fit_factors
 from vcrgen.analysis.factors_report import factors_document
@@ -58,15 +59,11 @@ def test_forty_names_do_not_overlap_and_nothing_is_wider_than_the_page(
     file = tmp_path / f"{name}.html"
     file.write_text(render(documents[name], "html"), "utf-8")
     browser.get(file.as_uri())
-    try:
-        for width in (400, 1200):
-            metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
-            browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    for width in (400, 1200):
+        with shown_at(browser, width):
             wide = browser.execute_script("return [document.documentElement.scrollWidth, innerWidth]")
             assert wide[0] <= wide[1] == width
             assert browser.execute_script(OVERLAPS) == []
-        drawn = browser.execute_script("return document.querySelectorAll('svg.drawing text.name').length")
-        assert drawn >= (160 if name == "map" else 44)
-        assert browser.execute_script("return getComputedStyle(document.body).backgroundColor") == "rgb(246, 244, 239)"
-    finally:
-        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    drawn = browser.execute_script("return document.querySelectorAll('svg.drawing text.name').length")
+    assert drawn >= (160 if name == "map" else 44)
+    assert browser.execute_script("return getComputedStyle(document.body).backgroundColor") == "rgb(246, 244, 239)"

@@ -85,17 +85,17 @@ def test_htmt_takes_absolute_values_and_geometric_means() -> None:
     assert of.htmt[0, 0, 1] == pytest.approx(of.htmt[0, 1, 0])
 
 
-def slow_fit(scores: Floats, structure: Structure, scheme: str) -> dict[str, Floats]:
-    """The algorithm as textbooks write it: on scores of models, one construct and one task at a time."""
-    x = (scores - scores.mean(axis=0)) / scores.std(axis=0)
+def unit(y: Floats) -> Floats:
+    return (y - y.mean()) / y.std()
+
+
+def corr(a: Floats, b: Floats) -> float:
+    return float(np.mean(unit(a) * unit(b)))
+
+
+def slow_weights(x: Floats, structure: Structure, scheme: str) -> list[Floats]:
+    """The weights of each construct's tasks, as textbooks find them: one construct and one task at a time."""
     count = len(structure.blocks)
-
-    def unit(y: Floats) -> Floats:
-        return (y - y.mean()) / y.std()
-
-    def r(a: Floats, b: Floats) -> float:
-        return float(np.mean(unit(a) * unit(b)))
-
     weights = [np.ones(len(block)) for block in structure.blocks]
     for _ in range(2000):
         y = [unit(x[:, list(block)] @ w) for block, w in zip(structure.blocks, weights, strict=True)]
@@ -109,19 +109,26 @@ def slow_fit(scores: Floats, structure: Structure, scheme: str) -> dict[str, Flo
                     @ np.linalg.lstsq(np.column_stack([y[j] for j in causes]), y[k], rcond=None)[0]
                 )
             for j in [*(() if scheme == "path" else causes), *effects]:
-                z += (np.sign(r(y[j], y[k])) if scheme == "centroid" else r(y[j], y[k])) * y[j]
+                z += (np.sign(corr(y[j], y[k])) if scheme == "centroid" else corr(y[j], y[k])) * y[j]
             if structure.modes[k] == "A":
-                w = np.array([r(x[:, i], z) for i in block])
+                w = np.array([corr(x[:, i], z) for i in block])
             else:
                 w = np.linalg.lstsq(x[:, list(block)], z, rcond=None)[0]
             w = w / (x[:, list(block)] @ w).std()
-            if sum(r(x[:, i], x[:, list(block)] @ w) for i in block) < 0:
+            if sum(corr(x[:, i], x[:, list(block)] @ w) for i in block) < 0:
                 w = -w
             new.append(w)
         moved = max(np.abs(a - b).max() for a, b in zip(weights, new, strict=True))
         weights = new
         if moved < 1e-13:
             break
+    return weights
+
+
+def slow_fit(scores: Floats, structure: Structure, scheme: str) -> dict[str, Floats]:
+    """The algorithm as textbooks write it, on scores of models, and what is told of its quality."""
+    x, count = np.apply_along_axis(unit, 0, scores), len(structure.blocks)
+    weights = slow_weights(x, structure, scheme)
     y = [unit(x[:, list(block)] @ w) for block, w in zip(structure.blocks, weights, strict=True)]
     paths, r2 = np.zeros((count, count)), np.full(count, np.nan)
     for k, causes in enumerate(structure.causes):
@@ -130,7 +137,7 @@ def slow_fit(scores: Floats, structure: Structure, scheme: str) -> dict[str, Flo
             beta = np.linalg.lstsq(design, y[k], rcond=None)[0]
             paths[list(causes), k] = beta
             r2[k] = 1 - np.mean((y[k] - design @ beta) ** 2)
-    cross = np.array([[r(x[:, i], each) for each in y] for i in range(x.shape[1])])
+    cross = np.array([[corr(x[:, i], each) for each in y] for i in range(x.shape[1])])
     own = structure.members.argmax(axis=1)
     loadings = cross[range(len(own)), own]
     vif, rho_a, alpha = np.ones(len(own)), np.ones(count), np.ones(count)
@@ -148,14 +155,14 @@ def slow_fit(scores: Floats, structure: Structure, scheme: str) -> dict[str, Flo
             for a, i in enumerate(block):
                 for b, j in enumerate(block):
                     if i != j:
-                        top += w[a] * r(x[:, i], x[:, j]) * w[b]
+                        top += w[a] * corr(x[:, i], x[:, j]) * w[b]
                         bottom += w[a] ** 2 * w[b] ** 2
             rho_a[k] = (w @ w) ** 2 * top / bottom
     squares, tasks = 0.0, len(own)
     for i in range(tasks):
         for j in range(i):
-            implied = loadings[i] * loadings[j] * (1 if own[i] == own[j] else r(y[own[i]], y[own[j]]))
-            squares += (r(x[:, i], x[:, j]) - implied) ** 2
+            implied = loadings[i] * loadings[j] * (1 if own[i] == own[j] else corr(y[own[i]], y[own[j]]))
+            squares += (corr(x[:, i], x[:, j]) - implied) ** 2
     return {
         "weights": np.concatenate(weights), "loadings": loadings, "cross": cross, "paths": paths, "r2": r2, "vif": vif,
         "alpha": alpha, "rho_a": rho_a, "srmr": np.array(math.sqrt(squares / (tasks * (tasks + 1) / 2))),

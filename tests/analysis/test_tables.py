@@ -119,6 +119,7 @@ def test_files_that_are_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         ("a.txt", b"x", r"a\.txt: scores are read from \.csv, \.tsv, \.xlsx, \.parquet and \.json"),
         ("a.csv", b"\xff\xfe\x00", r"a\.csv, line 1: not UTF-8 text"),
         ("b.csv", b'model,C\n"A,1\n', r"b\.csv, line 2: this is not a table"),
+        ("c.csv", b"model;C;D\r\nA;1,5;2\r\n", r"c\.csv: its cells are separated by semicolons; save it with commas"),
         ("a.parquet", b"PAR1", r"a\.parquet cannot be read as Parquet"),
         ("a.xlsx", b"PK", r"a\.xlsx cannot be read as an Excel table"),
         ("a.json", b"[1]", r"a\.json holds no scores; give what `vcrgen score` wrote"),

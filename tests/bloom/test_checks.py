@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 
-from vcrgen.bloom.checks import RawItem, complete, faults
+from vcrgen.bloom.checks import RawItem, complete, faults, in_script, mixes_scripts
+from vcrgen.text.languages import LANGUAGES
+from vcrgen.text.lexicons import read_lexicon
 
 EN, AR = ("How many boats are there?", ["1 boat", "2 boats", "3 boats", "4 boats"]), ("كم عدد القوارب؟", list("١٢٣٤"))
 
@@ -47,6 +49,7 @@ def test_a_good_item_has_none() -> None:
         ({"ar": ("How many boats are there?", AR[1])}, "wrong_script"),
         ({"ar": (AR[0], EN[1])}, "wrong_script"),
         ({"ar": (AR[0], list("١٢٣٥"))}, "numbers_differ"),
+        ({"ar": ("كم عدد القوارب الـ ٧؟", AR[1])}, "numbers_differ"),
         ({"en": changed("Which of the following is true?")}, "points_at_options"),
         ({"en": changed("Choose from the options below.")}, "points_at_options"),
         ({"ar": ("أي مما يلي صحيح؟", AR[1])}, "points_at_options"),
@@ -57,10 +60,56 @@ def test_each_fault_has_its_name(changes: dict[str, Any], fault: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("lang", "pointing", "plain"),
+    [
+        ("en", "Which of the following is red?", "What follows the red boat?"),
+        ("es", "¿Cuál de las siguientes frases es cierta?", "¿Quién sigue al barco rojo?"),
+        ("pt", "Qual das alternativas abaixo é certa?", "Quem segue o barco vermelho?"),
+        ("fr", "Laquelle des propositions suivantes est vraie ?", "Qui suit le bateau rouge ?"),
+        ("de", "Welche der folgenden Aussagen ist wahr?", "Wer folgt dem roten Boot?"),
+        ("ru", "Что из перечисленного верно?", "Кто следует за лодкой?"),
+        ("ar", "أي مما يلي صحيح؟", "ما لون القارب؟"),
+        ("hi", "निम्नलिखित में से कौन सा सही है?", "नाव का रंग क्या है?"),
+        ("zh", "下列哪一项是对的？", "船是什么颜色？"),
+        ("ja", "次のうち正しいものはどれですか。", "船は何色ですか。"),
+        ("ko", "다음 중 옳은 것은?", "배는 무슨 색입니까?"),
+    ],
+)
+def test_a_question_points_at_its_options_in_each_language(lang: str, pointing: str, plain: str) -> None:
+    def found_in(stem: str) -> list[str]:
+        raw = RawItem(question_id="a", path="x/y/z", questions={lang: (stem, ["1", "2", "3", "4"])}, answer="A")
+        return [fault.value for fault, _ in faults(raw)]
+
+    assert found_in(pointing) == ["points_at_options"] and found_in(plain) == []
+
+
+@pytest.mark.parametrize(
+    ("lang", "plain", "mixed"),
+    [
+        ("en", "Is 5 < 6, Zoë? ¡Sí!", "a лодка"),
+        ("ar", "كم عدد القوارب؟ ١٢ 34 «!»", "ما هذا؟ K"),
+        ("ru", "Где лодка №5?", "Где nодка?"),
+        ("zh", "船是什么颜色？", "船是 red 吗？"),
+        ("fa", "قایق کجاست؟", "قایق a"),
+        ("en", "a\u0301 boat", "a \U0001d41boat"),
+    ],
+)
+def test_letters_of_another_script_are_seen(lang: str, plain: str, mixed: str) -> None:
+    assert mixes_scripts(lang, mixed) and not mixes_scripts(lang, plain)
+    assert in_script(lang, plain) and not mixes_scripts("xx", mixed)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_every_language_has_words_that_point_at_options(lang: str) -> None:
+    assert len(read_lexicon(lang, "pointing")) >= 4
+
+
+@pytest.mark.parametrize(
     "changes",
     [
-        {"en": changed("Is 5 < 6 and a<b?")},  # no markup
+        {"en": changed("Is 5 < 6 and a<b?"), "ar": ("هل ٥ < ٦ و a<b؟ ما رأيك؟", AR[1])},  # no markup
         {"en": changed("How many\nboats?")},
+        {"en": changed(A="1 boat <b", B="2 boats> c")},  # no markup in either
         {"ar": (AR[0], ["واحد", "اثنان", "ثلاثة", "أربعة"])},  # numbers in words
         {"ar": ("كم سعر iPhone في الصورة؟", AR[1])},
         {"en": changed("The dog is following a cat. Where?")},

@@ -19,6 +19,41 @@ def test_build_and_build_again(run: Run) -> None:
     assert code == 2 and "choose a new or an empty folder" in err
 
 
+@pytest.mark.parametrize(
+    ("words", "job", "said"),
+    [
+        (
+            "build -n 5 --out scenes",
+            "maker.build_questions",
+            "Nothing is half written; the command begins anew next time.",
+        ),
+        (
+            "build --config bloom-demo --offline",
+            "making.run.make_set",
+            "What was finished is kept; run the same command again to go on.",
+        ),
+        (
+            "coverage set",
+            "coverage.filing.file_items",
+            "What was finished is kept; run the same command again to go on.",
+        ),
+    ],
+)
+def test_an_interruption_says_what_is_kept(
+    run: Run, monkeypatch: pytest.MonkeyPatch, words: str, job: str, said: str
+) -> None:
+    """Replies of models are; of what is made without them, nothing."""
+
+    def stop(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    if "set" in words.split():
+        assert run("bloom", "build", "-n", "5", "--out", "set")[0] == 0
+    monkeypatch.setattr(f"vcrgen.bloom.{job}", stop)
+    code, _, err = run("bloom", *words.split())
+    assert code == 130 and err.splitlines()[-1] == f"Interrupted. {said}"
+
+
 def test_import_says_what_was_set_aside(run: Run) -> None:
     Path("red.png").write_bytes(png())
     Path("Questions.json").write_text(json.dumps([published(0), published(1, answer="E"), published(2, answer="F")]))

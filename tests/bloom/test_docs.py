@@ -1,40 +1,66 @@
 """The commands of docs/bloom.md run, and its examples hold."""
 
 import json
-import re
 import shlex
 from collections import defaultdict
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from tests.bloom.audit.conftest import exported
+from tests.bloom.author import good
 from tests.bloom.conftest import png
+from tests.bloom.coverage.test_coverage import mmmu
 from tests.bloom.test_importing import published
+from tests.models.fault_server import FaultServer
+from tests.pages import Page, Run, succeed
 from vcrgen.bloom.audit.draw import read_draw
 from vcrgen.dataset.manifest import read_manifest
+from vcrgen.tasks.bloom import read_items
+from vcrgen.tasks.opening import open_any
 
 # What simulated raters say of items, by the first letter of their level.
 FIRST = defaultdict(lambda: "approve", c="choices")
-PAGE = (Path(__file__).resolve().parents[2] / "docs" / "bloom.md").read_text("utf-8")
+PAGE = Page("docs/bloom.md")
 
 
 def test_every_example_holds() -> None:
-    blocks = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
-    names: dict[str, Any] = {}
-    for block in blocks:
-        exec(compile(block, "docs/bloom.md", "exec"), names)
-    assert len(blocks) >= 3
+    assert PAGE.execute() >= 3
 
 
-def test_every_command_runs(run: Callable[..., tuple[int, str, str]]) -> None:
+def test_every_command_runs(run: Run) -> None:
     Path("pictures").mkdir()
     Path("pictures/red.png").write_bytes(png())
     Path("questions.json").write_text(json.dumps([published(0), published(1)]))
-    for line in "".join(re.findall(r"```bash\n(.*?)```", PAGE, re.DOTALL)).splitlines():
+    Path("leaves.csv").write_text("question_id,leaf\nq0,poem\nq1,\n")
+    for line in PAGE.commands:
         if "audit report" in line:  # what two raters saved
             exported(read_draw(Path("data/bloom-scenes-audit/draw.json")), Path(), lambda item, _: FIRST[item.path[0]])
-        code, out, err = run(*shlex.split(line, comments=True)[1:])
-        assert code == 0, (line, out + err)
+        succeed(run, line)
+    assert len(list(read_items(open_any(Path("data/demo"))))) == 38
     assert read_manifest(Path("data/bloom-audited")).drops["without"] > 0
-    assert Path("bloom.html").exists() and Path("data/imported/manifest.json").exists()
+    assert (
+        Path("coverage.html").exists() and Path("bloom.html").exists() and Path("data/imported/manifest.json").exists()
+    )
+
+
+def test_the_walk_through_with_a_server(run: Run) -> None:
+    mmmu("MMMU.parquet")
+    with FaultServer(good) as server:
+        blocks = "".join(text for kind, text in PAGE.blocks if kind == "sh" and "--image-model" not in text)
+        lines = blocks.replace("http://127.0.0.1:8000/v1", server.url).splitlines()
+        codes = [run(*shlex.split(line)[1:])[0] for line in lines]
+    assert codes == [3, 0, 0, 0, 0]
+    assert Path("mmmu.csv").exists() and "MMMU" in Path("mmmu.html").read_text()
+    for file in Path("data/my-bloom").rglob("*.*"):
+        assert file.read_bytes() == Path("data/again", file.relative_to("data/my-bloom")).read_bytes()
+
+
+def test_the_set_with_generated_pictures(run: Run) -> None:
+    (block,) = [text for kind, text in PAGE.blocks if kind == "sh" and "--image-model" in text]
+    with FaultServer(good) as words, FaultServer(good) as images:
+        block = block.replace("http://127.0.0.1:8000/v1", words.url).replace("http://127.0.0.1:8001/v1", images.url)
+        Path("few.csv").write_text("level,subcategory,leaf\nremember,core object recognition,animals\n")
+        for line in block.splitlines():
+            succeed(run, f"{line} --taxonomy few.csv --per-leaf 3")  # to be quick
+        assert {call.body["size"] for call in images.calls} == {"512x512"}
+    for file in Path("data/drawn").rglob("*.*"):
+        assert file.read_bytes() == Path("data/drawn-again", file.relative_to("data/drawn")).read_bytes()

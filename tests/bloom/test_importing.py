@@ -160,6 +160,24 @@ def test_rows_of_vlmevalkit_that_share_a_picture(folder: Path) -> None:
     assert [item.picture for item in items[:2]] == [items[0].picture] * 2 and len(items) == 3
 
 
+def test_options_may_be_a_list_as_python_writes_it(folder: Path) -> None:
+    good = {"id": 1, "image": "red.png", "question": "What is there?", "answer": "A", "category": "poem"}
+    formula = r"['$\pi$', 'a', 'b', 'c']"
+    texts = [
+        repr(ENGLISH),
+        json.dumps(ENGLISH),
+        formula,
+        "print(1)",
+        "[" * 9_000,
+        "['a', 'b'",
+        repr(ENGLISH) + " " * 20_000,
+    ]
+    rows = [good | {"id": number, "options": text} for number, text in enumerate(texts)]
+    items, drops = read(folder, write_table(folder, "python.csv", rows))
+    assert [item.questions["en"].options for item in items] == [tuple(ENGLISH)] * 2 + [(r"$\pi$", "a", "b", "c")]
+    assert drops == {"not_an_item": 4}
+
+
 def test_a_table_with_five_options_and_one_of_another_language(folder: Path) -> None:
     rows = [table_row(1, E=""), table_row(2, E="boathouse")]
     assert read(folder, write_table(folder, "five.csv", rows))[1] == {"not_four_options": 1}

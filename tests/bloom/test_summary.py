@@ -45,12 +45,14 @@ def test_inspect(made: Path, run: Run) -> None:
     assert code == 0 and json.loads(out)["positions"] == {"A": 3, "B": 3, "C": 3, "D": 3}
 
 
-def test_a_set_with_a_taxonomy_of_its_own(made: Path, tmp_path: Path) -> None:
+def test_a_set_with_a_taxonomy_of_its_own(tmp_path: Path, run: Run) -> None:
     folder = made_set(tmp_path / "own", [row(0, path="see/far/hills"), row(1, path="see/far/seas")])
     (folder / "taxonomy.csv").write_text("level,subcategory,leaf\nsee,far,hills\nsee,far,clouds\n", "utf-8")
     figures = set_figures(open_any(folder))
     assert figures.levels == {"see": (1, 1, 2)} and figures.empty_leaves == ("see/far/clouds",)
     assert figures.unknown_leaves == ("see/far/seas",) and figures.faults == {"unknown_leaf": 1}
+    code, out, _ = run("inspect", str(folder))
+    assert code == 0 and out.count("see/far/seas") == 1
     (folder / "taxonomy.csv").write_text("x", "utf-8")
     with pytest.raises(ConfigError, match="lists no leaf"):
         set_taxonomy(open_any(folder))

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from s3fs import S3FileSystem
 
+from tests.standing import stands_at
 from vcrgen.builder import run as run_module
 from vcrgen.builder.assemble import make_file
 from vcrgen.builder.estimate import estimate
@@ -27,9 +28,10 @@ from vcrgen.storage import BucketFolder
 
 SAMPLES = "samples:24"
 OPTIONS = {"mode": "hard", "splits": "train=...,validation=3,test=0.2", "shard_size": 6, "width": 160, "font_size": 12}
-COMMAND = [sys.executable, "-m", "vcrgen", "build", SAMPLES]
+WORDS = ["build", SAMPLES]
 for option, value in OPTIONS.items():
-    COMMAND += [f"--{option.replace('_', '-')}", str(value)]
+    WORDS += [f"--{option.replace('_', '-')}", str(value)]
+COMMAND = [sys.executable, "-m", "vcrgen", *WORDS]
 
 
 @pytest.fixture(scope="module")
@@ -78,8 +80,8 @@ def test_the_same_bytes_as_on_a_disk(reference: dict[str, bytes], store: Any, th
 
 @pytest.mark.skipif(os.name == "nt", reason="needs SIGKILL")
 def test_killed_and_run_again(reference: dict[str, bytes], out: str, there: There) -> None:
-    command = [*COMMAND, "--out", out, "--workers", "2"]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    words = [*WORDS, "--out", out, "--workers", "2"]
+    process = subprocess.Popen([*stands_at(24), *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     manifests = BucketFolder(f"{out}/{WORK}/manifests")
     deadline = time.monotonic() + 120
     while process.poll() is None and time.monotonic() < deadline and len(manifests.entries()) < 2:
@@ -87,7 +89,7 @@ def test_killed_and_run_again(reference: dict[str, bytes], out: str, there: Ther
     process.send_signal(signal.SIGKILL)
     assert process.wait() == -signal.SIGKILL
     assert "_SUCCESS" not in there(out) and "manifest.json" not in there(out)
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    done = subprocess.run([sys.executable, "-m", "vcrgen", *words], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0 and "Going on with an earlier run" in done.stderr, done.stderr
     assert f"{out} is complete" in done.stdout
     assert there(out) == reference

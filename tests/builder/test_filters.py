@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from vcrgen.builder.filters import CensorList
+from vcrgen.builder.filters import RULE, CensorList
 from vcrgen.errors import ConfigError
 from vcrgen.text.languages import LANGUAGES
 
@@ -23,6 +23,9 @@ from vcrgen.text.languages import LANGUAGES
         ("ja", "静かな通り", False),
         ("ko", "그는 연쇄살인을 저질렀다.", True),  # particles are written to the end of words
         ("ko", "조용한 거리", False),
+        ("hi", "एक अपहरण हुआ।", True),
+        ("hi", "काअपहरण", False),  # a vowel sign before the term: it is the end of a longer word
+        ("hi", "अपहरणा", False),
     ],
 )
 def test_built_in_lists(lang: str, text: str, matches: bool) -> None:
@@ -35,6 +38,18 @@ def test_a_users_list_comes_on_top(tmp_path: Path) -> None:
     both = CensorList.load(LANGUAGES["en"], file)
     assert both.matches("a turnip") and both.matches("a murder") and not both.matches("turnips")
     assert both.digest != CensorList.load(LANGUAGES["en"], None).digest
+
+
+@pytest.mark.parametrize("whole_words", [True, False])
+def test_what_only_says_how_a_term_is_drawn_hides_none(whole_words: bool) -> None:
+    assert CensorList.of(["☠"], whole_words=whole_words).matches("here ☠\ufe0f lies")
+    assert CensorList.of(["死"], whole_words=False).matches("死\U000e0100亡")
+
+
+def test_a_signature_names_the_rule_beside_the_terms() -> None:
+    rule, _, terms = CensorList.of(["a"], whole_words=True).digest.partition("@")
+    assert rule == RULE and len(terms) == 8
+    assert {CensorList.load(language, None).digest.partition("@")[0] for language in LANGUAGES.values()} == {RULE}
 
 
 def test_an_empty_list_matches_nothing() -> None:

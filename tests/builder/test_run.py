@@ -17,7 +17,8 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
-from vcrgen.builder import run
+from tests.standing import stands_at
+from vcrgen.builder import run, shards
 from vcrgen.builder.assemble import make_file
 from vcrgen.builder.run import WORK, build
 from vcrgen.dataset.manifest import read_manifest
@@ -127,9 +128,8 @@ def test_any_number_of_workers_gives_one_result(tree: Tree, reference: Path, tmp
 @pytest.mark.parametrize(("workers", "after"), [(1, 2), (2, 1), (1, 4)])
 def test_killed_and_run_again(tree: Tree, reference: Path, tmp_path: Path, workers: int, after: int) -> None:
     out = tmp_path / "out"
-    command = [sys.executable, "-m", "vcrgen", "build", SAMPLES, "--out", str(out), "--workers", str(workers)]
-    command += ["--splits", OPTIONS["splits"]]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    words = ["build", SAMPLES, "--out", str(out), "--workers", str(workers), "--splits", OPTIONS["splits"]]
+    process = subprocess.Popen([*stands_at(80), *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     manifests = out / WORK / "manifests"
     deadline = time.monotonic() + 120
     while process.poll() is None and time.monotonic() < deadline:
@@ -139,6 +139,7 @@ def test_killed_and_run_again(tree: Tree, reference: Path, tmp_path: Path, worke
         time.sleep(0.01)
     assert process.wait() == -signal.SIGKILL
     assert [path.name for path in out.iterdir()] == [WORK]  # nothing half-written is seen
+    command = [sys.executable, "-m", "vcrgen", *words]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
     assert "Going on with an earlier run" in done.stderr
     assert tree(out) == tree(reference)
@@ -279,16 +280,28 @@ def test_what_differs_from_an_unfinished_build_is_said(
     assert f"holds an unfinished build of another plan ({said})" in str(caught.value)
 
 
+def test_a_build_is_not_resumed_under_other_rules_of_layout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(*args: object, **kwargs: object) -> None:
+        raise _Stop
+
+    with monkeypatch.context() as patch:
+        patch.setattr(run, "plan_assembly", stop)
+        patch.setattr("vcrgen.builder.pipeline.LAYOUT_RULES", "rules-0")
+        with pytest.raises(_Stop):
+            build("samples:4", out=tmp_path / "out")
+    with pytest.raises(OutputError, match=r"another plan \(layout\)"):
+        build("samples:4", out=tmp_path / "out")
+
+
 def test_the_plan_says_of_which_versions_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def stop(*args: object, **kwargs: object) -> None:
         raise _Stop
 
-    def other_version(name: str) -> str:
-        return "0.0.1" if name == "pyarrow" else version(name)
+    versions = shards.environment()["versions"]
 
     with monkeypatch.context() as patch:
         patch.setattr(run, "plan_assembly", stop)
-        patch.setattr("importlib.metadata.version", other_version)
+        patch.setattr(shards, "_versions", lambda: versions | {"pyarrow": "0.0.1"})
         with pytest.raises(_Stop):
             build("samples:4", out=tmp_path / "out")
     with pytest.raises(OutputError, match=rf"another plan \(pyarrow 0.0.1 there, {version('pyarrow')} here\)"):
@@ -312,9 +325,24 @@ def test_nothing_usable(tmp_path: Path) -> None:
     import pyarrow as pa
 
     pq.write_table(pa.table({"image": [b"x", b"y"], "caption": ["a", "b"]}), tmp_path / "bad.parquet")
-    with pytest.raises(SourceError, match=r"no usable pair.*short_caption 2"):
+    with pytest.raises(
+        SourceError, match=r"no usable pair \(set aside: short_caption 2; the first .* bad.parquet#0: fewer"
+    ):
         build(tmp_path / "bad.parquet", out=tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+def test_of_several_reasons_the_most_frequent_one_has_an_example(tmp_path: Path) -> None:
+    """Nobody who sees counts alone learns where images are looked for."""
+    caption = "A small green boat lies quietly on the sand."
+    Image.new("RGB", (40, 40)).save(tmp_path / "w.png")
+    rows = [("w.png", "a"), ("x.png", caption), ("y.png", caption), ("s3://b/z.png", caption)]
+    lines = (json.dumps({"image": image, "caption": caption}) for image, caption in rows)
+    (tmp_path / "bad.jsonl").write_text("\n".join(lines))
+    with pytest.raises(
+        SourceError, match=r"no_image 3, short_caption 1; the first no_image is bad.jsonl#1: .* missing; "
+    ):
+        build(tmp_path / "bad.jsonl", out=tmp_path / "out")
 
 
 def test_too_large_splits_lose_nothing(tmp_path: Path) -> None:
@@ -420,7 +448,7 @@ def test_ctrl_c_in_a_terminal_says_what_to_do(tmp_path: Path) -> None:
     while not list((tmp_path / "out" / WORK / "manifests").glob("[0-9]*.json")) and time.monotonic() < deadline:
         time.sleep(0.05)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the workers too
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=300)
     assert process.returncode == 130
     # On a slow machine a line of progress may stand before it.
     assert errors.splitlines()[-1] == "Interrupted. What was finished is kept; run the same command again to go on."

@@ -1,11 +1,22 @@
 """The command line: every command of the README runs, and every mistake is one sentence and exit code 2."""
 
+import io
 import json
+import shlex
 import shutil
+import sys
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
+from types import ModuleType
 
 import pytest
+from rich.console import Console
+
+from vcrgen.__main__ import main
+from vcrgen.cli import app, console
+from vcrgen.cli.root import ORDER
+from vcrgen.cli.score import score as score_command
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -26,6 +37,49 @@ def test_built_in_pairs_need_no_option(run: Run) -> None:
     assert (Path("data/vcr-samples-en-both") / "hard").is_dir()
     code, out, _ = run("build")
     assert code == 0 and "was complete already" in out
+    (rejects,) = (line.removeprefix("Each of them, and why: ") for line in out.splitlines() if "why: " in line)
+    assert len(Path(rejects).read_text().splitlines()) == 2 and "no_maskable_ngram  2" in out
+
+
+def test_the_next_command_can_be_copied_whatever_the_folder_is_called(run: Run) -> None:
+    folder = "Мои данные/it's 図 [1]"
+    code, out, err = run("build", "samples:2", "--mode", "hard", "--out", folder)
+    assert code == 0, err
+    said = next(line for line in out.splitlines() if line.startswith("Look at it: "))
+    assert shlex.split(said.removeprefix("Look at it: ")) == ["vcrgen", "preview", folder]
+
+
+def test_the_help_shows_commands_in_the_order_in_which_they_are_met(run: Run) -> None:
+    _, out, _ = run("--help")
+    listed = [line.split()[1] for line in out.splitlines() if line.startswith("│ ") and line[2].islower()]
+    assert listed == list(ORDER)
+
+
+def test_the_help_is_broken_where_the_terminal_ends() -> None:
+    """Sentences were broken where the lines of the code end, too: "The result is written as JSON beside"."""
+    (score,) = (command for command in app.registered_commands if command.callback is score_command)
+    first, second = str(score.help).split("\n\n")
+    assert first.endswith("with honest intervals.") and "as JSON beside the file of outputs" in second
+
+
+@pytest.mark.parametrize(("terminal", "shown"), [(False, "国".encode()), (True, rb"\u56fd")])
+def test_a_letter_that_the_system_cannot_write_is_no_fault(
+    terminal: bool, shown: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Minus signs ended `vcrgen score --compare > file` with a traceback on Windows."""
+    page = io.BytesIO()
+    stream = io.TextIOWrapper(page, encoding="cp1252")
+    monkeypatch.setattr(stream, "isatty", lambda: terminal)
+    monkeypatch.setattr("sys.stdout", stream)
+    monkeypatch.setattr("sys.argv", ["vcrgen", "fonts", "国", "--lang", "zh"])
+    with pytest.raises(SystemExit):
+        app()
+    stream.flush()
+    assert shown in page.getvalue()
+
+
+def test_the_version(run: Run) -> None:
+    assert run("--version") == (0, f"vcrgen {version('vcrgen')}\n", "")
 
 
 def test_chinese_hard(run: Run) -> None:
@@ -49,6 +103,13 @@ def test_a_recipe_with_a_local_source(run: Run, wiki_dir: Path) -> None:
     code, _, err = run("build", "--config", "recipe.yaml", wiki_dir / "pairs_zh.parquet", "--out", "out")
     assert code == 0, err
     assert "license: cc-by-sa-4.0" in Path("out/README.md").read_text("utf-8")
+
+
+def test_a_narrow_terminal_loses_no_figure(run: Run, dataset: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At 60 columns the height of the images was printed as "321.…"."""
+    monkeypatch.setattr(console, "out", Console(width=60))
+    code, out, _ = run("inspect", dataset)
+    assert code == 0 and "…" not in out
 
 
 def test_inspect(run: Run, dataset: Path) -> None:
@@ -81,10 +142,18 @@ def test_doctor(run: Run) -> None:
 
 def test_fonts(run: Run) -> None:
     assert "Liberation Sans" in run("fonts")[1]
+    assert "no character to check" in run("fonts", "")[2]
     code, out, _ = run("fonts", "国國", "--lang", "zh")
     assert code == 0 and "Droid Sans Fallback: 國" in out
     code, out, _ = run("fonts", "\U000131a0")
     assert code == 1 and "no glyph" in out
+
+
+def test_the_list_of_fonts_breaks_no_word_on_a_narrow_terminal(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    wide = run("fonts")[1].split()
+    monkeypatch.setattr(console, "out", Console(width=60))
+    narrow = run("fonts")[1].split()
+    assert {word for word in narrow if word[0] != "─"} == {word for word in wide if word[0] != "─"}
 
 
 @pytest.mark.parametrize(
@@ -104,7 +173,7 @@ def test_help(run: Run, command: str) -> None:
         (["build", "samples:0"], "at least 1"),
         (["build", "--lang", "xx"], "unknown language 'xx'; known: en, zh"),
         (["build", "--mode", "medium"], "is not easy, hard, both, or shares of ink"),
-        (["build", "--config", "missing.yaml"], "missing.yaml cannot be read"),
+        (["build", "--config", "missing.yaml"], "There is no recipe missing.yaml; give the path"),
         (["build", "--config", "typo.yaml"], "nearest known key is 'width'"),
         (["build", "pairs.csv"], "The image column 'image' is not in"),
         (["build", "--out", "full"], "full is not empty"),
@@ -148,3 +217,18 @@ def test_a_damaged_dataset(run: Run, dataset: Path) -> None:
 def test_an_unwritable_folder(run: Run) -> None:
     code, _, err = run("build", "samples:8", "--out", "/proc/vcr")
     assert code == 2 and "cannot be written" in err
+
+
+def test_an_interruption_while_the_commands_are_imported(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """It was Python's own traceback."""
+
+    class Interrupted(ModuleType):
+        def __getattr__(self, name: str) -> None:
+            raise KeyboardInterrupt
+
+    monkeypatch.setitem(sys.modules, "vcrgen.cli", Interrupted("vcrgen.cli"))
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 130 and capfd.readouterr() == ("", "")

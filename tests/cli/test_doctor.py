@@ -9,7 +9,7 @@ from PIL import features
 
 from vcrgen.cli import doctor
 from vcrgen.cli.doctor import Finding, diagnose
-from vcrgen.errors import FontError
+from vcrgen.errors import ConfigError, FontError
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +43,16 @@ def test_every_shipped_font_is_checked(findings: list[Finding]) -> None:
 def test_segmenters_are_loaded(findings: list[Finding]) -> None:
     segmenters = by_name(findings, "segmenters")
     assert segmenters["English"].value.startswith("spacy-") and "jieba" in segmenters["Chinese"].value
+
+
+def test_how_to_install_a_dictionary_is_said_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(code: str) -> str:
+        raise ConfigError("Japanese needs a dictionary: pip install 'vcrgen[japanese]'.")
+
+    monkeypatch.setattr(doctor, "_segmenter", missing)
+    found = by_name(list(doctor._segmenters("g")), "g")
+    assert found["Japanese"].ok is None and not found["Japanese"].hint
+    assert found["English"].ok is False and "again" in found["English"].hint
 
 
 @pytest.mark.parametrize("name", ["en_core_web_sm", "zh_core_web_sm"])

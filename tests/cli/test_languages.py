@@ -2,9 +2,7 @@
 
 import json
 import re
-import shlex
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from tests.pages import Page, Run, succeed
 from vcrgen.dataset.pictures import Choice, open_pictures
 from vcrgen.dataset.reader import open_dataset
 from vcrgen.dataset.views import View
@@ -21,7 +20,6 @@ from vcrgen.stream import VCRStream
 from vcrgen.tasks.vcr import VCR
 from vcrgen.text.languages import LANGUAGES
 
-Run = Callable[..., tuple[int, str, str]]
 UNLIKE_ENGLISH = [code for code, row in LANGUAGES.items() if row.extra or row.shaper != "basic"]
 
 
@@ -35,16 +33,9 @@ def built(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     return request.param, folder
 
 
-def commands() -> list[str]:
-    """The commands of docs/languages.md."""
-    text = (Path(__file__).parents[2] / "docs" / "languages.md").read_text("utf-8")
-    return re.findall(r"^(vcrgen .*)", text, re.MULTILINE)
-
-
-@pytest.mark.parametrize("command", commands())
-def test_the_commands_of_the_docs(run: Run, command: str) -> None:
-    code, _, err = run(*shlex.split(command, comments=True)[1:])
-    assert code == 0, err
+@pytest.mark.parametrize("line", Page("docs/languages.md").commands)
+def test_the_commands_of_the_docs(run: Run, line: str) -> None:
+    succeed(run, line)
 
 
 def rows(folder: Path) -> list[dict[str, Any]]:
@@ -136,6 +127,6 @@ def test_without_the_extra_one_sentence_names_it(
     monkeypatch.setitem(sys.modules, package, None)
     code, _, err = run("build", "samples:2", "--lang", lang, "--out", "none")
     assert code == 2 and "Traceback" not in err
-    assert f"needs {package}, which is not installed: pip install 'vcrgen[{extra}]'." in " ".join(err.split())
+    assert f'needs {package}, which is not installed: pip install "vcrgen[{extra}]".' in " ".join(err.split())
     assert not Path("none").exists()
     assert run("build", "samples:2", "--out", "en")[0] == 0  # no other language needs it

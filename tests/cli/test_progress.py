@@ -29,9 +29,35 @@ def test_slow_items_are_counted_by_the_minute_and_a_note_stands_beside_them(
     shown: list[str], note: str, expected: str
 ) -> None:
     lines = io.StringIO()
-    watcher = ConsoleWatcher(Console(file=lines, width=200), unit="steps")
+    watcher = ConsoleWatcher(Console(file=lines, width=40), unit="steps")
     watcher.begin(10, 0)
     if note:
         watcher.note(note)
     watcher.advance(1, 1, Counter())
     assert expected in lines.getvalue()
+
+
+def test_what_is_set_aside_is_told_beside_a_note_and_no_time_is_left_where_nothing_is_done(shown: list[str]) -> None:
+    lines = io.StringIO()
+    watcher = ConsoleWatcher(Console(file=lines, width=40), unit="items", kept="made")
+    watcher.begin(10, 0)
+    watcher.note("12 replies, cost 0.5")
+    watcher.advance(0, 0, Counter())
+    watcher.advance(2, 1, Counter(filtered=1))
+    first, second = lines.getvalue().splitlines()
+    assert first == "0/10 items, 12 replies, cost 0.5"
+    assert second.endswith(" s left, 12 replies, cost 0.5, 1 made, 1 set aside (filtered 1)")
+
+
+@pytest.mark.parametrize("width", [60, 80])
+def test_a_bar_stands_in_one_line_of_a_narrow_terminal(width: int) -> None:
+    """The rate and the reasons took a second line, which stayed when the bar moved on."""
+    page = io.StringIO()
+    console = Console(file=page, width=width, force_terminal=True, color_system=None)
+    watcher = ConsoleWatcher(console)
+    watcher.begin(5000, 0)
+    watcher.stage("building")
+    watcher.advance(1200, 1140, Counter(no_maskable_ngram=40, duplicate=20))
+    console.print(watcher._bar.get_renderable())
+    (line,) = page.getvalue().splitlines()
+    assert "building" in line and "1200/5000" in line and len(line) <= width

@@ -2,33 +2,30 @@
 
 import json
 import re
-import shlex
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from tests.pages import Page, Run, succeed
 from vcrgen.dataset.canary import LINE
 
-DOCS = (Path(__file__).resolve().parents[2] / "docs" / "contamination.md").read_text("utf-8")
-BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", DOCS, re.MULTILINE | re.DOTALL)
+PAGE = Page("docs/contamination.md")
 
 
-def test_the_walk(run: Callable[..., tuple[int, str, str]], hidden: Callable[..., Path], serve: Any) -> None:
+def test_the_walk(run: Run, hidden: Callable[..., Path], serve: Any) -> None:
     public = hidden()
     (public / "manifest.json").write_text(json.dumps({"canary": f"{LINE}{'0123456789abcdef' * 2}"}), "utf-8")
     shutil.copytree(public, "hidden-2026/public")
     server, said = serve(), {}
-    for kind, block in BLOCKS:
+    for kind, block in PAGE.blocks:
         if kind == "python":
             exec(block, {"__name__": "docs"})
             continue
         for line in block.splitlines():
-            program, *words = shlex.split(line.replace("http://127.0.0.1:8000/v1", server.url))
-            code, said[line], err = run(*words)
-            assert program == "vcrgen" and code == 0, (line, err)
+            said[line] = succeed(run, line.replace("http://127.0.0.1:8000/v1", server.url))
     reports = [out for line, out in said.items() if line.startswith("vcrgen contamination ")]
-    assert [kind for kind, _ in BLOCKS] == ["bash", "bash", "python", "bash", "bash"] and len(reports) == 3
+    assert [kind for kind, _ in PAGE.blocks] == ["bash", "bash", "python", "bash", "bash"] and len(reports) == 3
     assert reports[0].startswith("No test shows that qwen had seen data/my-vcr, ")
     signs = (
         r"cheat shows signs of having seen data/my-vcr: it restores more than of other spans of its images \(Text only"

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.browsing import shown_at
 from vcrgen.contamination.page import as_html
 from vcrgen.contamination.records import ContaminationReport
 from vcrgen.contamination.run import examine
@@ -99,15 +100,13 @@ def test_the_page_escapes_what_it_is_given(whole: ContaminationReport, bare: Con
 def test_the_page_in_a_browser(browser: Any, whole: ContaminationReport, tmp_path: Path, width: int) -> None:
     out = tmp_path / "report.html"
     out.write_text(as_html(whole), "utf-8")
-    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    browser.get(out.as_uri())
-    assert browser.execute_script("return document.documentElement.scrollWidth") <= width
-    fits = "return [...document.querySelectorAll('figure')].every((each) => each.scrollWidth <= each.clientWidth)"
-    assert browser.execute_script(fits)
-    bars = browser.execute_script("return [...document.querySelectorAll('figure svg')].map((s) => s.clientWidth)")
-    assert len(bars) == 6 and min(bars) >= 80
-    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    with shown_at(browser, width):
+        browser.get(out.as_uri())
+        assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+        fits = "return [...document.querySelectorAll('figure')].every((each) => each.scrollWidth <= each.clientWidth)"
+        assert browser.execute_script(fits)
+        bars = browser.execute_script("return [...document.querySelectorAll('figure svg')].map((s) => s.clientWidth)")
+        assert len(bars) == 6 and min(bars) >= 80
 
 
 def test_the_command(run: Run, study: Any) -> None:

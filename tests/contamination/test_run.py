@@ -250,7 +250,7 @@ BAD: list[tuple[str, dict[str, Any], str]] = [
     ("no image", {"files": ["p"], "data": "set", "redraw": [("f", "fresh")]}, "fresh.jsonl has no image of "),
     ("not fresh", {"files": ["p"], "data": "set", "against": [("p", "set")]}, "has no pair that is not in "),
     ("no text", {"files": ["p"], "data": "set", "guesses": ["tei-set"]}, "holds no outputs of the view 'text'"),
-    ("no canary", {"canary": [("p", "set")]}, "set.jsonl cannot be read: Not a directory"),
+    ("no canary", {"canary": [("p", "set")]}, "set.jsonl is not a dataset but another file; name a dataset's folder"),
     ("language", {"files": ["p"], "data": "set", "against": [("zh", "zh-key")]}, "is of language 'en', "),
     ("no file", {"files": ["gone"], "data": "set"}, "gone.jsonl cannot be read: No such file"),
     ("gone data", {"files": ["p"], "data": "gone"}, "gone.jsonl does not exist; --data takes"),

@@ -226,11 +226,16 @@ def test_a_small_file_that_unpacks_to_a_large_one(tmp_path: Path) -> None:
 
 def test_places_that_are_no_dataset(tmp_path: Path, store: Any) -> None:
     (tmp_path / "x.txt").write_text("x")
+    (tmp_path / "hidden" / "public").mkdir(parents=True)
+    (tmp_path / "hidden" / "key").mkdir()
+    (tmp_path / "hidden" / "key" / "key.json").write_text("{}")
     for place, message in (
         (tmp_path, r"is not a dataset: it has no manifest\.json"),
+        (tmp_path / "hidden", "hidden is not a dataset but a hidden set: `public` in it is for models"),
+        (tmp_path / "hidden" / "key", "key is not a dataset but the key of a hidden set: answers to score with"),
         (tmp_path / "none", "none does not exist"),
         (tmp_path / "none.parquet", "none.parquet is missing"),
-        (tmp_path / "x.txt", "x.txt cannot be read: Not a directory"),
+        (tmp_path / "x.txt", "x.txt is not a dataset but another file; name a dataset's folder"),
         (f"s3://{store.bucket()}/none", "is not a dataset"),
         ("s3://no-such-bucket-at-all/none", "is not a dataset|cannot be read"),
     ):

@@ -168,3 +168,20 @@ def test_text_that_is_not_utf8(dataset: Path, tmp_path: Path) -> None:
     swapped = swap(dataset, tmp_path, table.set_column(index, table.schema.field(index), text))
     with pytest.raises(DatasetError, match="cannot be read"):
         list(swapped.rows())
+
+
+def test_a_folder_with_datasets_is_none(dataset: Path, tmp_path: Path) -> None:
+    """Their files would be read as those of one dataset, whose rows have other pictures and other signatures."""
+    places = [tmp_path / name for name in ("a", "b", "deep/c")]
+    for place in places:
+        shutil.copytree(dataset, place)
+    named = ", ".join(map(str, places))
+    with pytest.raises(DatasetError, match=f"is not a dataset but a folder with datasets; name one of them: {named}."):
+        open_dataset(tmp_path, VCR)
+    for number in range(4):
+        shutil.copytree(dataset, tmp_path / f"more-{number}")
+    with pytest.raises(DatasetError, match="more-1 and 2 more"):
+        open_dataset(tmp_path, VCR)
+    for place in tmp_path.glob("**/manifest.json"):  # of something else, beside Parquet files
+        place.write_text("{}")
+    assert len(open_dataset(tmp_path, VCR).files) == 7 * len(open_dataset(dataset, VCR).files)

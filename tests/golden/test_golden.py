@@ -4,31 +4,16 @@ A change that is wanted: `python scripts/update_golden.py` writes the files anew
 """
 
 import difflib
-import importlib.util
 import json
 import os
-import sys
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 
+from tests.golden import make
+
 UPDATE = "If this change is wanted: python scripts/update_golden.py, and say in the commit why."
 MOST = 60  # lines of a difference that are shown
-
-
-def load() -> ModuleType:
-    """The module beside this one, whatever pytest makes of names."""
-    specification = importlib.util.spec_from_file_location("golden_make", Path(__file__).with_name("make.py"))
-    assert specification and specification.loader
-    module = importlib.util.module_from_spec(specification)
-    sys.modules["golden_make"] = module
-    specification.loader.exec_module(module)
-    return module
-
-
-make = load()
 
 
 @pytest.fixture(scope="session")

@@ -22,8 +22,8 @@ FONTS = ("lato", "liberation-serif", "carlito")
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _quick() -> Iterator[None]:
-    """A font in a size is calibrated once for all tests, not once a set, and nobody waits for the disk."""
+def _styles() -> Iterator[None]:
+    """A font in a size is calibrated once for all tests, not once a set."""
     styles: dict[tuple[str, str, str, int], Style] = {}
     real = FormMaker._make_style
 
@@ -35,7 +35,6 @@ def _quick() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(FormMaker, "_make_style", cached)
-        patch.setattr("vcrgen.files.fsync", lambda path: None)
         yield
 
 

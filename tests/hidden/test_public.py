@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from vcrgen.hidden.public import TIME_STAMP, VIEWS, content_digest, public_readme, questions_text
+from vcrgen.hidden.public import IMAGE_FOLDERS, TIME_STAMP, content_digest, public_readme, questions_text
 from vcrgen.text.languages import LANGUAGES
 
 Answers = Callable[[Path], list[dict[str, Any]]]
@@ -65,7 +65,7 @@ def test_nothing_but_the_items_differs_between_two_sets(finished: Path, finished
 
 def test_names_and_sizes_of_the_set(finished: Path, answers: Answers) -> None:
     names = {path.relative_to(finished).as_posix() for path in finished.rglob("*") if path.is_file()}
-    images = {f"public/{view}/{answer['question_id']}.png" for view in VIEWS for answer in answers(finished)}
+    images = {f"public/{view}/{answer['question_id']}.png" for view in IMAGE_FOLDERS for answer in answers(finished)}
     texts = {f"public/{name}" for name in ("README.md", "manifest.json", "metadata.jsonl")}
     keys = {f"key/{name}" for name in ("answers.jsonl", "key.json", "report.json")}
     assert names == images | texts | keys and len(images) == 12

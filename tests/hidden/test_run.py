@@ -7,7 +7,6 @@ import shutil
 import signal
 import stat
 import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -19,6 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 from filelock import FileLock
 
+from tests.standing import stands_at
 from vcrgen.errors import FontError, HiddenSetError, NoPairsError, OutputError, SourceError, VcrgenError
 from vcrgen.hidden import HiddenResult, verify
 from vcrgen.hidden.run import DECISIONS, WORK, default_fonts
@@ -176,7 +176,7 @@ def test_stopped_between_pairs(
 @pytest.mark.skipif(os.name == "nt", reason="needs SIGKILL")
 def test_killed_and_run_again(make: Make, tree: Tree, finished: Path, secret_file: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    command = [sys.executable, "-m", "vcrgen", "hidden", "samples:40", "--out", str(out), "--items", "6"]
+    command = [*stands_at(5), "hidden", "samples:40", "--out", str(out), "--items", "6"]
     command += ["--secret-file", str(secret_file), "--fonts", "lato,liberation-serif,carlito", "--reuse-secret"]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + 120
@@ -342,6 +342,16 @@ def test_an_unfinished_set_of_another_secret_or_source_is_left_as_it_is(
         with pytest.raises(OutputError, match=r"of another plan \(source or secret\)"):
             make(tmp_path / "out", **SMALL, **other)
     assert tree(tmp_path) == before
+
+
+def test_an_unfinished_set_is_not_resumed_under_other_rules_of_layout(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(_Stop):
+        make(tmp_path / "out", watcher=_Stopping(1, _Stop), **SMALL)
+    monkeypatch.setattr("vcrgen.builder.pipeline.LAYOUT_RULES", "rules-0")
+    with pytest.raises(OutputError, match=r"of another plan \(layout\)"):
+        make(tmp_path / "out", **SMALL)
 
 
 def test_an_empty_folder_is_no_obstacle(make: Make, tree: Tree, small: Path, tmp_path: Path) -> None:

@@ -93,6 +93,20 @@ def test_a_place_where_none_can_be_made(tmp_path: Path) -> None:
         load_secret(tmp_path / "file" / "secret.key", create=True)
 
 
+def test_a_full_disk_leaves_no_empty_secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The empty file was in the way of the same command, once there was room again."""
+
+    def full(descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("vcrgen.hidden.secret.os.fsync", full)
+        with pytest.raises(HiddenSetError, match="cannot be made: no space left on device"):
+            load_secret(tmp_path / "secret.key", create=True)
+    assert not any(tmp_path.iterdir())
+    assert load_secret(tmp_path / "secret.key", create=True)[1]
+
+
 def test_a_link_to_nowhere_is_not_followed(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(HiddenSetError, match="cannot be made"):

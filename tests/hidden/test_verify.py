@@ -30,8 +30,8 @@ from vcrgen.files import canonical_json, indented_json, sha256_file
 from vcrgen.hidden import Check, verify
 from vcrgen.hidden.forms import FormMaker
 from vcrgen.hidden.public import (
+    IMAGE_FOLDERS,
     TIME_STAMP,
-    VIEWS,
     content_digest,
     image_name,
     metadata_row,
@@ -170,7 +170,7 @@ def rename_ids(folder: Path, new_id: Callable[[dict[str, Any]], str]) -> None:
     answers = read_answers(folder)
     for answer in answers:
         new = new_id(answer)
-        for view in VIEWS:
+        for view in IMAGE_FOLDERS:
             public = folder / "public"
             (public / image_name(view, answer["question_id"])).rename(public / image_name(view, new))
         answer["question_id"] = new
@@ -457,7 +457,7 @@ def change_spans(**changes: Any) -> Plant:
 
 
 def swapped(folder: Path) -> None:
-    for view in VIEWS:
+    for view in IMAGE_FOLDERS:
         one, other = (an_image(folder, view, number) for number in (0, 1))
         data = one.read_bytes()
         one.write_bytes(other.read_bytes())

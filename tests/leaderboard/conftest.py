@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import psycopg
 import pytest
+from sqlalchemy import Engine
 
 from vcrgen.builder.run import build
 from vcrgen.config import load_build_config
@@ -26,8 +27,9 @@ from vcrgen.leaderboard.intake import BY_MAINTAINERS, accept
 from vcrgen.leaderboard.outcome import CellOutcome, ScoringOutcome
 from vcrgen.leaderboard.records import State, Submission
 from vcrgen.leaderboard.rotation import make_phase
-from vcrgen.leaderboard.settings import make_settings
-from vcrgen.leaderboard.store import submissions
+from vcrgen.leaderboard.settings import Settings
+from vcrgen.leaderboard.store import migrate, submissions
+from vcrgen.leaderboard.store.engine import SQLITE_FILE, open_engine
 from vcrgen.leaderboard.worker import Worker, finish
 from vcrgen.scorer.answer_key import AnswerKey
 from vcrgen.scorer.answers import load_answers
@@ -38,6 +40,27 @@ MakeBoard = Callable[..., Board]
 Submit = Callable[..., Submission]
 Place = Callable[..., Submission]
 Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _empty_boards(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """All migrations make the tables of an empty board in SQLite once; other boards begin with a copy."""
+    made = tmp_path_factory.mktemp("empty") / SQLITE_FILE
+
+    def upgrade(engine: Engine) -> None:
+        file = Path(engine.url.database or "")
+        if engine.dialect.name != "sqlite" or file.name != SQLITE_FILE or file.exists() or not file.parent.is_dir():
+            migrate.upgrade(engine)
+            return
+        if not made.exists():
+            empty = open_engine(made.parent, "")
+            migrate.upgrade(empty)
+            empty.dispose()  # the last connection leaves one file
+        shutil.copyfile(made, file)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("vcrgen.leaderboard.board.upgrade", upgrade)
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -167,7 +190,7 @@ def make_board(tmp_path: Path, public: Path, hidden: Path) -> MakeBoard:
         **settings: Any,
     ) -> Board:
         data = [f"public:{public}", f"hidden-en:{hidden / 'key'}"]
-        chosen = make_settings(title="Test board", database=database).model_copy(update=settings)
+        chosen = Settings(title="Test board", database=database).model_copy(update=settings)
         phase = make_phase(feedback=feedback)
         return init_board(tmp_path / name, data, chosen, with_quoted=with_quoted, phase=phase)
 

@@ -4,6 +4,7 @@ import stat
 from pathlib import Path
 
 import pytest
+from sqlalchemy import Engine
 
 from vcrgen.errors import LeaderboardError, VcrgenError
 from vcrgen.leaderboard import records
@@ -11,6 +12,7 @@ from vcrgen.leaderboard.board import Board, init_board, maintainer, named_sets, 
 from vcrgen.leaderboard.rotation import make_phase
 from vcrgen.leaderboard.settings import Settings
 from vcrgen.leaderboard.store import quotes
+from vcrgen.leaderboard.store.engine import open_engine
 from vcrgen.leaderboard.store.log import read_log
 from vcrgen.published.quoted import published, read_quoted
 from vcrgen.tasks.task import RESTORATION
@@ -97,6 +99,40 @@ def test_an_empty_folder_is_taken(public: Path, tmp_path: Path) -> None:
     init_board(tmp_path / "board", [f"public:{public}"], Settings(), with_quoted=False)
     assert open_board(tmp_path / "board").sets[0].name == "public"
     assert stat.S_IMODE((tmp_path / "board").stat().st_mode) == 0o700
+
+
+@pytest.mark.parametrize("was_there", [False, True])
+def test_half_a_board_is_not_in_the_way_of_the_next_try(
+    was_there: bool, public: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    if was_there:
+        (tmp_path / "board").mkdir()
+    with monkeypatch.context() as patch:
+        patch.setattr("vcrgen.leaderboard.board.write_settings", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            init_board(tmp_path / "board", [f"public:{public}"], Settings(), with_quoted=False)
+    assert (tmp_path / "board").exists() == was_there
+    init_board(tmp_path / "board", [f"public:{public}"], Settings(), with_quoted=False)
+    assert open_board(tmp_path / "board").sets[0].name == "public"
+
+
+def test_a_board_that_somebody_else_finishes_meanwhile_stays(
+    public: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "board"
+
+    def late(place: Path, url: str) -> Engine:
+        monkeypatch.undo()
+        init_board(folder, [f"public:{public}"], Settings(), with_quoted=False)
+        return open_engine(place, url)
+
+    monkeypatch.setattr("vcrgen.leaderboard.board.open_engine", late)
+    with pytest.raises(LeaderboardError, match="The database holds a board already"):
+        init_board(folder, [f"other:{public}"], Settings(), with_quoted=False)
+    assert [one.name for one in open_board(folder).sets] == ["public"]
 
 
 def test_a_database_holds_one_board(board: Board, public: Path, tmp_path: Path) -> None:

@@ -69,16 +69,16 @@ def test_a_board_from_beginning_to_end(
     assert "is on the board" in out and out.count("public") == 4 and "VI+TEI" in out
     (tmp_path / "published.csv").write_text("source,language,mode,view,model,exact\nP,en,easy,stacked,M,50\n")
     (tmp_path / "published.csv").rename("published.csv")
-    assert succeed(example("import")) == "1 new rows.\n" and succeed(example("import")) == "0 new rows.\n"
+    assert succeed(example("import")) == "New rows: 1.\n" and succeed(example("import")) == "New rows: 0.\n"
     code, out, err = run("leaderboard", *example("token"))
     assert code == 0 and re.fullmatch(r"vcr_[\w-]{43}\n", out) and "only time it is shown" in err
     code, out, err = run("leaderboard", "token", "board", "--team", "Te\N{CYRILLIC SMALL LETTER A}m A")
     assert code == 0 and "may take it for Team A, as the names look the same" in " ".join(err.split())
-    assert "Team A" in succeed(["token", "board"]) and "1 tokens are void now" in succeed(example("token", 1))
+    assert "Team A" in succeed(["token", "board"]) and "Tokens that are void now: 1." in succeed(example("token", 1))
     code, out, err = run("leaderboard", *example("maintainer"))
     assert code == 0 and re.fullmatch(r"vcr_maintainer_[\w-]{43}\n", out) and "only time it is shown" in err
-    assert "1 tokens are void now" in succeed(example("maintainer", 1))
-    assert succeed(example("list")) == ""
+    assert "Tokens that are void now: 1." in succeed(example("maintainer", 1))
+    assert run("leaderboard", *example("list")) == (0, "", "No submission has the state failed.\n")
     listed = succeed(["list", "board"])
     assert re.fullmatch(r"[0-9a-f]{12}  \d{4}-\d\d-\d\d \d\d:\d\d  scored    public  My VLM, Team A\n", listed)
     assert "files; open index.html" in succeed(example("export")) and Path("site/index.html").is_file()

@@ -85,7 +85,7 @@ def test_a_file_is_scored_by_the_one_who_scores_already(
     thread = threading.Thread(target=serve)
     thread.start()
     try:
-        assert ready.wait(10)
+        assert ready.wait(60)
         with pytest.raises(LeaderboardError, match="Another process scores"):
             score_waiting(sqlite_board)
         done = add(sqlite_board, hand(public_key, views=["stacked"], modes=["easy"]), facts(), set_name="public")

@@ -3,19 +3,14 @@
 import base64
 import dataclasses
 import hashlib
-import importlib.util
 import re
-import sys
-from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from vcrgen.dataset.views import IMAGE_VIEWS, View
+from tests.leaderboard import examples
+from vcrgen.dataset.views import View
 from vcrgen.leaderboard.facts import ModelFacts
 from vcrgen.leaderboard.records import Figure, Headline, State
 from vcrgen.leaderboard.site import names, texts
@@ -26,21 +21,6 @@ from vcrgen.tasks.task import RESTORATION
 
 HERE = Path(__file__).parent
 SITE = Path(names.__file__).parent
-
-
-@cache
-def _examples() -> Any:
-    specification = importlib.util.spec_from_file_location("leaderboard_examples", HERE / "examples.py")
-    assert specification and specification.loader
-    module = importlib.util.module_from_spec(specification)
-    sys.modules[specification.name] = module
-    specification.loader.exec_module(module)
-    return module
-
-
-examples = _examples()
-ENTRIES = st.text("0123456789abcdef", min_size=12, max_size=12)
-SETS = st.from_regex("[a-z0-9-]{1,40}", fullmatch=True)
 
 
 class Reader(HTMLParser):
@@ -138,64 +118,6 @@ def ordinary(request: pytest.FixtureRequest) -> dict[str, str]:
 @pytest.fixture(scope="module", params=[True, False], ids=["live", "static"])
 def hostile(request: pytest.FixtureRequest) -> dict[str, str]:
     return all_pages(live=request.param, hostile=True)
-
-
-@given(SETS, st.sampled_from(["easy", "hard", "mixed", "any"]), st.sampled_from(IMAGE_VIEWS))
-def test_the_name_of_a_board_reads_back(name: str, mode: str, view: View) -> None:
-    track = examples.track(name, mode, view)
-    assert names.parse_name(names.board_name(track)) == ("board", name, mode, view.value)
-
-
-@given(SETS, st.sampled_from(["en", "ar", "any"]), st.sampled_from([View.IMAGE, View.BLIND]))
-def test_the_name_of_a_question_sets_board_reads_back(name: str, language: str, view: View) -> None:
-    track = examples.track(name, language, view)
-    assert names.parse_name(names.board_name(track)) == ("board", name, language, view.value)
-
-
-@given(ENTRIES, ENTRIES)
-def test_names_of_models_read_back(a: str, b: str) -> None:
-    assert names.parse_name(names.model_name(a)) == ("model", a)
-    assert names.compare_name(a, b) == names.compare_name(b, a)
-    assert names.parse_name(names.compare_name(a, b)) == (None if a == b else ("compare", *sorted((a, b))))
-
-
-@given(st.text("0123456789abcdef", min_size=32, max_size=32))
-def test_names_of_submissions_read_back(number: str) -> None:
-    assert names.parse_name(names.status_name(number)) == ("submission", number)
-
-
-@given(st.text(max_size=60))
-def test_any_text_is_a_name_or_none(text: str) -> None:
-    assert names.parse_name(text) is None or re.fullmatch(r"[a-z0-9-]+\.html", text)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "index",
-        "/index.html",
-        "../index.html",
-        "index.html\n",
-        "board-a-easy-tei.html ",
-        "board--.html",
-        "board-A-easy-tei.html",
-        "board-a-easy-teis.html",
-        f"board-{'a' * 41}-easy-tei.html",
-        "model-0123456789AB.html",
-        "model-0123456789abc.html",
-        "compare-bbbbbbbbbbbb-aaaaaaaaaaaa.html",
-        "submission-0123.html",
-        "model-\u0661\u0661\u0661\u0661\u0661\u0661\u0661\u0661\u0661\u0661\u0661\u0661.html",
-    ],
-)
-def test_other_texts_are_no_names(text: str) -> None:
-    assert names.parse_name(text) is None
-
-
-def test_single_pages_have_names() -> None:
-    assert names.parse_name(names.INDEX) == ("index",)
-    assert names.parse_name(names.COMPARE) == ("compare",)
 
 
 def test_what_strangers_write_stays_text(hostile: dict[str, str]) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.browsing import own_size, resize
 from vcrgen.leaderboard.records import State
 from vcrgen.leaderboard.site import names
 from vcrgen.leaderboard.site.render import Pages
@@ -33,9 +34,9 @@ examples = _load("leaderboard/examples.py")
 @pytest.fixture
 def browser(browser: Any) -> Iterator[Any]:
     """The browser with its own settings again after the test."""
-    yield browser
-    for command in ("Emulation.clearDeviceMetricsOverride", "Emulation.setEmulatedMedia"):
-        browser.execute_cdp_cmd(command, {})
+    with own_size(browser):
+        yield browser
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {})
     browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
 
 
@@ -237,9 +238,7 @@ def everything(pages: Pages) -> dict[str, str]:
 
 @pytest.mark.parametrize("width", [360, 768, 1280])
 def test_no_page_scrolls_sideways(browser: Any, pages: Pages, tmp_path: Path, width: int) -> None:
-    browser.execute_cdp_cmd(
-        "Emulation.setDeviceMetricsOverride", {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False}
-    )
+    resize(browser, width)
     for kind, html in everything(pages).items():
         page = Page(browser, html, tmp_path / f"{kind}.html")
         browser.execute_script("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
@@ -249,9 +248,7 @@ def test_no_page_scrolls_sideways(browser: Any, pages: Pages, tmp_path: Path, wi
 
 
 def test_the_name_stays_while_a_table_scrolls_on_a_phone(browser: Any, board: Page) -> None:
-    browser.execute_cdp_cmd(
-        "Emulation.setDeviceMetricsOverride", {"width": 360, "height": 800, "deviceScaleFactor": 1, "mobile": False}
-    )
+    resize(browser, 360)
     place = "return document.querySelector('.board tbody th').getBoundingClientRect().x"
     browser.execute_script("document.querySelector('.wide').scrollLeft = 52")
     before = browser.execute_script(place)
@@ -352,9 +349,7 @@ return [...document.querySelectorAll("a, button, summary, input, select")].filte
 def test_every_page_can_be_pressed_read_aloud_and_reached_by_keys(
     browser: Any, pages: Pages, tmp_path: Path, width: int
 ) -> None:
-    browser.execute_cdp_cmd(
-        "Emulation.setDeviceMetricsOverride", {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False}
-    )
+    resize(browser, width)
     for kind, html in everything(pages).items():
         Page(browser, html, tmp_path / f"{kind}.html")
         assert browser.execute_script(TARGETS) == [], kind
@@ -364,9 +359,7 @@ def test_every_page_can_be_pressed_read_aloud_and_reached_by_keys(
 
 
 def test_the_history_fits_a_phone(browser: Any, pages: Pages, tmp_path: Path) -> None:
-    browser.execute_cdp_cmd(
-        "Emulation.setDeviceMetricsOverride", {"width": 400, "height": 800, "deviceScaleFactor": 1, "mobile": True}
-    )
+    resize(browser, 400)
     page = Page(browser, pages.history(examples.events()), tmp_path / "history.html")
     inside = "const box = document.querySelector('.wide'); return [box.scrollWidth, box.clientWidth]"
     wide, seen = browser.execute_script(inside)

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
+from tests.bloom.conftest import made_set, row
 from vcrgen.errors import LeaderboardError
-from vcrgen.leaderboard.board import Board, data_of
+from vcrgen.leaderboard.board import Board, data_of, describe_set, enter_set
 from vcrgen.leaderboard.commands import quote
 from vcrgen.leaderboard.disclosure import step_of
 from vcrgen.leaderboard.export import export_tables
@@ -123,6 +124,8 @@ def test_of_a_hidden_set_only_rounded_scores_are_shown(sqlite_board: Board, writ
         ({}, {"more": 1}, "scores.0.more"),
         ({"schema": "vcrgen-people-2"}, {}, "schema"),
         ({"study": "../x"}, {}, "study"),
+        ({"language": "en+"}, {}, "language"),
+        ({"differences": [{"mode": "-", "of": "x", "spans": 1, "value": 2, "low": 0, "high": 1}]}, {}, "differences"),
         ({"scores": []}, {}, "scores"),
     ],
 )  # fmt: skip
@@ -139,6 +142,27 @@ def test_rubbish_is_a_sentence(text: str, sqlite_board: Board, tmp_path: Path) -
     (tmp_path / "people.json").write_text(text)
     with pytest.raises(LeaderboardError, match=r"people\.json"):
         quote(sqlite_board, [tmp_path / "people.json"])
+
+
+def test_people_stand_on_boards_of_question_sets(sqlite_board: Board, write: Write, tmp_path: Path) -> None:
+    with sqlite_board.writing() as connection:
+        enter_set(connection, describe_set("bloom", made_set(tmp_path / "set", [row(number) for number in range(12)])))
+    score = {"people": 4, "items": 3, "spans": 12}
+    scores = json.loads(write("bloom", score | {"mode": "ar", "view": "image"}).read_text())["scores"]
+    scores += json.loads(write("bloom", score | {"mode": "en", "view": "blind", "exact": 0.9}).read_text())["scores"]
+    assert quote(sqlite_board, [write("bloom", scores=scores)]) == 2
+    for form in ("md", "latex"):
+        assert shown(sqlite_board, form).count("People (n = 4)") == 2
+    assert "Pictures | Items | RAE" in " ".join(shown(sqlite_board, "md").split())
+    rows = [row for row in csv.DictReader(io.StringIO(shown(sqlite_board, "csv"))) if row["kind"] == "people"]
+    found = [(row["set"], row["mode"], row["view"], row["rae"], row["rank"], row["exact"]) for row in rows]
+    assert found == [("bloom", "en", "blind", "0.9", "", ""), ("bloom", "ar", "image", "0.9123", "", "")]
+    page = pages(sqlite_board)["bloom ar image"]
+    assert "Studies in which people answered questions of this set" in page and "takes pictures and people" in page
+    assert "People (n = 4)" in page and ">RAE</th>" in page
+    for wrong in ({"mode": "zh", "view": "image"}, {"mode": "en", "view": "stacked"}, {"mode": "en", "items": 13}):
+        with pytest.raises(LeaderboardError, match=r"the set 'bloom' has no .* pictures"):
+            quote(sqlite_board, [write("bloom", {"view": "image"} | score | wrong)])
 
 
 def test_a_score_that_stands_there_twice_is_refused(sqlite_board: Board, write: Write) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,9 @@ import numpy as np
 import pytest
 
 from tests.bloom.conftest import made_set, png, row
-from vcrgen.leaderboard.board import Board, describe_set, enter_set
+from vcrgen.leaderboard.board import Board, describe_set, enter_set, init_board
 from vcrgen.leaderboard.scoring import check_file, fingerprint, near_copy, score_file
+from vcrgen.leaderboard.settings import Settings
 from vcrgen.leaderboard.site.render import Pages
 from vcrgen.leaderboard.tables import FORMATS
 from vcrgen.leaderboard.views import Views
@@ -91,6 +93,52 @@ def test_models_are_ranked_on_a_question_set(
     assert json.loads(told["json"])["tables"][0]["track"].keys() == {
         "set", "hidden", "language", "mode", "view", "questions", "spans", "step", "phase",
     }  # fmt: skip
+
+
+def test_a_board_of_question_sets_says_nothing_of_covered_texts(questions: Path, tmp_path: Path) -> None:
+    board = init_board(tmp_path / "board", [f"bloom:{questions}"], Settings(title="Questions"), with_quoted=False)
+    with board.reading() as connection:
+        page = Pages(Views(board, connection).site(live=True)).about()
+    board.engine.dispose()
+    for text in ("cover", "paper-v2", "Exact match", "stacked", "caption", "resamples images", "Modes"):
+        assert text not in page.partition("<main")[2], text
+    for text in (
+        "A model has to choose it",
+        "<code>image</code> for Image, <code>blind</code> for Blind",
+        "every language and view",
+        "bloom-v1",
+        "120 questions",
+        "resamples pictures",
+    ):
+        assert text in page, text
+
+
+def test_the_about_page_has_the_languages_of_sets_and_modes_of_those_that_have_them(
+    questions: Path, dataset: Path, tmp_path: Path
+) -> None:
+    sets = [f"bloom:{questions}", f"vcr:{dataset}"]
+    board = init_board(tmp_path / "board", sets, Settings(title="Both"), with_quoted=False)
+    with board.reading() as connection:
+        page = Pages(Views(board, connection).site(live=True)).about()
+    board.engine.dispose()
+    table = page.partition('aria-label="Sets"')[2].partition("</table>")[0]
+    cells = [re.findall("<t[hd][^>]*>(.*?)</t[hd]>", row) for row in table.split("<tr>")[1:]]
+    assert [row[:4] for row in cells] == [
+        ["Set", "Answers", "Language", "Modes"],
+        ["bloom", "public", "en, ar", ""],
+        ["vcr", "public", "en", "easy, hard"],
+    ]
+
+
+def test_a_set_in_many_languages(board: Board, tmp_path: Path) -> None:
+    languages = ("en", "ar", "zh", "fr", "es", "pt", "ru", "de", "hi", "ja", "ko")
+    texts = {f"question_{lang}": "?" for lang in languages} | {f"options_{lang}": list("wxyz") for lang in languages}
+    made = made_set(tmp_path / "set", [row(number, **texts) for number in range(4)], languages)
+    with board.writing() as connection:
+        enter_set(connection, describe_set("many", made))
+    with board.reading() as connection:
+        tracks = Views(board, connection).tracks()
+    assert [track.language for track in tracks if track.set == "many"] == list(languages)
 
 
 def test_what_a_question_set_refuses(session: AnySession, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from vcrgen.errors import ConfigError
-from vcrgen.leaderboard.settings import FILE, Settings, make_settings, read_settings, write_settings
+from vcrgen.leaderboard.settings import FILE, Settings, read_settings, write_settings
 
 
 def test_settings_come_back_as_they_were_written(tmp_path: Path) -> None:
@@ -54,7 +54,7 @@ def test_a_wrong_file_is_one_sentence(text: str, message: str, tmp_path: Path) -
 
 def test_a_wrong_option_is_one_sentence() -> None:
     with pytest.raises(ConfigError, match="title: "):
-        make_settings(title="x" * 121)
+        Settings(title="x" * 121)
 
 
 def test_no_message_repeats_a_database_that_may_hold_a_password(tmp_path: Path) -> None:

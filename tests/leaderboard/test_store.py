@@ -14,7 +14,7 @@ from vcrgen.errors import LeaderboardError
 from vcrgen.leaderboard.board import Board, init_board, open_board
 from vcrgen.leaderboard.facts import ModelFacts, check_facts
 from vcrgen.leaderboard.records import State, Submission
-from vcrgen.leaderboard.settings import make_settings
+from vcrgen.leaderboard.settings import Settings
 from vcrgen.leaderboard.store import submissions, teams
 from vcrgen.leaderboard.store.engine import open_engine, shown, writing
 from vcrgen.leaderboard.store.log import check_log, read_log, record
@@ -178,7 +178,7 @@ def test_tokens(board: Board) -> None:
 def test_a_wrong_database_is_a_sentence_without_the_password(
     url: str, message: str, public: Path, tmp_path: Path
 ) -> None:
-    settings = make_settings(database=url)
+    settings = Settings(database=url)
     with pytest.raises(LeaderboardError) as caught:
         init_board(tmp_path / "board", [f"public:{public}"], settings, with_quoted=False)
     assert message in str(caught.value)

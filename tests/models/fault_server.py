@@ -9,10 +9,16 @@ As a process, ``python fault_server.py [DELAY]`` prints its port and serves unti
 from __future__ import annotations
 
 import asyncio
+import base64
 import contextlib
+import functools
 import hashlib
+import inspect
+import io
 import json
+import random
 import re
+import select
 import socket
 import ssl
 import struct
@@ -21,7 +27,7 @@ import threading
 import time
 import zlib
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -113,6 +119,77 @@ def with_likelihoods(call: Call, fault: str = "") -> Answer:
     return Answer(more=more)
 
 
+def generated(call: Call, fault: str = "", size: tuple[int, int] = (160, 120)) -> Answer:
+    """A good reply of a server that generates pictures: coloured shapes that follow from the request.
+
+    Args:
+        call: The request.
+        fault: not base64, not an image, bomb (a small file of 20,000 x 20,000 pixels), tiny, empty, refusal, address,
+            inside (an address that is the picture itself), no response_format, no seed, detail (the latter, said in
+            FastAPI's way).
+        size: Width and height, in pixels.
+    """
+    from PIL import Image, ImageDraw
+
+    for name in ("response_format", "seed"):
+        if fault == f"no {name}" and name in call.body:
+            said = {"message": f"Unknown parameter: '{name}'.", "param": name, "code": "unknown_parameter"}
+            return Answer(status=400, body=json.dumps({"error": said}).encode())
+    if fault == "detail" and "seed" in call.body:
+        said = {"type": "extra_forbidden", "loc": ["body", "seed"], "msg": "Extra inputs are not permitted"}
+        return Answer(status=422, body=json.dumps({"detail": [said]}).encode())
+    if fault == "refusal":
+        said = {"code": "content_policy_violation", "message": "Your request was rejected.", "param": None}
+        return Answer(status=400, body=json.dumps({"error": said}).encode())
+    rng = random.Random(call.digest)
+    picture = Image.new("RGB", size)
+    for _ in range(24):
+        x, y = rng.randrange(size[0]), rng.randrange(size[1])
+        box = (x, y, x + rng.randrange(10, size[0]), y + rng.randrange(10, size[1]))
+        shape = rng.choice((ImageDraw.Draw(picture).rectangle, ImageDraw.Draw(picture).ellipse))
+        shape(box, fill=tuple(rng.randrange(256) for _ in range(3)))
+    buffer = io.BytesIO()
+    (picture.resize((4, 4)) if fault == "tiny" else picture).save(buffer, "PNG")
+    others = {"not an image": lambda: b"not an image", "bomb": _bomb}
+    text = base64.b64encode(others.get(fault, buffer.getvalue)()).decode()
+    found: dict[str, Any] = {"b64_json": "?" + text if fault == "not base64" else text}
+    if fault in ("address", "inside"):
+        found = {
+            "url": f"data:image/png;base64,{text}" if fault == "inside" else f"http://{call.headers['host']}/a.png"
+        }
+    return Answer(body=json.dumps({"created": 1, "data": [] if fault == "empty" else [found]}).encode())
+
+
+@functools.cache
+def _bomb() -> bytes:
+    from PIL import Image
+
+    buffer = io.BytesIO()
+    Image.new("1", (20_000, 20_000)).save(buffer, "PNG")
+    return buffer.getvalue()
+
+
+class Held:
+    """A plan whose answers to some requests wait until they are let go: who needs one can be killed meanwhile.
+
+    Args:
+        plan: What is answered.
+        when: Which requests wait for their answer.
+
+    Attributes:
+        let_go: Set it, and all that wait are answered.
+    """
+
+    def __init__(self, plan: Callable[[Call], Answer], when: Callable[[Call], bool]) -> None:
+        self._plan, self._when = plan, when
+        self.let_go = threading.Event()
+
+    async def __call__(self, call: Call) -> Answer:
+        while self._when(call) and not self.let_go.is_set():
+            await asyncio.sleep(0.01)
+        return self._plan(call)
+
+
 class FaultServer:
     """Serves in a thread of its own.
 
@@ -123,17 +200,18 @@ class FaultServer:
 
     def __init__(
         self,
-        plan: Callable[[Call], Answer] = lambda call: Answer(),
+        plan: Callable[[Call], Answer | Awaitable[Answer]] = lambda call: Answer(),
         *,
         keep_data: bool = True,
         tls: ssl.SSLContext | None = None,
     ) -> None:
         self.plan, self._keep_data, self._tls = plan, keep_data, tls
         self.calls: list[Call] = []
-        self.answered: Counter[str] = Counter()  # good replies that were sent whole, by digest of the request
         self.most = self._active = 0
         self._tries: Counter[str] = Counter()
         self._listener = socket.create_server(("127.0.0.1", 0), backlog=1024)
+        # As servers have it: or what follows the head of a reply waits 40 ms for the client's acknowledgement of that.
+        self._listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.port = self._listener.getsockname()[1]
         self.url = f"{'https' if tls else 'http'}://127.0.0.1:{self.port}/v1"
         self._loop = asyncio.new_event_loop()
@@ -147,6 +225,16 @@ class FaultServer:
     def __exit__(self, *error: object) -> None:
         self._loop.call_soon_threadsafe(self._stopped.set)
         self._thread.join(30)
+
+    def wait_until_left(self) -> None:
+        """Wait until what clients had sent has come and all of them have gone; before, one must end them."""
+
+        async def left() -> None:
+            # Beside this task there is the one that serves; every connection that was taken has one of its own.
+            while select.select([self._listener], [], [], 0)[0] or len(asyncio.all_tasks()) > 2:
+                await asyncio.sleep(0.005)
+
+        asyncio.run_coroutine_threadsafe(left(), self._loop).result(120)
 
     def _run(self) -> None:
         async def serve() -> None:
@@ -179,7 +267,8 @@ class FaultServer:
         call = Call(len(self.calls), digest, self._tries[digest], path, headers, data, time.monotonic())
         self._tries[digest] += 1
         self.calls.append(call if self._keep_data else replace(call, data=b""))
-        answer = self.plan(call)
+        planned = self.plan(call)
+        answer = await planned if inspect.isawaitable(planned) else planned
         await asyncio.sleep(answer.delay)
         while self.most < answer.gather and time.monotonic() < call.at + 30:
             await asyncio.sleep(0.02)
@@ -213,8 +302,6 @@ class FaultServer:
             return
         writer.write(body)
         await writer.drain()
-        if answer.status == 200:
-            self.answered[digest] += 1
 
 
 def _break_off(writer: asyncio.StreamWriter) -> None:

@@ -105,7 +105,8 @@ MORE_FAULTS = [
 def test_what_goes_wrong_once_is_tried_again(serve: Any, faults: Any, kind: str, fault: dict[str, Any]) -> None:
     """The second of three requests meets it; all three get their replies, and it is counted."""
     server = serve(lambda call: faults.Answer(**fault) if call.number == 1 else faults.Answer())
-    outcomes = ask(server, 3, concurrency=1, timeout=1.0)
+    # Short enough to be waited for, and long enough for the other two on a machine that stands still for a while.
+    outcomes = ask(server, 3, concurrency=1, timeout=5.0)
     assert len(server.calls) == 4
     replies = [reply for reply in outcomes.values() if isinstance(reply, Reply)]
     assert [reply.retries for reply in replies] == [{}, {kind: 1}, {}]
@@ -115,7 +116,7 @@ def test_what_goes_wrong_once_is_tried_again(serve: Any, faults: Any, kind: str,
 @pytest.mark.parametrize("kind", ["http_500", "not_json", "reset", "too_large"])
 def test_it_is_not_tried_for_ever(serve: Any, faults: Any, kind: str) -> None:
     server = serve(lambda call: faults.Answer(**FAULTS[kind]) if b"question 1" in call.data else faults.Answer())
-    outcomes = ask(server, 3, concurrency=1, timeout=5)
+    outcomes = ask(server, 3, concurrency=1)
     problem = outcomes[1]
     assert isinstance(problem, RequestProblem) and problem.reason == kind and problem.retries == {kind: 5}
     assert isinstance(outcomes[0], Reply) and isinstance(outcomes[2], Reply) and len(server.calls) == 2 + 6
@@ -167,12 +168,11 @@ def test_an_address_that_no_server_has(end: str) -> None:
 
 
 def test_no_server(serve: Any) -> None:
+    """It is said of the first request, and no other is tried."""
     server = serve()
     server.__exit__()
-    began = time.monotonic()
     with pytest.raises(EndpointError, match=r"127\.0\.0\.1:\d+: no server can be reached there \(.*refused"):
         ask(server, 100)
-    assert time.monotonic() - began < 5
 
 
 OK = b"HTTP/1.1 200 OK\r\n"
@@ -245,9 +245,8 @@ def test_a_pause_that_one_request_is_asked_for_holds_all(serve: Any, faults: Any
     outcomes = ask(server, 60, concurrency=4)
     assert all(isinstance(outcome, Reply) for outcome in outcomes.values())
     held = server.calls[20].at
-    # Those that were under way at that moment may arrive a little later.
-    between = [call.at - held for call in server.calls if held < call.at < held + 0.95]
-    assert len(between) <= 3 and all(gap < 0.5 for gap in between)
+    # Each of the three that were under way at that moment may be followed by one, before the pause is read.
+    assert sum(held < call.at < held + 0.95 for call in server.calls) <= 3
 
 
 def test_the_server_sees_all_that_are_sent_at_once(serve: Any, faults: Any) -> None:
@@ -257,9 +256,11 @@ def test_the_server_sees_all_that_are_sent_at_once(serve: Any, faults: Any) -> N
 
 
 def test_replies_come_in_any_order(serve: Any, faults: Any) -> None:
-    server = serve(lambda call: faults.Answer(delay=0.5 if call.number == 0 else 0.0))
+    held = faults.Held(lambda call: faults.Answer(), lambda call: b"question 0" in call.data and len(server.calls) < 10)
+    server = serve(held)
     outcomes = ask(server, 10, concurrency=3)
-    assert list(outcomes)[-1] == 0 and sorted(outcomes) == list(range(10))
+    # The first one waited until the last was sent, which two of the others at most were not answered before.
+    assert list(outcomes).index(0) >= 7 and sorted(outcomes) == list(range(10))
 
 
 def test_a_request_is_taken_when_it_can_be_sent(serve: Any, faults: Any) -> None:
@@ -276,14 +277,13 @@ def test_a_request_is_taken_when_it_can_be_sent(serve: Any, faults: Any) -> None
 
 
 def test_who_stops_is_not_kept_waiting(serve: Any, faults: Any) -> None:
-    threads = threading.active_count()
     server = serve(lambda call: faults.Answer(fault="hang") if call.number else faults.Answer())
-    threads_with_server = threading.active_count()
+    before = set(threading.enumerate())
     outcomes = model_of(server, concurrency=4, timeout=600).answers(questions(50), lambda what, reply: None)
     next(outcomes)
     began = time.monotonic()
     outcomes.close()  # type: ignore[attr-defined]
-    assert time.monotonic() - began < 5 and threading.active_count() == threads_with_server == threads + 1
+    assert time.monotonic() - began < 60 and set(threading.enumerate()) <= before
 
 
 def test_a_key_that_is_sent_back_is_cut_out(serve: Any, faults: Any) -> None:
@@ -320,7 +320,8 @@ def test_waiting_no_longer_than_two_minutes() -> None:
         return endpoint._retry_after({"retry-after": value})
 
     assert headers("7") == 7 and headers("100000") == 120 and headers("-5") == 0 and headers("inf") == 120
-    later = headers(formatdate(time.time() + 60, usegmt=True))
-    assert later is not None and 57 < later <= 60
+    now = time.time()
+    later = headers(formatdate(now + 60, usegmt=True))
+    assert later is not None and 59 - (time.time() - now) <= later <= 60
     assert headers("") is None and headers("nan") is None
     assert endpoint._retry_after({"retry-after-ms": "1500", "retry-after": "9"}) == 1.5

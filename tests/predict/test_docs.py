@@ -1,7 +1,5 @@
 """Every command of docs/predict.md runs, one after another; those of a model in this process where torch is."""
 
-import re
-import shlex
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -10,16 +8,16 @@ from typing import Any
 
 import pytest
 
+from tests.pages import Page, Run, succeed
 from vcrgen.bloom.maker import build_questions
 from vcrgen.config import BloomOptions
 
-DOCS = (Path(__file__).resolve().parents[2] / "docs" / "predict.md").read_text("utf-8")
-BLOCKS = re.findall(r"^```bash\n(.*?)^```", DOCS, re.MULTILINE | re.DOTALL)
+BLOCKS = [block for kind, block in Page("docs/predict.md").blocks if kind == "bash"]
 COMMANDS = [line for block in BLOCKS if "--transformers" not in block for line in block.splitlines()]
 
 
 def test_commands(
-    run: Callable[..., tuple[int, str, str]],
+    run: Run,
     dataset: Path,
     hidden: Callable[..., Path],
     serve: Any,
@@ -37,8 +35,6 @@ def test_commands(
     build_questions(BloomOptions(items=6), Path("data/my-bloom"))
     server = serve(plan)
     for line in COMMANDS:
-        program, *words = shlex.split(line.replace("http://127.0.0.1:8000/v1", server.url))
-        code, out, err = run(*words)
-        assert program == "vcrgen" and code == 0, (line, out, err)
+        succeed(run, line.replace("http://127.0.0.1:8000/v1", server.url))
     plain = [call for call in server.calls if "return_token_ids" not in call.body]
     assert len(COMMANDS) == 10 and len(plain) == 24 + 3 + 12 + 6 + 6 * 4 + 12

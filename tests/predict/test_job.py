@@ -310,6 +310,11 @@ def test_a_run_that_comes_to_nothing_leaves_nothing(
     assert list(out.parent.iterdir()) == []
 
 
+def test_a_run_that_was_killed_in_its_first_line_goes_on(dataset: Path, out: Path, serve: Any) -> None:
+    out.with_name("preds.ledger").write_text('{"k')
+    assert run(dataset, out, serve()).finished
+
+
 def test_files_of_others_are_left_alone(dataset: Path, out: Path, serve: Any) -> None:
     out.write_text("mine")
     with pytest.raises(OutputError, match="is there already"):
@@ -370,11 +375,11 @@ from vcrgen.models.endpoint import EndpointModel, Limits
 from vcrgen.predict.job import predict
 from vcrgen.predict.prompts import make_prompt
 from vcrgen.tasks.vcr import VCR
-folder, out, url, concurrency, most = sys.argv[1:]
+folder, out, url, concurrency, most, timeout = sys.argv[1:]
 if int(most):
     resource.setrlimit(resource.RLIMIT_FSIZE, (int(most), int(most)))
 endpoint._FIRST_PAUSE = 0.05
-model = EndpointModel(address_of(url, "m"), "m", limits=Limits(concurrency=int(concurrency), timeout=2))
+model = EndpointModel(address_of(url, "m"), "m", limits=Limits(concurrency=int(concurrency), timeout=int(timeout)))
 try:
     result = predict(
         open_dataset(folder, VCR), Choice(views=VIEWS["both"]), out=Path(out), model=model, prompt=make_prompt(None, {})
@@ -385,8 +390,10 @@ sys.exit(0 if result.finished else 3)
 """
 
 
-def job(folder: Path, out: Path, url: str, *, concurrency: int = 8, most: int = 0) -> subprocess.Popen[str]:
-    words = [sys.executable, "-c", JOB, str(folder), str(out), url, str(concurrency), str(most)]
+def job(
+    folder: Path, out: Path, url: str, *, concurrency: int = 8, most: int = 0, timeout: int = 2
+) -> subprocess.Popen[str]:
+    words = [sys.executable, "-c", JOB, str(folder), str(out), url, str(concurrency), str(most), str(timeout)]
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     return subprocess.Popen(words, env=environment, stderr=subprocess.PIPE, text=True)
 
@@ -395,14 +402,13 @@ def write_many(folder: Path, count: int) -> Path:
     """The public part of a hidden set with small pictures, each another one."""
     from PIL import Image
 
-    from vcrgen.hidden.public import VIEWS as FOLDERS
-    from vcrgen.hidden.public import image_name, metadata_row
+    from vcrgen.hidden.public import IMAGE_FOLDERS, image_name, metadata_row
 
     rows = []
     for number in range(count):
         question_id = f"{number:032x}"
         rows.append(dict(metadata_row(question_id, "en", "canary")))
-        for place, view in enumerate(FOLDERS):
+        for place, view in enumerate(IMAGE_FOLDERS):
             file = folder / image_name(view, question_id)
             file.parent.mkdir(parents=True, exist_ok=True)
             Image.new("RGB", (8, 8), (number % 256, number // 256, place)).save(file)
@@ -439,8 +445,10 @@ def test_faults_and_kills_change_nothing(
     server = serve(plan)
     for number in range(kills):
         known, before = kept_texts(out.with_name("preds.ledger")), len(server.calls)
+        target = 2 * questions * (number + 1) // (kills + 1)
+        # Eight are under way, and no more is answered than the kill waits for.
+        server.plan = held = faults.Held(plan, lambda _, most=target + 8: len({c.digest for c in server.calls}) > most)
         with job(public, out, server.url) as process:
-            target = 2 * questions * (number + 1) // (kills + 1)
             deadline = time.monotonic() + 120
             while process.poll() is None and time.monotonic() < deadline:
                 if len(kept_texts(out.with_name("preds.ledger"))) >= target:
@@ -449,6 +457,7 @@ def test_faults_and_kills_change_nothing(
             assert process.poll() is None, process.communicate()
             process.send_signal(signal.SIGKILL)
             process.wait()
+        held.let_go.set()
         asked = {f"reply {call.digest[:24]}" for call in server.calls[before:]}
         assert not asked & known
     with job(public, out, server.url) as process:
@@ -476,12 +485,14 @@ def test_a_full_disk(tmp_path: Path, out: Path, serve: Any) -> None:
 @pytest.mark.skipif(os.name == "nt", reason="sends a signal")
 def test_two_runs_into_one_file(tmp_path: Path, out: Path, serve: Any, faults: Any) -> None:
     public = write_many(tmp_path / "public", 20)
-    server = serve(lambda call: faults.Answer(delay=0.2))
-    with job(public, out, server.url, concurrency=2) as first:
-        while not server.calls:
+    server = serve(held := faults.Held(lambda call: faults.Answer(), lambda call: call.number >= 10))
+    with job(public, out, server.url, concurrency=2, timeout=600) as first:
+        while not server.calls and first.poll() is None:
             time.sleep(0.02)
         with job(public, out, server.url) as second:
             _, told = second.communicate()
         assert second.returncode == 1 and "Another run is writing to" in told
+        assert first.poll() is None
+        held.let_go.set()
         assert first.wait() == 0
     assert len(lines(out)) == 40 and len(server.calls) == 40

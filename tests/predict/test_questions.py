@@ -205,7 +205,7 @@ def test_the_published_frame(predict: Run, questions: Path, serve: Any, faults: 
         (["--lang", "fr"], "has no questions in 'fr'; it has en, ar."),
         (["--rotations", 2], "--rotations is 1 or 4: a question that is asked in some of the orders says little"),
         (["--rotations", 5], "rotations: Input should be less than or equal to 4"),
-        (["--mode", "hard"], "has nothing of mode 'hard'; it has test."),
+        (["--mode", "hard"], "is a question set, which has no modes; leave --mode out."),
         (["--split", "dev"], "has nothing of split 'dev'; it has test."),
         (
             ["--preset", "lmms-eval"],

@@ -112,7 +112,7 @@ def test_a_kill_leaves_no_lock_beside_the_outputs(dataset: Path, out: Path, fake
         f"    out=Path({str(out)!r}), make_model=Slow)\n"
     )
     process = subprocess.Popen([sys.executable, str(script)])
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 180
     while process.poll() is None and time.monotonic() < deadline:
         if any(ledger.read_bytes().count(b"\n") == 3 for ledger in unfinished(out) if ledger.name != "lock"):
             process.send_signal(signal.SIGKILL)

@@ -69,7 +69,7 @@ def test_a_threshold_is_found_with_a_fifth_of_the_questions(climb: Run, restores
     server = serve(restores(0.33))
     code, out, err = climb(server)
     assert code == 0, err
-    assert "Asked 26 of 133 questions: " in out and "Half of the texts are restored where 3" in out
+    assert "Asked 26 of 133 questions: " in out and "Half of the spans are restored where 3" in out
     found = json.loads(Path("p.staircase.json").read_text())
     assert len(server.calls) == found["questions"] == sum(level["asked"] for level in found["levels"]) == 26
     assert found["threshold"]["is"] == "inside" and found["threshold"]["value"] == pytest.approx(0.33, abs=0.06)
@@ -98,12 +98,13 @@ def test_a_whole_run_asks_only_the_rest(climb: Run, run: Run, seven_levels: Path
     assert code == 0 and "half of the spans are restored where 3" in out, err
 
 
-@pytest.mark.parametrize(("least", "where"), [(2.0, ">"), (-1.0, "<")])
+@pytest.mark.parametrize(("least", "where"), [(2.0, "more"), (-1.0, "less")])
 def test_a_threshold_outside_is_said_to_be_outside(
     climb: Run, restores: Any, serve: Any, least: float, where: str
 ) -> None:
     _, out, _ = climb(serve(restores(least)))
-    assert "The threshold is outside of the measured levels: " + where in out
+    said = "The threshold is outside of the measured levels: half of the spans would be restored with "
+    assert f"{said}{where} than " in out
 
 
 def test_a_failing_server_ends_it_and_the_rest_comes_later(climb: Run, restores: Any, serve: Any, faults: Any) -> None:
@@ -115,16 +116,26 @@ def test_a_failing_server_ends_it_and_the_rest_comes_later(climb: Run, restores:
     assert climb(well)[0] == 0 and len(well.calls) == 26 - 12
 
 
-def test_killed_it_goes_on_where_it_was(seven_levels: Path, restores: Any, serve: Any, run: Run, climb: Run) -> None:
+def test_what_it_costs_ends_it_and_more_money_goes_on(climb: Run, restores: Any, serve: Any) -> None:
+    server = serve(restores(0.33))
+    code, _, err = climb(server, "--price", "1000000,0", "--max-cost", 500, "--concurrency", 1)
+    assert code == 3 and "--max-cost 500 is reached (500 tokens read, " in err and "Raise it to go on" in err, err
+    assert "the same command" not in err
+    assert climb(server, "--price", "1000000,0", "--max-cost", 50_000)[0] == 0 and len(server.calls) == 26
+
+
+def test_killed_it_goes_on_where_it_was(
+    seven_levels: Path, restores: Any, serve: Any, faults: Any, run: Run, climb: Run
+) -> None:
     """Killed amid a round: no reply is asked for twice but those under way, and the result is that of a whole run."""
-    slow = serve(restores(0.33, delay=0.2))
+    slow = serve(faults.Held(restores(0.33, delay=0.2), lambda call: call.number >= 13))
     words = ["predict", str(seven_levels), "--endpoint", slow.url, "--model", "m", "--out", "k.jsonl", "--staircase"]
     command = [sys.executable, "-c", "from vcrgen.cli import app; app()", *words, "--concurrency", "2"]
     process = subprocess.Popen(command, env=os.environ | {"PYTHONPATH": str(ROOT)}, stderr=subprocess.DEVNULL)
-    while len(slow.calls) < 11:
+    while len(slow.calls) < 11 and process.poll() is None:
         time.sleep(0.01)
     process.send_signal(signal.SIGKILL)
-    process.wait()
+    assert process.wait() == -signal.SIGKILL
     assert not Path("k.staircase.json").exists()
     kept = len(Path("k.ledger").read_bytes().splitlines()) - 1
     assert kept >= 8

@@ -2,8 +2,6 @@
 
 import json
 import os
-import re
-import shlex
 import shutil
 import signal
 import socket
@@ -18,8 +16,8 @@ from typing import Any
 
 import pytest
 
-Run = Callable[..., tuple[int, str, str]]
-ROOT = Path(__file__).resolve().parents[2]
+from tests.pages import ROOT, Page, Run, succeed
+from tests.standing import stands_at
 
 
 def lines(file: str | Path) -> list[dict[str, Any]]:
@@ -78,18 +76,19 @@ def test_a_plan(run: Run, taught: Path, taught_data: Path) -> None:
 @pytest.mark.skipif(os.name == "nt", reason="sends a signal")
 def test_killed_and_begun_again(here: Path, taught: Path, taught_data: Path, tmp_path: Path) -> None:
     """With other batches than before, too: nothing is asked again, and the file has the same bytes."""
-    words = [sys.executable, "-m", "vcrgen", "predict", taught_data, "--transformers", taught, "--model", "tiny"]
-    words += ["--answers", "--out", "p.jsonl", "--batch"]
+    words = ["predict", taught_data, "--transformers", taught, "--model", "tiny", "--answers", "--out", "p.jsonl"]
     ledger, environment = tmp_path / "p.ledger", os.environ | {"PYTHONPATH": str(ROOT)}
-    for batch, enough in (("1", 8), ("7", 30)):
-        with subprocess.Popen([*map(str, words), batch], cwd=tmp_path, env=environment) as process:
+    for batch, enough, most in (("1", 8, 20), ("7", 30, 25)):
+        command = [*stands_at(most), *map(str, words), "--batch", batch]
+        with subprocess.Popen(command, cwd=tmp_path, env=environment) as process:
             deadline = time.monotonic() + 120
             while not (ledger.exists() and ledger.read_bytes().count(b"\n") > enough) and time.monotonic() < deadline:
                 time.sleep(0.01)
             process.kill()
         assert process.returncode == -signal.SIGKILL
     kept = ledger.read_bytes()
-    subprocess.run([*map(str, words), "16"], cwd=tmp_path, env=environment, check=True)
+    command = [sys.executable, "-m", "vcrgen", *map(str, words), "--batch", "16"]
+    subprocess.run(command, cwd=tmp_path, env=environment, check=True)
     whole = kept[: kept.rindex(b"\n") + 1]
     assert 30 < whole.count(b"\n") < 61 and ledger.read_bytes().startswith(whole)
     assert (tmp_path / "p.jsonl").read_bytes() == here.read_bytes()
@@ -163,12 +162,10 @@ def test_the_commands_of_the_docs(run: Run, taught: Path, dataset: Path) -> None
     shutil.copytree(taught, "models/tiny")
     config = LoraConfig(r=4, target_modules=["q_proj", "v_proj"], init_lora_weights=False)
     get_peft_model(load_model(taught).model, config).save_pretrained("lora")
-    blocks = re.findall(r"^```bash\n(.*?)^```", (ROOT / "docs" / "predict.md").read_text("utf-8"), re.M | re.S)
-    commands = [line for block in blocks if "--transformers" in block for line in block.splitlines()]
+    blocks = [block for kind, block in Page("docs/predict.md").blocks if kind == "bash" and "--transformers" in block]
+    commands = [line for block in blocks for line in block.splitlines()]
     for line in commands:
-        program, *words = shlex.split(line)
-        code, out, err = run(*words)
-        assert program == "vcrgen" and code == 0, (line, out, err)
+        succeed(run, line)
     assert len(commands) == 5 and outputs("tuned.jsonl") != outputs("tiny.jsonl") == outputs("tiny-sure.jsonl")
     assert {line["model"] for line in lines("tuned.jsonl")} == {"tiny+lora"}
 
@@ -179,9 +176,10 @@ def served(taught: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[s
     program = Path(sys.executable).with_name("transformers")
     if not program.exists() or not _has_packages("openai", "uvicorn", "fastapi"):
         pytest.skip('needs pip install "transformers[serving]"')
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    free = socket.socket()  # as long as this one has the port, the system gives it to nobody else
+    free.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    free.bind(("127.0.0.1", 0))
+    port = free.getsockname()[1]
     log = tmp_path_factory.mktemp("server") / "log"
     environment = os.environ | {"HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1", "HF_HOME": str(log.parent)}
     words = [program, "serve", taught, "--device", "cpu", "--host", "127.0.0.1", "--port", port]
@@ -198,6 +196,7 @@ def served(taught: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[s
     finally:
         process.terminate()
         process.wait(60)
+        free.close()
 
 
 def _has_packages(*names: str) -> bool:

@@ -391,6 +391,7 @@ def test_an_empty_folder_is_taken_and_a_full_one_is_not(small: Path, tmp_path: P
     ("options", "said"),
     [
         ({"to": "lmms"}, "nearest is 'lmms-eval'"),
+        ({"to": "csv"}, "Unknown format 'csv'. Known: "),
         ({"to": "WebDataset"}, "Known: vlmevalkit, lmms-eval, webdataset, imagefolder"),
         ({"mode": "medium"}, "has no mode 'medium'; it has easy, hard"),
         ({"split": "dev"}, "has no split 'dev'; it has train, test"),

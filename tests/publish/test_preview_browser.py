@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from tests.browsing import shown_at
 from vcrgen.dataset.manifest import read_manifest
 from vcrgen.dataset.reader import open_dataset
 from vcrgen.publish.preview import write_preview
@@ -247,13 +248,12 @@ def test_head_of_a_dataset(page: Page, dataset: Path) -> None:
 
 @pytest.mark.parametrize("width", [360, 900, 1920])
 def test_nothing_is_wider_than_the_window(two: Page, width: int) -> None:
-    two.driver.set_window_size(width, 900)
-    for _ in range(2):
-        wide = two.driver.execute_script("return document.documentElement.scrollWidth > innerWidth")
-        bars = "[...document.querySelectorAll('.stage')].some((stage) => stage.scrollHeight > stage.clientHeight)"
-        assert not wide
-        assert not two.driver.execute_script(f"return {bars}")
-        two.keys("a")
+    bars = "[...document.querySelectorAll('.stage')].some((stage) => stage.scrollHeight > stage.clientHeight)"
+    with shown_at(two.driver, width):
+        for _ in range(2):
+            assert not two.driver.execute_script("return document.documentElement.scrollWidth > innerWidth")
+            assert not two.driver.execute_script(f"return {bars}")
+            two.keys("a")
 
 
 def test_hostile_text_is_shown_as_text(browser: Any, tampered: Tamper, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from tests.bloom.conftest import made_set, row
+from tests.browsing import shown_at
 from vcrgen.bloom.importing import import_questions
 from vcrgen.config import BloomImportOptions
 from vcrgen.errors import ConfigError, OutputError
@@ -106,15 +107,22 @@ def test_a_page_is_not_written_over(made: Path, tmp_path: Path, run: Callable[..
     assert code == 0 and "shows 4 items" in out
 
 
+def test_two_kinds_of_data_are_not_on_one_page(
+    made: Path, chinese: Path, run: Callable[..., tuple[int, str, str]]
+) -> None:
+    for datasets in ([made, chinese], [chinese, made]):
+        code, _, err = run("preview", *datasets, "--out", "page.html")
+        assert code == 2 and "write one page of each" in err and not Path("page.html").exists()
+
+
 def test_the_page_in_a_browser(made: Path, tmp_path: Path, browser: Any) -> None:
     write_question_preview([open_any(made)], tmp_path / "page.html")
     for width in (1200, 360):
-        browser.set_window_size(width, 900)
-        browser.get((tmp_path / "page.html").as_uri())
-        wide = browser.execute_script(
-            "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
-        )
-        assert wide <= 0, width
+        with shown_at(browser, width):
+            browser.get((tmp_path / "page.html").as_uri())
+            size = "return [document.documentElement.scrollWidth, document.documentElement.clientWidth]"
+            page, window = browser.execute_script(size)
+            assert page <= window == width
     arabic = browser.find_element("css selector", "[lang='ar'] p")
     assert arabic.value_of_css_property("direction") == "rtl"
     letter, option = browser.find_elements("css selector", "[lang='ar'] li > *")[:2]

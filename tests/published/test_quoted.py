@@ -3,7 +3,6 @@
 import csv
 import importlib.util
 import io
-import sys
 from collections import Counter
 from datetime import date
 from pathlib import Path
@@ -20,7 +19,6 @@ from vcrgen.published.facts import Access, show_size
 from vcrgen.published.quoted import COLUMNS, MODES, Quoted, published, read_quoted
 
 ROOT = Path(__file__).resolve().parents[2]
-SCRIPT = ROOT / "scripts" / "quote_papers.py"
 PAPERS = ROOT.parent / "shared" / "data" / "papers"
 COUNTS = {
     "bloom": 16,  # eight models in two languages
@@ -40,14 +38,16 @@ def shipped() -> dict[str, list[Quoted]]:
     return {file.stem: read_quoted(file) for file in published()}
 
 
-@pytest.fixture(scope="module")
-def script() -> Any:
-    specification = importlib.util.spec_from_file_location("quote_papers", SCRIPT)
-    assert specification and specification.loader
-    module = importlib.util.module_from_spec(specification)
-    sys.modules[specification.name] = module  # dataclasses look for their module there
-    specification.loader.exec_module(module)
-    return module
+@pytest.fixture
+def script(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Of the VCR and GOLD papers; the other one imports it."""
+    monkeypatch.syspath_prepend(ROOT / "scripts")
+    return importlib.import_module("quote_papers")
+
+
+@pytest.fixture
+def bloom_script(script: Any) -> Any:
+    return importlib.import_module("quote_bloom")
 
 
 def find(rows: list[Quoted], *, language: str, mode: str, view: str, model: str, size: float | None = None) -> Quoted:
@@ -170,10 +170,10 @@ def test_the_readme_adds_only_what_the_tables_lack(shipped: dict[str, list[Quote
     }  # fmt: skip
 
 
-def test_the_script_writes_what_is_shipped(script: Any, tmp_path: Path) -> None:
+def test_the_scripts_write_what_is_shipped(script: Any, bloom_script: Any, tmp_path: Path) -> None:
     if not PAPERS.is_dir():
         pytest.skip(f"needs the copied tables in {PAPERS}")
-    files = script.quote(PAPERS, tmp_path)
+    files = [*script.quote(PAPERS, tmp_path), bloom_script.quote(PAPERS, tmp_path)]
     assert {file.name for file in files} == {file.name for file in published()}
     for file in published():
         content = file.read_bytes()
@@ -191,19 +191,44 @@ def test_the_script_writes_the_examples_of_analyses(script: Any, tmp_path: Path)
         assert (script.BENCHMARKS / file.name).read_bytes() == file.read_bytes(), file.name
 
 
-def test_the_tables_of_bloombench_are_what_the_script_writes(script: Any, tmp_path: Path) -> None:
+def test_the_tables_of_bloombench_are_what_the_script_writes(script: Any, bloom_script: Any, tmp_path: Path) -> None:
     if not PAPERS.is_dir():
         pytest.skip(f"needs the copied tables in {PAPERS}")
-    script.quote_bloom(PAPERS, tmp_path)
+    bloom_script.quote_benchmarks(PAPERS, tmp_path)
     written = sorted(tmp_path.glob("bloom-*.csv"))
     assert len(written) == 7
     for file in written:
         assert file.read_bytes() == (script.BENCHMARKS / file.name).read_bytes(), file.name
 
 
-def test_the_script_says_what_is_missing(script: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert script.main([str(tmp_path)]) == 2
-    assert capsys.readouterr().err.startswith(f"Error: {tmp_path / 'vcr_readme_leaderboard.csv'} cannot be read")
+def test_the_scripts_say_what_is_missing(
+    script: Any, bloom_script: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for each, name in ((script, "vcr_readme_leaderboard.csv"), (bloom_script, "bloom_table1_overall.csv")):
+        assert each.main([str(tmp_path)]) == 2
+        assert capsys.readouterr().err.startswith(f"Error: {tmp_path / name} cannot be read")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"a,b\n1,2\n", "bloom_table1_overall.csv has no column 'micro'"),
+        (b"model,language,method,micro,macro\n", "bloom_table1_overall.csv has no lines"),
+        (b"", "bloom_table1_overall.csv has no lines"),
+        (b"model,language,method,micro,macro\nM,English,RAE,0.5\n", "row 1 has not as many cells"),
+        (b"model,language,method,micro,macro\nM,English,RAE,0.5,0.5,9\n", "row 1 has not as many cells"),
+        (b"model,language,method,micro,macro\nM,Englsh,RAE,0.5,0.5\n", "cannot be used: 'Englsh'"),
+        (b"model,language,method,micro,macro\nM,English,RAE,half,0.5\n", "cannot be used: could not convert"),
+        (b"\xff\xfe", "is no CSV in UTF-8"),
+    ],
+)
+def test_a_wrong_table_is_a_sentence(
+    bloom_script: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str], content: bytes, message: str
+) -> None:
+    (tmp_path / "bloom_table1_overall.csv").write_bytes(content)
+    assert bloom_script.main([str(tmp_path)]) == 2
+    told = capsys.readouterr().err
+    assert told.startswith("Error: ") and message in told and told.count("\n") == 1
 
 
 @pytest.mark.parametrize(

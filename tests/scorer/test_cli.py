@@ -170,6 +170,24 @@ def test_nothing_is_written_over_what_is_read(run: Run, dataset: Path, outputs: 
         run("score", evidence, "--data", dataset, "--format", "json", "--out", file.with_name("in.scores.json"))
 
 
+def test_a_run_is_not_compared_with_itself(run: Run, dataset: Path, outputs: dict[str, Path], tmp_path: Path) -> None:
+    file = outputs["noisy"]
+    link = tmp_path / "link.jsonl"
+    link.symlink_to(file)
+    for again, message in ((file, "is named twice"), (link, "are the same"), (file.parent / "." / file.name, "twice")):
+        with pytest.raises(VcrgenError, match=f"{message}; name each run once"):
+            run("score", file, again, "--data", dataset, "--compare", "--no-json")
+    run("score", *outputs.values(), "--data", dataset)
+    saved = file.with_name("noisy.scores.json")
+    copy = tmp_path / "copy.scores.json"
+    copy.write_bytes(saved.read_bytes())
+    others = [file.with_name(f"{other.stem}.scores.json") for other in outputs.values() if other != file]
+    for again, message in ((saved, "is named twice"), (copy, "copy.scores.json and .*noisy.scores.json are the same")):
+        with pytest.raises(VcrgenError, match=f"{message}; name each run once"):
+            run("compare", saved, *others, again)
+    assert run("compare", saved, *others)
+
+
 def test_other_scores_of_a_file_do_not_take_the_place_of_the_first(run: Run, key: Path, perfect: Path) -> None:
     run("score", perfect, "--data", key)
     first = perfect.with_name("perfect.scores.json")

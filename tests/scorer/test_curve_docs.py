@@ -1,39 +1,30 @@
 """The examples of docs/curve.md are true, and its commands run, one after another."""
 
 import json
-import re
-import shlex
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs" / "curve.md").read_text("utf-8")
+from tests.pages import Page, Run, succeed
+
+PAGE = Page("docs/curve.md")
 
 
 def test_every_example_holds() -> None:
-    blocks = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
-    names: dict[str, Any] = {}
-    for block in blocks:
-        exec(compile(block, "docs/curve.md", "exec"), names)
-    assert len(blocks) == 5
+    assert PAGE.execute() == 5
 
 
-def test_every_command_runs(run: Callable[..., tuple[int, str, str]], serve: Any) -> None:
-    lines = [line for block in re.findall(r"```bash\n(.*?)```", PAGE, re.DOTALL) for line in block.splitlines()]
+def test_every_command_runs(run: Run, serve: Any) -> None:
     server = serve()
-    for number, line in enumerate(lines):
-        program, *words = shlex.split(line.replace("http://127.0.0.1:8000/v1", server.url))
-        # So that the model's 60 questions are enough: a test has no need of all built-in pairs.
-        words = [word.replace("samples", "samples:10") for word in words]
-        code, out, err = run(*words)
-        assert program == "vcrgen" and code == 0, (line, out, err)
+    for number, line in enumerate(PAGE.commands):
+        # Ten pairs, so that the model's 60 questions are enough: a test has no need of all built-in pairs.
+        succeed(run, line.replace("http://127.0.0.1:8000/v1", server.url).replace("samples", "samples:10"))
         if number == 0:
             write_outputs()
         if line.endswith("--staircase --out stairs.jsonl"):
             asked = len(server.calls)
-    assert len(lines) == 6 and asked < len(server.calls) / 4
+    assert len(PAGE.commands) == 6 and asked < len(server.calls) / 4
 
 
 def write_outputs() -> None:

@@ -38,6 +38,7 @@ LINES = {
         r"line 2: holds outputs of 'M' and 'N'",
     ),
     "no known form": (['{"a": 1}', '{"a": 2}'], r"line 1: no `question_id`"),
+    "an array": ([f"[{GOOD},", f"{GOOD}]"], r"is one JSON array; write one object a line"),
     "prose": (["hello there"], r"line 1: not JSON and not a table"),
     "a table of something else": (["a,b", "1,2"], r"needs the columns index and prediction"),
     "a row too short": (["index,prediction", "1"], r"row 1: 1 cells under 2 columns"),

@@ -5,6 +5,7 @@ import random
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 from functools import cache
+from itertools import accumulate
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from vcrgen.errors import PipelineError, ScoreError
 from vcrgen.scorer import match_span, match_spans
 from vcrgen.scorer.match import NGrams, SpanTokens, nearest_by_difflib, nearest_by_levenshtein
 from vcrgen.scorer.metrics import character_similarity
-from vcrgen.text.segmenters import load_segmenter
+from vcrgen.text.segmenters import Tokens, load_segmenter
 
 
 @cache
@@ -57,6 +58,7 @@ def published_oracle(
 
 
 TOKEN = st.text("abc中文", min_size=1, max_size=3)
+TOKENS = st.lists(TOKEN | st.just("a b"), max_size=30)  # Spanish has one token "EE. UU."
 JOINER = st.sampled_from(["", " "])
 
 
@@ -65,12 +67,46 @@ def span_of(tokens: list[str], joiner: str) -> SpanTokens:
     return SpanTokens(text, tuple(tokens), text, frozenset(tokens))
 
 
+def ngrams_of(tokens: list[str], joiner: str, between: str) -> NGrams:
+    """The n-grams of tokens that stand in a text with something between them."""
+    starts = accumulate([len(token) + len(between) for token in tokens], initial=0)
+    return NGrams(Tokens(tokens, list(starts)[: len(tokens)]), between.join(tokens), joiner)
+
+
 @settings(max_examples=300)
-@given(st.lists(TOKEN, max_size=5), st.lists(TOKEN, max_size=12), JOINER)
-def test_paper_agrees_with_the_oracle(span: list[str], output: list[str], joiner: str) -> None:
-    found = nearest_by_levenshtein(span_of(span, joiner), NGrams(output, joiner))
+@given(TOKENS, TOKENS, JOINER, st.sampled_from(["", " ", ", "]), st.data())
+def test_paper_agrees_with_the_oracle(
+    words: list[str], output: list[str], joiner: str, between: str, data: st.DataObject
+) -> None:
+    start, n = data.draw(st.integers(0, 30)), data.draw(st.integers(0, 5))
+    span = (output if data.draw(st.booleans()) else words)[start : start + n]  # often it is there
+    found = nearest_by_levenshtein(span_of(span, joiner), ngrams_of(output, joiner, between))
     expected = paper_oracle(span, output, joiner)
     assert (found and (found.position, found.distance)) == expected
+
+
+@pytest.mark.parametrize("joiner", [" ", ""])
+def test_stretches_hold_all_ngrams_side_by_side(joiner: str) -> None:
+    for length in range(1, 14):
+        texts = [f"t{number}" for number in range(length)]
+        found = ngrams_of(texts, joiner, joiner)
+        for n in range(1, length + 1):
+            for count in range(1, 6):
+                plain = [texts[first : first + count + n - 1] for first in range(0, length - n + 1, count)]
+                assert found.stretches(n, count) == [joiner.join(each) + joiner for each in plain]
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        "abcx q q abcy d q",  # the second three tokens have more in common with the span, and are searched first
+        "q q abcx abcy q q",  # it is the last of the three that are searched together
+        "q q q q abcx",  # or the last of all
+    ],
+)
+def test_of_equally_near_ngrams_the_first_is_found(output: str) -> None:
+    found = nearest_by_levenshtein(span_of(["abcd"], " "), ngrams_of(output.split(), " ", " "))
+    assert found and (found.string, found.distance) == ("abcx", 1)
 
 
 @settings(max_examples=300)
@@ -79,7 +115,7 @@ def test_published_agrees_with_the_oracle(span: list[str], output: list[str], jo
     prepared = span_of(span, joiner)
     if glued:  # the published code compares with the span's text, not with its joined tokens
         prepared = SpanTokens("".join(span), prepared.tokens, prepared.joined, prepared.unique)
-    found = nearest_by_difflib(prepared, NGrams(output, joiner))
+    found = nearest_by_difflib(prepared, ngrams_of(output, joiner, joiner))
     expected = published_oracle(prepared.text, span, output, joiner)
     assert (found and (found.position, found.similarity)) == expected
 
@@ -90,7 +126,7 @@ def test_published_agrees_where_difflib_ignores_frequent_characters(span: list[s
     long_span = span * times  # more than 200 characters: difflib's autojunk
     output = [*long_span[3:], "of", *long_span[:-1]]
     prepared = span_of(long_span, " ")
-    found = nearest_by_difflib(prepared, NGrams(output, " "))
+    found = nearest_by_difflib(prepared, ngrams_of(output, " ", " "))
     assert (found and (found.position, found.similarity)) == published_oracle(prepared.text, long_span, output, " ")
 
 

@@ -64,7 +64,6 @@ def test_a_question_takes_a_few_bytes(
 
 def test_missing_outputs_are_evidence_only_where_somebody_looks(files: Callable[[int], tuple[Path, Path]]) -> None:
     class Rows(EvidenceWriter):
-        wanted = True
         missing = 0
 
         def add(
@@ -74,7 +73,7 @@ def test_missing_outputs_are_evidence_only_where_somebody_looks(files: Callable[
             self.missing += "missing" in row
 
     key, outputs = files(40)
-    session, rows = Session(key, Options(lang="en")), Rows()
+    session, rows = Session(key, Options(lang="en")), Rows(lambda rows: None)
     assert session.score(outputs, rows).cell().counts["missing"] == rows.missing == 4
     rows.wanted, rows.missing = False, 0
     assert session.score(outputs, rows).cell().counts["missing"] == 4 and rows.missing == 0

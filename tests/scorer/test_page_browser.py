@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.browsing import own_size, resize
 from vcrgen.scorer import Options, Session, compare
 from vcrgen.scorer.answers import load_answers
 from vcrgen.scorer.page import as_html
@@ -31,15 +32,13 @@ def page(browser: Any, dataset: Path, tmp_path: Path) -> Any:
     out = tmp_path / "report.html"
     out.write_text(as_html(session, files, results, compare(results)), "utf-8")
     browser.get(out.as_uri())
-    yield browser
-    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    with own_size(browser):
+        yield browser
 
 
 @pytest.mark.parametrize("width", [360, 768, 1280])
 def test_nothing_is_clipped(page: Any, width: int) -> None:
-    page.execute_cdp_cmd(
-        "Emulation.setDeviceMetricsOverride", {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False}
-    )
+    resize(page, width)
     wide = page.execute_script("return [document.documentElement.scrollWidth, innerWidth]")
     assert wide[0] <= wide[1] == width
     # Tables scroll by themselves where they have to; drawings with their labels always fit.

@@ -9,6 +9,7 @@ import pytest
 from vcrgen.errors import DatasetError, PredictionError
 from vcrgen.scorer import Options, Outcome, RunResult, Session, score
 from vcrgen.scorer.predictions import open_predictions
+from vcrgen.scorer.predictions.output import row_number
 
 ANSWERS = {
     "a": "the quick brown fox jumps\nover the lazy old dog",
@@ -32,6 +33,13 @@ def counts(result: RunResult) -> dict[str, int]:
 def test_canonical(perfect: Path, key: Path) -> None:
     result = score(perfect, data=key)
     assert (result.format, exact(result), counts(result)) == ("vcrgen-jsonl", 1.0, {})
+
+
+@pytest.mark.parametrize(
+    ("text", "number"), [("0", 0), ("012", 12), ("9" * 18, 10**18 - 1), ("9" * 19, None), ("-1", None), ("１", None)]
+)
+def test_row_numbers(text: str, number: int | None) -> None:
+    assert row_number(text) == number
 
 
 def test_order_does_not_matter(perfect: Path, key: Path, write_lines: Any) -> None:

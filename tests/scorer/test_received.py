@@ -122,6 +122,9 @@ def test_a_plain_file_needs_no_temporary_folder(perfect: Path, monkeypatch: pyte
 
 
 def test_other_things_that_are_no_file(tmp_path: Path) -> None:
-    for file, sentence in ((tmp_path, "cannot be read: Is a directory"), (tmp_path / "none", "No such file")):
+    for file, sentence in (
+        (tmp_path, "is a folder; name the file of outputs in it"),
+        (tmp_path / "none", "No such file"),
+    ):
         with pytest.raises(PredictionError, match=sentence):
             receive(file)

@@ -87,6 +87,9 @@ DAMAGES: dict[str, tuple[Change, str]] = {
     "images that overflow": (lambda v: v.update(spans_of_images=packed(b"\xff" * 7 + b"\x7f" + bytes(16))), "so many"),
     "shares above 1": (lambda v: v.update(scores_of_spans=[packed(b"\x40" * 256)]), "means are not those"),
     "no base64": (lambda v: v.update(scores_of_spans=["!"]), "cannot be unpacked"),
+    "nested too deep": (  # how deep that is hangs on Python's version
+        lambda v: v.update(scores=json.loads("[" * 700 + "]" * 700)), r"damaged: (it is nested too deep|scores\.0 is)",
+    ),
     "a bomb": (lambda v: v.update(scores_of_spans=[packed(bytes(64 << 20))]), "cannot be unpacked"),
 }  # fmt: skip
 

@@ -20,6 +20,28 @@ def test_raters_who_differ_make_an_interval_wide_however_many_pictures_there_are
     assert alike.low < 0.8 < alike.high and apart.low < 0.8 < apart.high
 
 
+def test_raters_make_a_difference_as_wide_as_they_differ() -> None:
+    """Three alike leave it nearly as narrow as the pictures alone do; three who differ tell little of others."""
+    widths = []
+    for spread in (0.0, 0.15):
+        scores, rows, columns = study(200, 3, by_rater=spread)
+        found = crossed_difference(
+            [score - (row % 2) for score, row in zip(scores, rows, strict=True)], rows, columns, seed=1
+        )
+        assert found.low < 0.3 < found.high
+        widths.append(found.high - found.low)
+    of_pictures = 2 * 1.96 * (0.25 / 200 + 0.8 * 0.2 / 600) ** 0.5
+    assert of_pictures < widths[0] < 1.3 * of_pictures
+    assert 4 * of_pictures < widths[1] < 7 * of_pictures
+
+
+def test_many_raters_of_few_pictures_count() -> None:
+    """Beside a model that has all right: what varies is as much of the raters as of the pictures."""
+    scores, rows, columns = study(8, 10, by_rater=0.0)
+    found = crossed_difference([score - 1 for score in scores], rows, columns, seed=1)
+    assert found.low < -0.2 < found.high and found.high - found.low < 0.4
+
+
 def test_ends_stay_on_the_scale_and_have_width() -> None:
     found = crossed_mean([1.0] * 30, [n // 3 for n in range(30)], [n % 3 for n in range(30)], seed=1)
     assert found.value == found.high == 1 and 0.3 < found.low < 1

@@ -39,8 +39,8 @@ def one_difference(difference: float, sd: float, groups: int) -> tuple[float, fl
 def test_the_quantiles_of_t() -> None:
     known = {4: 2.776, 9: 2.262, 19: 2.093, 49: 2.010, 99: 1.984, 10**9: 1.960}  # of the tables
     for freedom, quantile in known.items():
-        assert intervals._quantile(freedom) == pytest.approx(quantile, rel=0.006 if freedom < 9 else 0.001)
-        assert intervals._as_normal(intervals._quantile(freedom), freedom) == pytest.approx(1.959964)
+        assert intervals.t_quantile(freedom) == pytest.approx(quantile, rel=0.006 if freedom < 9 else 0.001)
+        assert intervals._as_normal(intervals.t_quantile(freedom), freedom) == pytest.approx(1.959964)
 
 
 def test_of_independent_answers_it_is_wilsons() -> None:

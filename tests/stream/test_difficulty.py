@@ -63,6 +63,7 @@ def test_schedules_change_linearly(schedule: Any, step: int, values: tuple[float
         ({"mode": {"easy": float("nan")}}, "numbers"),
         ({"mode": {"easy": float("inf")}}, "numbers"),
         ({"mode": {"easy": "much"}}, "numbers"),
+        ({"mode": "ink-0.20"}, "a level of ink is a number, as in ink=0.2"),
         ({"ink": 0}, "no share of visible ink"),
         ({"ink": 1}, "no share of visible ink"),
         ({"ink": True}, "no share of visible ink"),

@@ -1,7 +1,6 @@
 """A small study of built-in pairs, and people who type."""
 
 import json
-import re
 import subprocess
 import sys
 import time
@@ -36,7 +35,9 @@ def make(pairs: Path, tmp_path: Path) -> Iterator[Callable[..., Store]]:
     stores = []
 
     def make(data: Path = pairs, name: str = "study", **options: Any) -> Store:
-        _, token = init_study(tmp_path / name, str(data), StudyOptions(**{"limit": 6, "training": 2} | options))
+        chosen = {"limit": 6, "training": 2} | options
+        chosen = {name: value for name, value in chosen.items() if value is not None}
+        _, token = init_study(tmp_path / name, str(data), StudyOptions(**chosen))
         store = Store(tmp_path / name)
         store.token = token  # type: ignore[attr-defined]
         stores.append(store)
@@ -93,9 +94,9 @@ def lines() -> Callable[[str], list[dict[str, Any]]]:
 class Service:
     """`vcrgen study serve` in a process of its own, that may be killed and started again on the same port."""
 
-    def __init__(self, folder: Path, log: Path) -> None:
+    def __init__(self, folder: Path, log: Path, port: int) -> None:
         self.folder, self.log = folder, log
-        self.port = 0
+        self.port = port
         self.process: subprocess.Popen[bytes]
         self.start()
 
@@ -105,10 +106,9 @@ class Service:
         with self.log.open("wb") as out:
             self.process = subprocess.Popen(command, stdout=out, stderr=out)
         end = time.monotonic() + 120
-        while not (found := re.search(r'"url": "http://127\.0\.0\.1:(\d+)/"', self.log.read_text("utf-8"))):
+        while f'"url": "http://127.0.0.1:{self.port}/"' not in self.log.read_text("utf-8"):
             assert self.process.poll() is None and time.monotonic() < end, self.log.read_text("utf-8")
             time.sleep(0.05)
-        self.port = int(found[1])
         self.url = f"http://127.0.0.1:{self.port}"
 
     def kill(self) -> None:
@@ -117,12 +117,12 @@ class Service:
 
 
 @pytest.fixture
-def service(tmp_path: Path) -> Iterator[Callable[[Store], Service]]:
+def service(tmp_path: Path, own_port: int) -> Iterator[Callable[[Store], Service]]:
     """Starts services; whatever of them is left after the test is killed."""
     started: list[Service] = []
 
     def start(store: Store) -> Service:
-        started.append(Service(store.folder, tmp_path / f"service-{len(started)}.log"))
+        started.append(Service(store.folder, tmp_path / f"service-{len(started)}.log", own_port))
         return started[-1]
 
     yield start

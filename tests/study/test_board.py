@@ -7,11 +7,13 @@ from typing import Any
 
 import pytest
 
+from tests.bloom.conftest import made_set, row
 from vcrgen.errors import LeaderboardError
 from vcrgen.leaderboard.board import init_board
 from vcrgen.leaderboard.commands import quote
 from vcrgen.leaderboard.export import export_tables
-from vcrgen.leaderboard.settings import make_settings
+from vcrgen.leaderboard.settings import Settings
+from vcrgen.study.people import invite
 from vcrgen.study.report import as_document, make_report
 from vcrgen.study.store import Store
 
@@ -30,7 +32,7 @@ def test_the_scores_of_a_study_stand_on_the_board_of_its_data(
     assert [f"{100 * score['exact']:.2f}" for score in scores] == [row[4] for row in table]
     assert [score["people"] for score in scores] == [6, 6] and {score["items"] for score in scores} == {6}
     (tmp_path / "people.json").write_text(text)
-    board = init_board(tmp_path / "board", [f"public:{pairs}"], make_settings(), with_quoted=False)
+    board = init_board(tmp_path / "board", [f"public:{pairs}"], Settings(), with_quoted=False)
     assert quote(board, [tmp_path / "people.json"]) == 2
     assert export_tables(board, "md").count("People (n = 6)") == 2
     board.engine.dispose()
@@ -53,7 +55,31 @@ def test_a_board_of_other_data_takes_no_scores(
     people(store, 6)
     typing(store)
     (tmp_path / "people.json").write_text(as_document(make_report(store), "json"))
-    board = init_board(tmp_path / "board", [f"ladder:{ladder}"], make_settings(), with_quoted=False)
+    board = init_board(tmp_path / "board", [f"ladder:{ladder}"], Settings(), with_quoted=False)
     with pytest.raises(LeaderboardError, match="other data"):
         quote(board, [tmp_path / "people.json"])
+    board.engine.dispose()
+
+
+def test_people_who_chose_stand_on_the_board_of_their_question_set(
+    make: Callable[..., Store], typing: Any, tmp_path: Path
+) -> None:
+    data = made_set(tmp_path / "set", [row(number) for number in range(8)])
+    store = make(data, lang="ar", view="both", raters=1, training=0, checks=0, repeats=0)
+    invite(store, 2, "ar")
+    typing(store)
+    text = as_document(make_report(store), "json")
+    file = json.loads(text)
+    assert file["language"] == "en+ar" and [(score["mode"], score["view"]) for score in file["scores"]] == [
+        ("ar", "image"),
+        ("ar", "blind"),
+    ]
+    assert {(score["items"], score["spans"], score["people"]) for score in file["scores"]} == {(2, 6, 2)}
+    (difference,) = file["differences"]
+    assert (difference["mode"], difference["of"], difference["spans"]) == ("ar", "image - blind", 6)
+    assert difference["value"] == 0 and difference["low"] < 0 < difference["high"]
+    (tmp_path / "people.json").write_text(text)
+    board = init_board(tmp_path / "board", [f"questions:{data}"], Settings(), with_quoted=False)
+    assert quote(board, [tmp_path / "people.json"]) == 2
+    assert export_tables(board, "md").count("People (n = 2)") == 2
     board.engine.dispose()

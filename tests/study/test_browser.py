@@ -11,12 +11,13 @@ from typing import Any
 
 import pytest
 
+from tests.browsing import own_size, resize
 from vcrgen.study import store as db
 from vcrgen.study.design import Kind
 from vcrgen.study.records import RaterState
 from vcrgen.study.store import Store
 
-PATIENCE = 60
+PATIENCE = 180
 ENTER, TAB, SPACE, END = "\ue007", "\ue004", " ", "\ue010"
 AXE = "4.14.1"
 
@@ -40,14 +41,15 @@ class Person:
     def wait(self, script: str) -> Any:
         from selenium.webdriver.support.ui import WebDriverWait
 
-        return WebDriverWait(self.driver, PATIENCE).until(lambda driver: driver.execute_script(f"return {script}"))
+        wait = WebDriverWait(self.driver, PATIENCE, 0.05)
+        return wait.until(lambda driver: driver.execute_script(f"return {script}"))
 
     def at(self, section: str) -> None:
         self.wait(f"document.getElementById({section!r})?.hidden === false")
 
     def at_step(self, number: int) -> None:
         self.at("step")
-        self.wait(f"/\\b{number}\\b/.exec(document.getElementById('where').textContent) !== null")
+        self.wait(f"/\\d+/.exec(document.getElementById('where').textContent)?.[0] === '{number}'")
 
     def saved(self) -> None:
         self.wait("/^(Saved|已保存)$/.test(document.getElementById('status').textContent)")
@@ -79,6 +81,19 @@ class Person:
         for _ in range(self.fields()):
             self.keys(text, ENTER)
 
+    def resize(self, width: int, height: int, ratio: float = 1) -> None:
+        resize(self.driver, width, height, ratio)
+
+    def accessible(self, axe: str) -> None:
+        """Assert that axe-core finds nothing on the page."""
+        # Through the protocol, which a page's content security policy does not bind.
+        found = "found.violations.map((one) => [one.id, one.nodes.map((node) => node.html)])"
+        script = f"{axe}; axe.run().then((found) => JSON.stringify({found}))"
+        told = self.driver.execute_cdp_cmd(
+            "Runtime.evaluate", {"expression": script, "awaitPromise": True, "returnByValue": True}
+        )
+        assert json.loads(told["result"]["value"]) == []
+
     def compose(self, text: str) -> None:
         """The same by an input method, of which the page sees a composition that ends in another text."""
         self.tab_to("#text-0")
@@ -92,6 +107,7 @@ class Person:
 @pytest.fixture
 def person(chromium: Any, service: Callable[[Store], Any]) -> Iterator[Callable[[Store], Person]]:
     """Starts the service of a study, and gives a person in front of it; after the test, that no script failed."""
+    chromium.get("about:blank")
     for log in ("browser", "performance"):
         chromium.get_log(log)
     urls = []
@@ -101,14 +117,13 @@ def person(chromium: Any, service: Callable[[Store], Any]) -> Iterator[Callable[
         urls.append(running.url)
         return Person(chromium, running.url)
 
-    yield start
-    chromium.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    with own_size(chromium):
+        yield start
     told = [entry for entry in chromium.get_log("browser") if "Failed to load resource" not in entry["message"]]
     assert told == []
     events = [json.loads(entry["message"])["message"] for entry in chromium.get_log("performance")]
     asked = [event["params"]["request"]["url"] for event in events if event["method"] == "Network.requestWillBeSent"]
     assert all(url.startswith((*urls, "data:", "chrome:", "about:")) for url in asked)
-    chromium.get("about:blank")
 
 
 def given_of(store: Store, rater: int = 1) -> list[tuple[str, ...] | None]:
@@ -122,8 +137,7 @@ def test_a_whole_study_by_keyboard_alone(make: Callable[..., Store], people: Any
     store = make(limit=12, training=2, checks=1, repeats=1, raters=1, pause=5)
     token = people(store, 1, "zh")[0]
     visitor = person(store)
-    metrics = {"width": 360, "height": 740, "deviceScaleFactor": 2, "mobile": False}
-    visitor.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    visitor.resize(360, 740, 2)
     visitor.open(token)
     visitor.begin("中文, English")
     total = len(given_of(store))
@@ -291,6 +305,7 @@ def test_pixels_of_the_picture_are_whole_pixels_of_the_screen(
     visitor = person(store)
     visitor.open(people(store, 1)[0])
     visitor.begin()
+    visitor.wait("document.getElementById('picture').complete")
     script = "const p = document.getElementById('picture'); return [p.naturalWidth, p.getBoundingClientRect().width]"
     for ratio, width, height, times in (
         (1, 1200, 3000, 3),
@@ -299,8 +314,7 @@ def test_pixels_of_the_picture_are_whole_pixels_of_the_screen(
         (2, 390, 740, 1),
         (1.5, 900, 740, 2),
     ):
-        metrics = {"width": width, "height": height, "deviceScaleFactor": ratio, "mobile": False}
-        visitor.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+        visitor.resize(width, height, ratio)
         visitor.driver.execute_script("window.dispatchEvent(new Event('resize'))")
         natural, shown = visitor.driver.execute_script(script)
         assert round(shown * ratio / natural, 6) == round(times * ratio), (ratio, width)
@@ -330,36 +344,25 @@ def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
 def test_axe_finds_nothing(make: Callable[..., Store], people: Any, person: Any, axe: str) -> None:
     store = make(training=1, raters=1, checks=0)
     visitor = person(store)
-
-    def check() -> None:
-        # Through the protocol, which a page's content security policy does not bind.
-        found = "found.violations.map((one) => [one.id, one.nodes.map((node) => node.html)])"
-        script = f"{axe}; axe.run().then((found) => JSON.stringify({found}))"
-        told = visitor.driver.execute_cdp_cmd(
-            "Runtime.evaluate", {"expression": script, "awaitPromise": True, "returnByValue": True}
-        )
-        assert json.loads(told["result"]["value"]) == []
-
     for lang, width in (("en", 1200), ("zh", 360)):
-        metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
-        visitor.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+        visitor.resize(width, 900)
         visitor.open(people(store, 1, lang)[0])
         visitor.at("consent")
-        check()
+        visitor.accessible(axe)
         visitor.begin()
         visitor.at_step(1)
-        check()
+        visitor.accessible(axe)
         visitor.fill("nothing")
         visitor.wait("!document.getElementById('answers').hidden")
-        check()
+        visitor.accessible(axe)
         visitor.keys(ENTER)
         visitor.at_step(2)
-        check()
+        visitor.accessible(axe)
     visitor.driver.get(f"{visitor.url}/maintain")
-    check()
+    visitor.accessible(axe)
     visitor.one("#token").send_keys(store.token, ENTER)  # type: ignore[attr-defined]
     visitor.wait("document.querySelector('table') !== null")
-    check()
+    visitor.accessible(axe)
 
 
 def test_the_page_for_maintainers(make: Callable[..., Store], people: Any, person: Any) -> None:

@@ -1,6 +1,7 @@
 """People choose options of a question set: who is asked what, the page, and what the report says."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from tests.bloom.conftest import made_set, row
-from tests.study.test_browser import ENTER, SPACE, Person, person  # noqa: F401 - a fixture
+from tests.study.test_browser import ENTER, SPACE, Person, axe, person  # noqa: F401 - fixtures
 from tests.study.test_service import Client
 from vcrgen.config import BuildConfig, HiddenOptions
 from vcrgen.errors import StudyError
@@ -21,8 +22,8 @@ from vcrgen.study.design import Kind
 from vcrgen.study.exports import export
 from vcrgen.study.make import check_source
 from vcrgen.study.marks import mark
-from vcrgen.study.people import invite
-from vcrgen.study.report import as_document, make_report
+from vcrgen.study.people import invite, leave
+from vcrgen.study.report import WIDE, as_document, make_report
 from vcrgen.study.service.app import make_app
 from vcrgen.study.store import FILE, Store
 from vcrgen.tasks.bloom import LETTERS
@@ -77,13 +78,118 @@ def test_only_items_that_are_complete_in_all_languages(choosing: Callable[..., S
 def test_what_cannot_be_a_study_of_questions(choosing: Callable[..., Store], pairs: Path, questions: Path) -> None:
     for options, message in (
         ({"modes": "easy"}, "--modes is of covered texts"),
-        ({"view": "tei"}, "--view is of covered texts"),
+        ({"view": "tei"}, "--view tei is of covered texts; .* choose image or blind or both"),
+        ({"data": pairs, "view": "blind"}, "--view blind is of question sets"),
         ({"lang": "en,de"}, "has no items in 'de'; it has en, ar"),
         ({"training_data": str(pairs)}, "is data of another task"),
         ({"data": pairs, "lang": "en"}, "--lang is of question sets"),
     ):
         with pytest.raises(StudyError, match=message):
             choosing(**options)
+
+
+def test_questions_without_their_pictures(choosing: Callable[..., Store]) -> None:
+    store = choosing(view="both", raters=1, lang="en", training=2, repeats=0, checks=0)
+    with pytest.raises(StudyError, match=r"choose --lang en\.$"):
+        invite(store, 1, "fr")
+    clients = [Client(TestClient(make_app(store)), token) for token in invite(store, 2, "en")[0]]
+    with store.reading() as connection:
+        frozen, places = db.read_frozen(connection), db.places_of(connection)
+    assert [condition.label for condition in frozen.conditions] == ["en, Image", "en, Blind"]
+    views: dict[int, set[int]] = {}
+    for place in places:
+        if place.step.kind is Kind.ITEM:
+            views.setdefault(place.step.item, set()).add(place.step.condition)
+    assert all(each == {0, 1} for each in views.values()) and len(views) == frozen.items
+    for number, client in enumerate(clients, start=1):
+        client.begin()
+        mine = [place for place in places if place.rater == number]
+        shown = [client.step(place.number).json() for place in mine]
+        assert ["picture" in step for step in shown] == [place.step.condition == 0 for place in mine]
+        assert {place.step.condition for place in mine if place.step.kind is Kind.TRAINING} == {0, 1}
+
+
+def test_a_report_has_both_views(choosing: Callable[..., Store], typing: Any) -> None:
+    """With the picture all are right, without it nobody is."""
+    store = choosing(view="both", raters=1, lang="en", repeats=0, checks=0)
+    invite(store, 2, "en")
+    with store.reading() as connection:
+        items, places = db.items_of(connection), db.places_of(connection)
+    seen = {(place.rater, items[place.step.item].question_id) for place in places if place.step.condition == 0}
+    typing(store, lambda rater, name, place, answer: answer if (rater, name) in seen else wrong_of(answer))
+    rows = {texts[0]: texts[3] for texts in make_report(store).tables[0].texts()}
+    assert rows == {"en, Image": "100.00", "en, Blind": "0.00"}
+    (table,) = (table for table in make_report(store).tables if table.title == "People, Image \u2212 Blind, paired")
+    assert not WIDE & set(table.heads)  # a terminal leaves these out
+    assert table.heads == ("Asked in", "Questions", "Image", "Blind", "Image \u2212 Blind", "95 % interval")
+    (texts,) = table.texts()
+    assert texts[:5] == ["en", "6", "100.00", "0.00", "+100.00"] and texts[5].endswith(" to +100.00")
+    for form in ("md", "csv", "latex", "html"):
+        assert "Blind, paired" in as_document(make_report(store), form)
+    lines = [json.loads(line) for line in export(store, "outputs").splitlines()]
+    assert {line["view"] for line in lines} == {"image", "blind"}
+
+
+def pictures_of(store: Store) -> list[tuple[int, int, bytes]]:
+    with store.reading() as connection:
+        places = connection.execute("SELECT item, condition FROM pictures ORDER BY item, condition").fetchall()
+        return [(item, condition, db.picture_of(connection, item, condition)) for item, condition in places]
+
+
+def test_a_picture_is_kept_once(choosing: Callable[..., Store]) -> None:
+    """Seven items in two languages and two views share two pictures, none of which belongs to a blind question."""
+    store = choosing(view="both")
+    found = pictures_of(store)
+    with store.reading() as connection:
+        kept = connection.execute("SELECT count(*) FROM images").fetchone()[0]
+    assert kept == 2 == len({png for _, _, png in found})
+    assert [(item, condition) for item, condition, _ in found] == [(i, c) for i in range(7) for c in (0, 2)]
+
+
+def test_a_study_of_the_version_before_is_brought_to_this_one(
+    choosing: Callable[..., Store], typing: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = choosing()
+    found = pictures_of(store)
+    invite(store, 2, "ar")
+    with store.writing() as connection:
+        connection.execute("DROP TABLE pictures")
+        connection.execute("DROP TABLE images")
+        connection.execute(
+            "CREATE TABLE pictures (item INTEGER NOT NULL REFERENCES items, condition INTEGER NOT NULL,"
+            " png BLOB NOT NULL, PRIMARY KEY (item, condition))"
+        )
+        connection.executemany("INSERT INTO pictures VALUES (?, ?, ?)", found)
+        connection.execute("PRAGMA user_version = 1")
+    store.close()
+    with monkeypatch.context() as broken:  # killed half-way, nothing of it is there
+        broken.setattr(db, "add_picture", lambda *about: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            Store(store.folder)
+    for _ in range(2):
+        with Store(store.folder) as again:
+            assert pictures_of(again) == found
+            with again.reading() as connection:
+                assert connection.execute("SELECT count(*) FROM images").fetchone()[0] == 2
+                assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
+                assert connection.execute("PRAGMA freelist_count").fetchone()[0] == 0  # the copies take no room
+    typing(again)
+    assert make_report(again).tables[0].texts()[0][3] == "100.00"
+    again.close()
+    with store.writing() as connection:
+        connection.execute("PRAGMA user_version = 3")
+    store.close()
+    with pytest.raises(StudyError, match="of another version"):
+        Store(store.folder)
+
+
+def test_who_sees_no_picture_says_nothing_of_the_key(choosing: Callable[..., Store], typing: Any) -> None:
+    store = choosing(view="blind", lang="en", repeats=0, checks=0)
+    invite(store, 2, "en")
+    typing(store, lambda rater, name, place, answer: wrong_of(answer))
+    report = make_report(store)
+    assert [texts[0] for texts in report.tables[0].texts()] == ["en, Blind"]
+    assert not report.keys and "Answers that may be wrong" not in {table.title for table in report.tables}
 
 
 def test_a_set_that_changed_is_refused(choosing: Callable[..., Store], tmp_path: Path) -> None:
@@ -221,8 +327,7 @@ def test_report(answered: Store, questions: Path, tmp_path: Path) -> None:
     for form in ("md", "csv", "latex", "html"):
         document = as_document(report, form)
         assert "typed" not in document and "span 1" not in document and "restores" not in document
-    with pytest.raises(StudyError, match="for covered texts only"):
-        as_document(report, "json")
+    assert "item-" not in as_document(report, "json")
     assert "who guesses has 25 %" in as_document(report, "html")
 
 
@@ -250,6 +355,28 @@ def test_outputs_are_scored_as_those_of_models(answered: Store, questions: Path,
         export(answered, "label-studio")
 
 
+def test_pages_of_doubts_show_what_was_asked(choosing: Callable[..., Store], typing: Any, tmp_path: Path) -> None:
+    """They had letters only: nobody could tell whether the item is at fault. Options are hostile here."""
+    texts = {f"options_{lang}": [f"<b>{lang} {letter}</b>" for letter in LETTERS] for lang in ("en", "ar")}
+    store = choosing(made_set(tmp_path / "set", [row(number, **texts) for number in range(6)]), repeats=0)
+    invite(store, 2, "en"), invite(store, 2, "ar")
+    typing(store, lambda rater, name, _, answer: {"item-000": "CBBB"[rater - 1], "item-001": "D"}.get(name, answer))
+    sheets = adjudicate(store, "ada")
+    assert sheets.errors == 3
+    stems = {"en": "How many boats?", "ar": "كم عدد القوارب؟"}
+    pages = sheets.page.read_text("utf-8"), as_document(make_report(store), "html")
+    for page in pages:
+        article, other = page.split("<article>")[1:]
+        assert "item-000" in article and "item-001" in other
+        marks = {letter: re.findall(rf">{letter}</b>.*?</li>", article) for letter in LETTERS}
+        assert "<b>en" not in page and article.count("data:image/png;base64,") == 1
+        for number, (lang, dir) in enumerate((("en", "ltr"), ("ar", "rtl"))):
+            assert f'lang="{lang}" dir="{dir}"' in article and stems[lang] in article
+            said = {letter: line[number].partition("</i>")[0].rpartition(">")[2] for letter, line in marks.items()}
+            assert all(f"&lt;b&gt;{lang} {letter}&lt;/b&gt;" in line[number] for letter, line in marks.items())
+            assert said == {"A": "right", "B": "chosen", "C": "chosen", "D": ""}
+
+
 def test_causes(answered: Store) -> None:
     sheets = adjudicate(answered, "ada")
     assert (sheets.errors, sheets.marked) == (2, 0)
@@ -259,6 +386,32 @@ def test_causes(answered: Store) -> None:
     tables = {table.title: table for table in make_report(answered).tables}
     rows = {texts[0]: texts for texts in tables["People, right answers (RAE) in percent"].texts()}
     assert rows["ar, Image"][6] == "100.00"
+
+
+def test_causes_are_of_what_was_seen(choosing: Callable[..., Store], typing: Any) -> None:
+    """Everybody is wrong on two items in both ways, with the same letters: on each, one of two had no picture."""
+    store = choosing(view="both", raters=1, lang="en", repeats=0, checks=0)
+    invite(store, 2, "en")
+    wrong = ("item-000", "item-001")
+    typing(store, lambda rater, name, place, answer: wrong_of(answer) if name in wrong else answer)
+    sheets = adjudicate(store, "ada")
+    text = sheets.sheet.read_text("utf-8-sig")
+    assert sheets.errors == 2 and {line.split(",")[5] for line in text.splitlines()[1:]} == {"1"}
+    sheets.sheet.write_text("\n".join(line + "name" if "item-00" in line else line for line in text.splitlines()))
+    assert adjudicate(store, "ada").marked == 2
+    tables = {table.title: table for table in make_report(store).tables}
+    rows = {texts[0]: (texts[3], texts[6]) for texts in tables["People, right answers (RAE) in percent"].texts()}
+    assert rows == {"en, Image": ("66.67", "100.00"), "en, Blind": ("66.67", "66.67")}
+    assert tables["Causes of errors"].texts() == [["name or date", "2"], ["not typed", "0"]]
+
+
+def test_without_pictures_there_are_no_causes(choosing: Callable[..., Store], typing: Any) -> None:
+    store = choosing(view="blind", lang="en", repeats=0, checks=0)
+    invite(store, 2, "en")
+    typing(store, lambda rater, name, place, answer: wrong_of(answer))
+    with pytest.raises(StudyError, match="shows no pictures, so its errors have no causes to mark"):
+        adjudicate(store, "ada")
+    assert not any("adjudicate" in note for note in make_report(store).notes)
 
 
 def test_a_hidden_question_set_by_its_key(
@@ -305,13 +458,60 @@ def choose_all(visitor: Person, store: Store) -> list[str]:
     return [place.response.texts[0] if place.response else "-" for place in places]
 
 
+def test_a_hint_stands_where_the_picture_would(choosing: Callable[..., Store], person: Any) -> None:  # noqa: F811
+    store = choosing(view="both", lang="ar", training=2, checks=0, repeats=0)
+    visitor = person(store)
+    visitor.open(invite(store, 1, "ar")[0][0])
+    visitor.begin()
+    shown = []
+    for number in (1, 2):
+        visitor.at_step(number)
+        visitor.wait("document.querySelectorAll('#fields [type=radio]').length === 5")
+        shown.append([visitor.one(f"#{name}").is_displayed() for name in ("shown", "blind")])
+        visitor.keys("2", ENTER)
+        visitor.wait("document.querySelector('fieldset:disabled')")
+        visitor.keys(ENTER)
+    assert sorted(shown) == [[False, True], [True, False]]
+
+
+def test_what_others_left_is_offered_at_the_end(choosing: Callable[..., Store], person: Any, axe: str) -> None:  # noqa: F811
+    store = choosing(limit=3, view="both", lang="ar", raters=1, training=0, checks=0, repeats=0)
+    token = invite(store, 3, "ar")[0][0]
+    with store.reading() as connection:
+        second = db.raters_of(connection)[1]
+    leave(store, second)
+    visitor = person(store)
+    visitor.resize(360, 740, 2)
+    visitor.open(token)
+    visitor.begin()
+    for number in (1, 2):
+        visitor.at_step(number)
+        visitor.wait("document.querySelectorAll('#fields [type=radio]').length === 5")
+        visitor.keys("2", ENTER)
+    visitor.at("end")
+    visitor.wait("!document.getElementById('offer').hidden")
+    assert visitor.wait("document.documentElement.scrollWidth") <= 360
+    visitor.accessible(axe)
+    visitor.tab_to("#more")
+    visitor.keys(ENTER)
+    visitor.at_step(3)
+    visitor.wait("document.querySelectorAll('#fields [type=radio]').length === 5")
+    visitor.keys("3", ENTER)
+    visitor.at("end")
+    visitor.tab_to("#send")
+    visitor.keys(ENTER)
+    visitor.at("thanks")
+    with store.reading() as connection:
+        texts = [place.response.texts for place in db.places_of(connection, 1) if place.response]
+    assert texts == [("B",), ("B",), ("C",)]
+
+
 @pytest.mark.parametrize("lang", ["en", "ar"])
 def test_choosing_by_keyboard(choosing: Callable[..., Store], person: Any, lang: str) -> None:  # noqa: F811
     store = choosing(limit=4, raters=1, repeats=0)
     token = invite(store, 1, lang)[0][0]
     visitor = person(store)
-    metrics = {"width": 360, "height": 740, "deviceScaleFactor": 2, "mobile": False}
-    visitor.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    visitor.resize(360, 740, 2)
     visitor.open(token)
     visitor.begin("English")
     visitor.at_step(1)
@@ -330,3 +530,24 @@ def test_choosing_by_keyboard(choosing: Callable[..., Store], person: Any, lang:
     given = [place.response.texts[0] for place in places if place.response and place.step.kind is not Kind.CHECK]
     unread = [place.response.unread[0] for place in places if place.response]
     assert set(given[1:]) == {"C", ""} and given[0] in LETTERS and sum(unread) == 1
+
+
+def test_axe_finds_nothing(choosing: Callable[..., Store], person: Any, axe: str) -> None:  # noqa: F811
+    store = choosing(limit=4, raters=1, repeats=0, checks=0)
+    visitor = person(store)
+    for lang, width in (("en", 1200), ("ar", 360)):
+        visitor.resize(width, 900)
+        visitor.open(invite(store, 1, lang)[0][0])
+        visitor.at("consent")
+        visitor.accessible(axe)
+        visitor.begin()
+        visitor.at_step(1)
+        visitor.wait("document.querySelector('#fields fieldset')")
+        visitor.accessible(axe)
+        visitor.keys("2", ENTER)
+        visitor.wait("document.querySelector('fieldset:disabled')")
+        visitor.accessible(axe)
+        visitor.keys(ENTER)
+        visitor.at_step(2)
+        visitor.keys(ENTER)
+        visitor.accessible(axe)

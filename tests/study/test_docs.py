@@ -7,27 +7,32 @@ import shutil
 import subprocess
 import sys
 import urllib.request
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from tests.bloom.conftest import made_set, row
+from tests.pages import Page, Run, succeed
+from vcrgen.study import store as db
+from vcrgen.study.records import Response
 from vcrgen.study.store import Store
 
-DOCS = (Path(__file__).resolve().parents[2] / "docs" / "study.md").read_text("utf-8")
-BLOCKS = re.findall(r"^```bash\n(.*?)^```", DOCS, re.MULTILINE | re.DOTALL)
-COMMANDS = [line for block in BLOCKS for line in block.splitlines()]
+COMMANDS = Page("docs/study.md").commands
 
 
-def test_commands(run: Callable[..., tuple[int, str, str]], pairs: Path, typing: Any) -> None:
+def test_commands(run: Run, pairs: Path, typing: Any) -> None:
     shutil.copytree(pairs, "data/my-vcr")
     made_set(Path("data/my-bloom"), [row(number) for number in range(6)])
     seen = {}
     for line in COMMANDS:
-        program, *words = shlex.split(line)
-        assert program == "vcrgen"
+        _, *words = shlex.split(line)
         if words[1] == "serve":
             serves(line)
+            if words[2] == "audit-study":
+                with Store(Path(words[2])) as store, store.writing() as connection:
+                    said = Response(("A", "approve", ""), (False,) * 3, 5.0, True, 1)
+                    for place in db.places_of(connection):
+                        db.save(connection, place.rater, place.number, said)
+                continue
             with Store(Path("study")) as store:
                 typing(store, lambda rater, _id, place, answer: answer if rater > 2 or place else f"{rater}")
             outputs = [json.loads(line) for line in run("study", "export", "study")[1].splitlines()]
@@ -42,10 +47,10 @@ def test_commands(run: Callable[..., tuple[int, str, str]], pairs: Path, typing:
                 text = {"text": ["?"] * task["data"]["fields"]}
                 task["annotations"] = [{"completed_by": {"id": 7}, "result": [result | {"value": text}]}]
             Path(words[3]).write_text(json.dumps(tasks), "utf-8")
-        code, out, err = run(*words)
-        assert code == 0, (line, out, err)
-        seen.setdefault(words[1], out)
-    assert len(COMMANDS) == 17 and "Raters taken in: 1." in seen["import"]
+        name = " ".join(words[1:3]) if words[1] == "audit" else words[1]
+        seen.setdefault(name, succeed(run, line))
+    assert "Audit: 6 of 6 drawn items" in seen["audit report"]
+    assert len(COMMANDS) == 24 and "Raters taken in: 1." in seen["import"]
     assert re.search(r"items +11 with \d+ spans, and 3 for training", seen["init"]) and "vcrm_" in seen["init"]
     assert seen["invite"].count("https://study.example.org/r/vcrs_") == 7
     assert "r1 is forgotten" in seen["forget"]
@@ -61,18 +66,27 @@ def serves(line: str) -> None:
         assert service.stderr is not None
         try:
             url = json.loads(service.stderr.readline())["url"]
-            with urllib.request.urlopen(f"{url}health", timeout=30) as answer:
+            with urllib.request.urlopen(f"{url}health", timeout=120) as answer:
                 assert json.load(answer) == {"status": "ok"}
         finally:
             service.terminate()
-            service.communicate(timeout=30)
+            service.communicate(timeout=120)
     assert service.returncode == 0
 
 
-def test_mistakes_are_sentences(run: Callable[..., tuple[int, str, str]], pairs: Path, tmp_path: Path) -> None:
+def test_one_of_a_thing_is_no_plural(run: Run, pairs: Path) -> None:
+    """There stood "1 answers, by 1 people"."""
+    code, out, err = run("study", "init", "s", "--data", pairs, "--limit", 1, "--modes", "easy", "--raters", 1)
+    assert code == 0 and "1 answer, by 1 person or more" in out and "1 spans" not in out, err
+    code, out, err = run("study", "invite", "s", "--count", 3, "--lang", "en")
+    assert code == 0 and len(out.splitlines()) == 1 and "There are items for 1 person only, not for 3." in err
+
+
+def test_mistakes_are_sentences(run: Run, pairs: Path, tmp_path: Path) -> None:
     assert run("study", "init", "s", "--data", pairs, "--limit", 4)[0] == 0
     for words, message in (
-        (("init", "s", "--data", pairs), "s is there and holds something else"),
+        (("init", "s", "--data", pairs, "--limit", 4), "s is this study already; go on with `vcrgen study invite s"),
+        (("init", "s", "--data", pairs), "s is another study already (limit 4 there, 100 here)"),
         (("init", "t", "--data", "nothing"), "nothing does not exist"),
         (("init", "t", "--data", pairs, "--view", "strip"), "view:"),
         (("init", "t", "--data", pairs, "--raters", 0), "raters:"),

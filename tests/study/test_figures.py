@@ -1,7 +1,10 @@
 """Figures of marks that were made up, and the published ones."""
 
 import importlib.util
+import random
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,6 +14,7 @@ from vcrgen.study.figures import (
     agreement,
     each_rater,
     odd_keys,
+    view_difference,
 )
 from vcrgen.study.records import Condition, Frozen, Mark
 from vcrgen.study.report import people_table
@@ -102,14 +106,63 @@ def test_keys_that_may_be_wrong() -> None:
     assert found[1].agreed == found[4].agreed == "" and set(found[1].typed) == {"x", "y"}
 
 
-def test_intervals_hold_the_mean_of_raters_of_known_skill() -> None:
-    """A small run of scripts/measure_study.py: skills are drawn evenly from 75 to 99 %."""
+def _measure() -> Any:
     specification = importlib.util.spec_from_file_location("measure_study", SCRIPTS / "measure_study.py")
     assert specification and specification.loader
     measure = importlib.util.module_from_spec(specification)
     specification.loader.exec_module(measure)
+    return measure
+
+
+def test_intervals_hold_the_mean_of_raters_of_known_skill() -> None:
+    """A small run of scripts/measure_study.py: skills are drawn evenly from 75 to 99 %."""
+    measure = _measure()
     held = float(measure.coverage(120, measure.evenly, 0.87).split()[0])
     assert 88 <= held <= 99.2
+
+
+def views_of(shares: Mapping[int, tuple[int, int]]) -> tuple[list[Mark], list[Mark]]:
+    """Marks of items in two views, by three of six raters each: how many are right in the one and in the other."""
+    rng, first, second = random.Random(0), [], []
+    for item, (one, other) in shares.items():
+        people = rng.sample(range(1, 7), 6)
+        first += [mark(people[place], item, "x", right=place < one) for place in range(3)]
+        second += [mark(people[place + 3], item, "x", right=place < other) for place in range(3)]
+    return first, second
+
+
+def test_one_view_minus_the_other_is_paired_by_item() -> None:
+    """The mean over items of the differences of their shares: 1/3, 3/3 and 1/3, and of no item seen in one view."""
+    first, second = views_of({0: (2, 1), 1: (3, 0), 2: (3, 2)})
+    first.append(mark(1, 9, "x", right=True))
+    found = view_difference(first, second, seed=0)
+    assert found is not None and found.spans == 3
+    assert found.means == pytest.approx((8 / 9, 3 / 9)) and found.difference.value == pytest.approx(5 / 9)
+    assert -1 <= found.difference.low < 5 / 9 < found.difference.high <= 1
+    assert view_difference(first, [], seed=0) is None and view_difference(first[:3], second[3:], seed=0) is None
+
+
+def test_who_has_more_items_in_one_view_does_not_widen_the_difference() -> None:
+    """Raters 1 to 3 have the picture and the others have none; all of a view do the same."""
+    first = [mark(rater, item, "x", right=True) for item in range(40) for rater in (1, 2, 3)]
+    second = [mark(rater, item, "x", right=item % 2 == 0) for item in range(40) for rater in (4, 5, 6)]
+    found = view_difference(first, second, seed=0)
+    assert found is not None and found.difference.value == 0.5
+    assert found.difference.high - found.difference.low < 0.45  # with raters who differ, it were twice as wide
+
+
+def test_intervals_of_differences_hold_the_true_one() -> None:
+    """A small run of scripts/measure_study.py: raters of any skill, and a view in which they do just as well."""
+    measure = _measure()
+    measure.BLIND = 0.87
+    held = float(measure.coverage_of_differences(40, measure.evenly, 0.87).split()[0])
+    assert held >= 88
+
+
+def test_intervals_beside_a_model_hold_the_true_difference() -> None:
+    """A small run of scripts/measure_study.py: three raters of different skill, and a model that is as good."""
+    held, width = _measure().coverage_beside_model(40, (3, 50), (0.6, 1.0), (0.75, 0.75)).split()
+    assert float(held) >= 88 and float(width.strip("()")) < 50
 
 
 def test_a_model_is_set_beside_people_on_what_both_have() -> None:

@@ -3,6 +3,7 @@
 import io
 import json
 import re
+import shutil
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
+from vcrgen.builder.run import build
 from vcrgen.config import StudyOptions
 from vcrgen.errors import ConfigError, OutputError, StudyError
 from vcrgen.study import store as db
@@ -52,8 +54,6 @@ def test_the_file_has_no_answer_but_those_of_training(make: Callable[..., Store]
 def test_a_dataset_that_changed_is_refused(
     make: Callable[..., Store], pairs: Path, tmp_path: Path, tampered: Callable[..., Path]
 ) -> None:
-    import shutil
-
     copy = tmp_path / "copy"
     shutil.copytree(pairs, copy)
     store = make(copy)
@@ -89,6 +89,38 @@ def test_a_folder_that_holds_something_is_left_alone(make: Callable[..., Store],
     with pytest.raises(OutputError, match="holds something else"):
         make()
     assert [file.name for file in (tmp_path / "study").iterdir()] == ["mine.txt"]
+
+
+def test_a_study_is_not_made_again(make: Callable[..., Store], pairs: Path, tmp_path: Path) -> None:
+    store = make(limit=4, training=1)
+    before = (store.folder / FILE).read_bytes()
+    with pytest.raises(StudyError, match=r"is this study already; go on with `vcrgen study invite .*study --count N`"):
+        make(limit=4, training=1)
+    moved = tmp_path / "moved"
+    shutil.copytree(pairs, moved)
+    with pytest.raises(StudyError, match="is this study already"):
+        make(moved, limit=4, training=1)
+    with pytest.raises(
+        StudyError, match=r"is another study already \(limit 4 there, 5 here; view none there, tei here\)"
+    ):
+        make(limit=5, training=1, view="tei")
+    (changed := tmp_path / "changed").mkdir()
+    build("samples:9", out=changed, splits="test=...")
+    with pytest.raises(StudyError, match=r"is another study already \(data \w{16} there, \w{16} here\)"):
+        make(changed, limit=4, training=1)
+    assert (store.folder / FILE).read_bytes() == before
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_more_people_are_invited_than_there_are_items_for(make: Callable[..., Store], seed: int) -> None:
+    """Whoever got nothing ended the invitations, also of those after them: mostly the first, and then nobody came."""
+    store = make(limit=2, training=0, raters=1, modes="easy", seed=seed)
+    assert len(invite(store, 9, "en")[0]) == 2
+    with store.reading() as connection:
+        assert [rater.name for rater in db.raters_of(connection)] == ["r1", "r2"]
+        assert not db.wanted_slots(connection, db.read_frozen(connection))
+    with pytest.raises(StudyError, match="Nobody else is needed"):
+        invite(store, 1, "en")
 
 
 def test_a_file_that_is_no_study(tmp_path: Path) -> None:

@@ -234,7 +234,7 @@ def test_exports(finished: Store, lines: Any) -> None:
     assert {line["kind"] for line in design} == {"training", "item", "check", "repeat"}
     with pytest.raises(StudyError, match="no rater 'r7'"):
         export(finished, "outputs", "r7")
-    with pytest.raises(StudyError, match="Unknown form 'x'; known: outputs, design, label-studio"):
+    with pytest.raises(StudyError, match="Unknown form 'x'; known: outputs, audit, design, label-studio"):
         export(finished, "x")
 
 
@@ -248,3 +248,20 @@ def test_those_who_are_at_work_and_answers_that_are_missing_are_told(
         db.change_rater(connection, 1, phase="working")
     notes = "\n".join(make_report(store).notes)
     assert "Still at work: r1;" in notes and "24 answers that the study wants are with nobody" in notes
+
+
+def test_both_views_of_covered_texts(make: Callable[..., Store], people: Any, typing: Any) -> None:
+    """The picture helps with every second item: what was seen in TEI is wrong there."""
+    store = make(view="both", modes="easy", raters=1, training=0)
+    people(store, 2)
+    with store.reading() as connection:
+        items, places = db.items_of(connection), db.places_of(connection)
+    plain = {(one.rater, items[one.step.item].question_id) for one in places if one.step.condition == 1}
+    odd = {item.question_id for item in items if item.number % 2}
+    typing(store, lambda rater, name, _, answer: "x" if name in odd and (rater, name) in plain else answer)
+    report = make_report(store)
+    (found,) = (one for one in report.tables if one.title == "People, VI+TEI \u2212 TEI, paired")
+    assert "1 rater for each item" in as_document(report, "html")
+    assert found.heads == ("Mode", "Spans", "VI+TEI", "TEI", "VI+TEI \u2212 TEI", "95 % interval")
+    wrong = sum(item.fields for item in items if item.number % 2) / sum(item.fields for item in items)
+    assert found.texts()[0][2:5] == ["100.00", f"{100 * (1 - wrong):.2f}", f"{100 * wrong:+.2f}"]

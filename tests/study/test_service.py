@@ -14,7 +14,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from vcrgen.study import store as db
-from vcrgen.study.design import Kind
+from vcrgen.study.design import Kind, Viewing
 from vcrgen.study.make import check_source
 from vcrgen.study.people import invite
 from vcrgen.study.records import RaterState
@@ -257,6 +257,119 @@ def test_a_rater_may_stop(client: Any) -> None:
         assert len(db.wanted_slots(connection, db.read_frozen(connection))) == 12 - 1
 
 
+def finish(rater: Client) -> None:
+    """Do all steps that are not done yet."""
+    for number, done in enumerate(rater.post("open").json()["done"]):
+        if not done:
+            rater.answer(number, *["x"] * rater.step(number).json()["fields"])
+
+
+@pytest.fixture
+def three(make: Callable[..., Store]) -> Callable[..., tuple[list[Client], Store]]:
+    """Three raters of four items each, of whom the first has left after one; the others have begun."""
+
+    def start(name: str = "study", **options: Any) -> tuple[list[Client], Store]:
+        store = make(name=name, **{"training": 1, "checks": 1, "repeats": 1, "raters": 1, "pause": 2} | options)
+        http = TestClient(make_app(store), raise_server_exceptions=False)
+        raters = [Client(http, token) for token in invite(store, 3, "en")[0]]
+        for rater in raters:
+            rater.begin()
+        with store.reading() as connection:
+            first = next(place.number for place in db.places_of(connection, 1) if place.step.kind is Kind.ITEM)
+        raters[0].answer(first, *["x"] * raters[0].step(first).json()["fields"])
+        raters[0].post("stop")
+        return raters, store
+
+    return start
+
+
+def given(store: Store) -> dict[int, list[Viewing]]:
+    """The items of each rater in order."""
+    with store.reading() as connection:
+        places = [place for place in db.places_of(connection) if place.step.kind is Kind.ITEM]
+    return {
+        rater: [Viewing(*place.step[1:4]) for place in places if place.rater == rater]
+        for rater in sorted({place.rater for place in places})
+    }
+
+
+def test_who_has_finished_may_take_what_others_left(three: Any) -> None:
+    raters, store = three()
+    before = given(store)
+    told = raters[1].post("more", take=False).json()
+    assert told == raters[1].post("more", take=True).json() and told["count"] == 0 < told["waiting"]
+    finish(raters[1])
+    with store.reading() as connection:
+        left = db.returned_slots(connection)
+    seen = {slot.item for slot in before[2]}
+    may = [slot for slot in left if slot.item not in seen]
+    assert len(left) == 3 and may
+    assert raters[1].post("more", take=False).json() == {"count": min(len(may), 2), "waiting": 0}
+    assert given(store) == before
+    taken = raters[1].post("more", take=True).json()
+    assert taken == {"count": 0, "waiting": min(len(may), 2)}
+    after = given(store)
+    more = after[2][len(before[2]) :]
+    assert after[2][: len(before[2])] == before[2] and set(more) <= set(may) and len(more) == min(len(may), 2)
+    # A page that did not hear that is told again; nothing is taken twice.
+    assert raters[1].post("more", take=True).json() == raters[1].post("more", take=False).json() == taken
+    assert given(store) == after and raters[1].post("send").status_code == 400
+    finish(raters[1])
+    assert raters[1].post("send").status_code == 200
+    with store.reading() as connection:
+        assert db.returned_slots(connection) == [slot for slot in left if slot not in more]
+    finish(raters[2])
+    for _ in range(3):
+        raters[2].post("more", take=True)
+        finish(raters[2])
+    everything = [slot for slots in given(store).values() for slot in slots]
+    assert len(set(everything)) == len(everything) and all(
+        len({slot.item for slot in slots}) == len(slots) for slots in given(store).values()
+    )
+
+
+def test_nobody_is_offered_what_they_have_seen(three: Any) -> None:
+    raters, store = three(pause=20)
+    seen = [{slot.item for slot in given(store)[rater]} for rater in (2, 3)]
+    with store.reading() as connection:
+        left = [slot.item for slot in db.returned_slots(connection)]
+    may = [[item for item in left if item not in mine] for mine in seen]
+    assert any(len(items) < len(left) for items in may)
+    for rater, items in zip(raters[1:], may, strict=True):
+        finish(rater)
+        assert rater.post("more", take=False).json()["count"] == len(items)
+
+
+def test_what_is_taken_is_the_same_each_time(three: Any) -> None:
+    """The same seed, and the same people who come and go in the same order."""
+    found = []
+    for name in ("one", "two"):
+        raters, store = three(name)
+        finish(raters[1])
+        raters[1].post("more", take=True)
+        found.append(given(store))
+    assert found[0] == found[1]
+
+
+def test_who_is_offered_nothing(three: Any, make: Callable[..., Store]) -> None:
+    raters, _ = three("most", most=4)
+    finish(raters[1])
+    assert raters[1].post("more", take=True).json() == {"count": 0, "waiting": 0}
+    # What was never dealt waits for those who are still to be invited.
+    store = make(name="few", training=0, checks=0, repeats=0, raters=1, most=2)
+    rater = Client(TestClient(make_app(store)), invite(store, 1, "en")[0][0])
+    rater.begin()
+    finish(rater)
+    assert rater.post("more", take=True).json() == {"count": 0, "waiting": 0}
+    # Who is paid for what was agreed on.
+    raters, store = three("paid")
+    finish(raters[1])
+    assert raters[1].post("more", take=False).json()["count"]
+    with store.writing() as connection:
+        db.change_rater(connection, 2, code="C1A2")
+    assert raters[1].post("more", take=True).json() == {"count": 0, "waiting": 0}
+
+
 def test_consent_is_to_the_text_that_was_shown(client: Any) -> None:
     rater, store = client()
     version = json.loads(rater.page().text.partition('id="data">')[2].partition("</script>")[0])["version"]
@@ -312,7 +425,7 @@ def test_every_acknowledged_answer_is_there_once_after_kills(
 
     def rater(number: int, token: str) -> None:
         rng = random.Random(number)
-        with httpx.Client(base_url=running.url, timeout=20) as http:
+        with httpx.Client(base_url=running.url, timeout=60) as http:
             mine = Client(http, token, f"tab-{number}")
             steps = (patiently(mine.begin) or {"done": []})["done"]
             for revision in range(1, 9):
@@ -346,14 +459,14 @@ def test_every_acknowledged_answer_is_there_once_after_kills(
         thread.start()
     for _ in range(3):
         before = len(acknowledged)
-        end = time.monotonic() + 60
+        end = time.monotonic() + 120
         while len(acknowledged) < before + 5 and any(t.is_alive() for t in threads) and time.monotonic() < end:
             time.sleep(0.02)
         running.kill()
         running.start()
     stop.set()
     for thread in threads:
-        thread.join(60)
+        thread.join(180)
     running.kill()
     with store.reading() as connection:
         there = {(place.rater, place.number): place.response for place in db.places_of(connection)}

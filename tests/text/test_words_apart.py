@@ -1,4 +1,4 @@
-"""Remembered words: the tokens are spaCy's own in every text, and the memory stays small."""
+"""Remembered pieces: the tokens are spaCy's own in every text, and the memory stays small."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_the_tokens_are_spacys_in_any_text(lang_and_text: tuple[str, str]) -> No
     assert not text or is_spacys(lang, text)
 
 
-def test_words_and_what_stands_between_them_are_asked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_piece_is_asked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
     tokenizer = WordTokenizer(lambda: spacy.blank("en"))
     text = "the river, the (old) river"
     first = tokenizer(text), tokenizer(text), tokenizer(text)
@@ -82,7 +82,7 @@ def test_words_and_what_stands_between_them_are_asked_for_once(monkeypatch: pyte
     def refuse(_: str) -> None:
         raise AssertionError("asked again")
 
-    monkeypatch.setattr(tokenizer, "_ask", refuse)
+    monkeypatch.setattr(tokenizer._pieces, "_tokenizer", refuse)
     assert tokenizer(text) == first[0] == first[2]
 
 
@@ -92,5 +92,5 @@ def test_memory_stays_small(monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(50):
         assert len(tokenizer(f"word{number} other{number}")[0]) == 2
         tokenizer(", . " * (number % 12) + ".")  # no string that spaCy has not seen
-    assert len(tokenizer._nlp.vocab.strings) < len(spacy.blank("en").vocab.strings) + 30
-    assert len(tokenizer._between) <= 11
+    assert len(tokenizer._strings) < len(spacy.blank("en").vocab.strings) + 30
+    assert len(tokenizer._pieces) <= 10

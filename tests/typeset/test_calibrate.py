@@ -1,6 +1,8 @@
 """Covers that mean the same in every font."""
 
+from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +13,7 @@ from vcrgen.errors import FontError
 from vcrgen.records import Mode, Span
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.typeset.basic import BasicShaper
-from vcrgen.typeset.calibrate import calibrate
+from vcrgen.typeset.calibrate import _measured, calibrate
 from vcrgen.typeset.cover import WhiteRows, measure_cover, span_cells
 from vcrgen.typeset.fonts import default_chain, font_register, resolve_font, text_faces
 from vcrgen.typeset.layout import layout_caption
@@ -70,6 +72,31 @@ def test_a_size_near_an_uneven_one_is_even(lang: str, name: str, size: int) -> N
     chains = [default_chain(row.fonts, size=near, first=resolve_font(name)) for near in range(size - 2, size + 4)]
     even = [make_style(row, chain, width=300, max_height=900).covers[Mode.HARD].even for chain in chains]
     assert not even[2] and any(even)
+
+
+def test_a_sample_is_measured_once_in_a_type(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """In the same bytes of a font, in one size and language; whatever of these differs is measured by itself."""
+    measured = []
+
+    def measure(setting: Any) -> Any:
+        measured.append(setting)
+        return _measured.__wrapped__(setting)
+
+    monkeypatch.setattr("vcrgen.typeset.calibrate._measured", lru_cache(measure))
+    file = tmp_path / "font.ttf"
+
+    def ink(font: str, size: int, lang: str = "en") -> list[float]:
+        file.write_bytes(resolve_font(font)[0].read_bytes())
+        chain = default_chain(LANGUAGES[lang].fonts, size=size, first=(file, 0))
+        covers = make_style(LANGUAGES[lang], chain, width=300, max_height=900).covers
+        return [cover.visible for cover in covers.values()]
+
+    first = ink("lato", 20)
+    assert ink("lato", 20) == first and len(measured) == 1
+    assert ink("carlito", 20) != first and len(measured) == 2
+    assert ink("lato", 30) != first and len(measured) == 3
+    ink("lato", 20, "fr")
+    assert len(measured) == 4
 
 
 def test_hard_hides_what_easy_hides() -> None:

@@ -231,6 +231,12 @@ def test_coverage_with_a_font_of_the_register_first() -> None:
     assert check_text("a→", lang="en", font="liberation-sans-bold") == {"Liberation Sans": "a→"}
 
 
+@pytest.mark.parametrize("text", ["", " \n"])
+def test_no_text_to_check(text: str) -> None:
+    with pytest.raises(ConfigError, match="no character to check; leave it out for the list of fonts"):
+        check_text(text, lang="en")
+
+
 def test_unknown_language() -> None:
     with pytest.raises(ConfigError, match="known: en, zh"):
         check_text("a", lang="xx")

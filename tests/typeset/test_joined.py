@@ -287,6 +287,7 @@ def test_widths_and_order_are_those_of_chromium(lang: str, tmp_path: Path) -> No
         "--no-sandbox",
         "--disable-gpu",
         "--virtual-time-budget=20000",
+        f"--user-data-dir={tmp_path / 'profile'}",  # that of the user may be in use
         "--dump-dom",
     ]
     page = subprocess.run(

@@ -11,7 +11,7 @@ from itertools import pairwise, takewhile
 import numpy as np
 import pytest
 
-from vcrgen.builder.pipeline import Pipeline
+from vcrgen.builder.pipeline import LAYOUT_RULES, Pipeline
 from vcrgen.builder.records import Pair
 from vcrgen.config import load_build_config
 from vcrgen.records import NAMED_MODES, Item, Span
@@ -287,6 +287,14 @@ def test_characters_that_no_glyph_stands_for_are_missing() -> None:
     assert BasicShaper(CHAIN).missing("a\U000131a0€\U000131a0") == ["\U000131a0"]
 
 
+@pytest.mark.parametrize("letters", ["قط", "שלום", "कि"])
+def test_one_after_another_no_letter_is_drawn_that_would_be_wrong(letters: str) -> None:
+    fonts = ["dejavu-sans", "noto-sans-arabic", "noto-sans-devanagari"]  # these have the letters
+    shaper = BasicShaper(default_chain(fonts, size=20))
+    assert shaper.missing(f"a {letters} 12") == list(dict.fromkeys(letters))
+    assert len(shaper.shape(f"a {letters} 12", 0, len(letters) + 5)) == 5
+
+
 @pytest.mark.parametrize("text", ["plain words", "图像中被覆盖的文本", "né e\u0301 \U000131a0x", "W"])
 def test_the_quick_way_of_the_basic_shaper_measures_what_it_places(text: str) -> None:
     shaper = BasicShaper(CHAIN)
@@ -332,7 +340,7 @@ def test_a_language_can_name_another_shaper(monkeypatch: pytest.MonkeyPatch) -> 
     row = replace(LANGUAGES["en"], shaper="blocks", direction="rtl")
     monkeypatch.setattr("vcrgen.builder.pipeline.LANGUAGES", {"en": row})
     pipeline = Pipeline(load_build_config(None, {"lang": "en", "mode": "both"}))
-    assert pipeline.signature.facts["layout"] == "blocks-1"
+    assert pipeline.signature.facts["layout"] == f"{LAYOUT_RULES}@blocks-1"
     pair = sample_pair("en", 3)
     caption = "The five old men find a small fish and eat it before the long day ends beside a river"
     built = next(iter(pipeline.pairs([Item(source_id="a", image=pair.image, caption=caption)])))

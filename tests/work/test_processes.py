@@ -1,6 +1,7 @@
 """Tasks in processes: in order, a few ahead, and one sentence where a process dies."""
 
 import os
+import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 
@@ -27,6 +28,16 @@ def test_in_order(processes: int) -> None:
     found = results(partial(make_square, 100), range(20), processes, advice=ADVICE)
     assert list(found) == [100 + number**2 for number in range(20)]
     assert list(results(make_square, [], processes, advice=ADVICE)) == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux forks")
+def test_forked_processes_begin_with_what_is_in_memory() -> None:
+    loaded = {"base": 5}  # no worker that is pickled has it
+
+    def make() -> Callable[[int], int]:
+        return lambda number: loaded["base"] + number
+
+    assert list(results(make, range(3), 2, advice=ADVICE, forked=True)) == [5, 6, 7]
 
 
 def test_only_a_few_are_taken_ahead() -> None:

@@ -51,6 +51,12 @@ def _separated(file: Path, delimiter: str) -> Iterator[Cells]:
         text = decode(file.read_bytes(), file, 1, AnalysisError)
     except OSError as error:
         raise AnalysisError(f"{file} cannot be read ({error.strerror}).") from None
+    heads = text.partition("\n")[0]
+    if delimiter not in heads and ";" in heads:  # Excel writes so where a comma stands in decimal numbers
+        raise AnalysisError(
+            f"{file}: its cells are separated by semicolons; save it with commas between cells and points in numbers, "
+            "or as xlsx."
+        )
     csv.field_size_limit(MAX_BYTES)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:

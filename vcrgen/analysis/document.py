@@ -55,6 +55,7 @@ class Section:
 
     title: str
     text: Sequence[str] = ()  # sentences, each a paragraph
+    legend: str = ""  # how the drawings are read; only a page has these
     drawings: Sequence[Drawing] = ()
     panels: Sequence[Drawing | Lines] = ()  # small ones, side by side where the page is wide enough
     tables: Sequence[Table] = ()
@@ -110,6 +111,8 @@ def _markdown(document: Document) -> str:
     parts = [f"# {escape_markdown(document.title)}", escape_markdown(document.lead)]
     parts += [f"> **Warning:** {escape_markdown(text)}" for text in document.marks]
     for section in document.sections:
+        if not (section.text or section.tables or section.details):
+            continue  # of drawings alone
         parts += [f"## {escape_markdown(section.title)}", *map(escape_markdown, section.text)]
         for table in (*section.tables, *section.details):
             parts += [f"**{escape_markdown(table.title)}**", as_markdown(table)]

@@ -9,15 +9,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import vcrgen.published
 from vcrgen.errors import AnalysisError
-from vcrgen.rng import rng_for
+from vcrgen.rng import array_rng_for
 
 if TYPE_CHECKING:
+    from vcrgen.analysis.items.table import ItemTable
     from vcrgen.analysis.redundancy import CorrelationTable
     from vcrgen.analysis.spec import FactorSpec
     from vcrgen.analysis.tables import ScoreTable
     from vcrgen.stats.arrays import Floats
 
+BENCHMARKS = Path(vcrgen.published.__file__).with_name("benchmarks")  # files of published scores
 GOLD_ABILITIES: Mapping[str, tuple[str, ...]] = {
     "Perception": ("Color", "Count", "OCR"),
     "Memory": ("Artwork", "Landmark", "Basic Medical Science"),
@@ -53,10 +56,7 @@ def example(name: str, command: str) -> Example:
 
 def published_rows(name: str) -> list[list[str]]:
     """The lines of a CSV of ``vcrgen/published/benchmarks/``."""
-    import vcrgen.published
-
-    file = Path(vcrgen.published.__file__).parent / "benchmarks" / f"{name}.csv"
-    with file.open(encoding="utf-8", newline="") as handle:
+    with (BENCHMARKS / f"{name}.csv").open(encoding="utf-8", newline="") as handle:
         return list(csv.reader(handle))
 
 
@@ -81,7 +81,7 @@ def _gold_made() -> ScoreTable:
     from vcrgen.analysis.tables import ScoreTable
 
     tasks, r = gold_correlations()
-    rng = np.random.default_rng(rng_for(0, "example", "gold-made").getrandbits(128))
+    rng = array_rng_for(0, "example", "gold-made")
     drawn = rng.standard_normal((GOLD_MODELS, len(tasks)))
     orthogonal, _ = np.linalg.qr(drawn - drawn.mean(axis=0))
     scores = 60 + 12 * orthogonal * np.sqrt(GOLD_MODELS) @ np.linalg.cholesky(r).T
@@ -121,7 +121,7 @@ def _vcr_map() -> CorrelationTable:
     )
 
 
-def _items() -> Any:
+def _items() -> ItemTable:
     from vcrgen.analysis.items.example import example_items
 
     return example_items()

@@ -15,7 +15,7 @@ from vcrgen.analysis.rankings import ranks
 from vcrgen.analysis.tables import ScoreTable
 from vcrgen.analysis.wording import CELL, between, errata_table, few_models, figure, number, resampling_note
 from vcrgen.report.table import Between, Number, Table, TableCell
-from vcrgen.rng import rng_for
+from vcrgen.rng import array_rng_for
 from vcrgen.stats.arrays import Floats
 
 CANNOT_TELL = (
@@ -308,6 +308,6 @@ def _noise(table: ScoreTable, weights: Floats, seed: int) -> Floats:
         return np.zeros((len(weights), len(table.models)))
     spread = table.scores.std(axis=0)
     scale = np.where(np.isfinite(table.errors), table.errors, 0) / np.where(spread > 0, spread, 1)
-    rng = np.random.default_rng(rng_for(seed, "sampling noise", "scores").getrandbits(128))
+    rng = array_rng_for(seed, "sampling noise", "scores")
     found: Floats = rng.standard_normal((len(weights), len(scale))) * np.sqrt(weights**2 @ (scale**2).T)
     return found

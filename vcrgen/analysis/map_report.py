@@ -211,8 +211,11 @@ def _components(result: MapResult) -> Section:
     eigenvalues = Table(
         title="Components", heads=["Component", "Eigenvalue", "Noise stays below", "Share, %"], labels=1,
         rows=[
-            [str(i + 1), Number(float(found.values[i])), Number(float(found.by_chance[i])), Percent(float(shares[i]),
-            1)] for i in range(shown)
+            [
+                str(i + 1), Number(float(found.values[i])), Number(float(found.by_chance[i])),
+                Percent(float(shares[i]), 1),
+            ]
+            for i in range(shown)
         ],
     )  # fmt: skip
     loadings = Table(

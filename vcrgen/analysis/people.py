@@ -15,7 +15,7 @@ import numpy as np
 from vcrgen.analysis.correlations import correlation_matrix, pearson, standardised
 from vcrgen.analysis.factors import FactorFit, fit_correlations
 from vcrgen.analysis.spec import BoundSpec
-from vcrgen.rng import rng_for
+from vcrgen.rng import array_rng_for
 
 if TYPE_CHECKING:
     from vcrgen.stats.arrays import Bits, Floats, Ints
@@ -82,7 +82,7 @@ def split_halves(models: int, *, seed: int, groups: Ints | None = None, repeats:
     count = int(numbers.max()) + 1
     found: list[Bits] = []
     for repeat in range(repeats):
-        rng = np.random.default_rng(rng_for(seed, "split half", str(repeat)).getrandbits(128))
+        rng = array_rng_for(seed, "split half", str(repeat))
         chosen = np.zeros(count, bool)
         chosen[rng.permutation(count)[: count // 2]] = True
         found += [chosen[numbers], ~chosen[numbers]]
@@ -109,7 +109,7 @@ def _agreements(correlations: Floats, bound: BoundSpec) -> Floats:
 
 def _permuted(scores: Floats, correlations: Floats, seed: int) -> Floats:
     """The correlation matrices of the same tasks with the human scores given to other models."""
-    rng = np.random.default_rng(rng_for(seed, "permutation", "anchor").getrandbits(128))
+    rng = array_rng_for(seed, "permutation", "anchor")
     unit = standardised(scores)
     drawn = np.stack([rng.permutation(unit[:, -1]) for _ in range(PERMUTATIONS)])
     found = np.repeat(correlations[None], PERMUTATIONS, axis=0)

@@ -84,7 +84,7 @@ class Quality:
 
 
 def fit_pls(correlations: Floats, structure: Structure, scheme: Scheme = "path") -> PlsFit:
-    """FactorEstimate the weights of tasks, and from them loadings, effects and explained variance.
+    """Estimate the weights of tasks, and from them loadings, effects and explained variance.
 
     Args:
         correlations: Matrices x tasks x tasks, the tasks as numbered in the structure. One that is not finite fails.

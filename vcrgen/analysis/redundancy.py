@@ -28,7 +28,7 @@ from vcrgen.analysis.correlations import (
 )
 from vcrgen.analysis.tables import ScoreTable
 from vcrgen.errors import AnalysisError
-from vcrgen.rng import rng_for
+from vcrgen.rng import array_rng_for, rng_for
 
 if TYPE_CHECKING:
     from vcrgen.stats.arrays import Floats, Ints
@@ -235,7 +235,7 @@ def _clusters(rows: Floats, wanted: int | None, seed: int, drawn: Sequence[Float
 def _components(r: Floats, models: int, seed: int) -> Components:
     values, vectors = np.linalg.eigh(r)
     values, vectors = values[::-1], vectors[:, ::-1]
-    rng = np.random.default_rng(rng_for(seed, "parallel analysis", f"{models}:{len(r)}").getrandbits(128))
+    rng = array_rng_for(seed, "parallel analysis", f"{models}:{len(r)}")
     noise = [
         np.linalg.eigvalsh(np.corrcoef(rng.standard_normal((len(r), models))))[::-1]
         for _ in range(RANDOM_TABLES if len(r) <= 100 else RANDOM_TABLES // 5)

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Self
 
+import yaml
 from pydantic import Field, field_validator, model_validator
 
 from vcrgen.analysis.pls import Mode, Scheme, Structure
@@ -81,8 +82,6 @@ class FactorSpec(Options):
 
     def as_yaml(self) -> str:
         """The specification as a file that reads back as the same."""
-        import yaml
-
         values = self.model_dump(mode="json", exclude_defaults=True)
         text: str = yaml.safe_dump(values, allow_unicode=True, sort_keys=False, width=120)
         return text
@@ -192,5 +191,5 @@ def _fits(pattern: str, task: str) -> bool:
 
 
 def _nearest(name: str, tasks: Sequence[str]) -> str:
-    near = difflib.get_close_matches(name, tasks, n=1, cutoff=0.0)
+    near = difflib.get_close_matches(name, tasks, n=1)
     return f"; the nearest is {near[0]!r}" if near else ""

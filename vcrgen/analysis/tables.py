@@ -32,7 +32,7 @@ LONG = ("model", "task", "score")
 MORE = ("se", "items", "family", "released")  # further columns of a long table
 ABOUT_MODELS = ("family", "released")  # those of them that a wide table may have as well
 BOARD_COLUMNS = ("kind", "set", "mode", "view", "signature")
-_BOARD, _SAVED = "vcrgen-board-1", "vcrgen-scores-2"
+_BOARD = "vcrgen-board-1"  # the form of a board's JSON
 _RANKING = tuple(task.shown[0] for task in TASKS.values())  # the metric that ranks, of each kind of task
 
 
@@ -289,7 +289,11 @@ def _turned(table: ScoreTable, tasks: Sequence[str]) -> ScoreTable:
 
 def _first_double(names: Sequence[str]) -> str | None:
     seen: set[str] = set()
-    return next((name for name in names if name in seen or seen.add(name)), None)  # type: ignore[func-returns-value]
+    for name in names:
+        if name in seen:
+            return name
+        seen.add(name)
+    return None
 
 
 # Saved scores and boards

@@ -10,9 +10,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache, lru_cache
 
+from vcrgen.bloom.numbers import may_differ, numbers_differ
 from vcrgen.tasks.bloom import LETTERS
 from vcrgen.text.languages import LANGUAGES
+from vcrgen.text.lexicons import read_lexicon
 
 MAX_STEM, MAX_OPTION = 4_000, 2_000  # characters
 
@@ -44,13 +47,6 @@ _CONTROL = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufff9-\ufffb\ud800-\udfff]"
 )
 _MARKUP = re.compile(r"<[A-Za-z/!?][^<>]*>|&(?:#\d{1,7}|#x[0-9a-fA-F]{1,6}|[A-Za-z]{2,31});")
-_NUMBER = re.compile(r"\d+(?:[.,\u066b\u066c]\d+)*")
-_POINTING = re.compile(
-    r"\b(?:the following|of these|(?:options?|choices?|answers?|statements?|ones?) (?:below|above|listed|given)"
-    r"|(?:listed|given|shown) (?:below|above)|(?:all|none) of the above)\b"
-    "|مما يلي|فيما يلي|ما يلي|مما يأتي|التالية|التالي|الآتية|الآتي|الخيارات|الاختيارات",
-    re.IGNORECASE,
-)
 # Where the table of languages has no row for them: the first word of the Unicode names of their letters.
 _SCRIPTS = dict.fromkeys(("fa", "ur", "ps", "ckb", "sd", "ug"), "ARABIC") | {"he": "HEBREW"}
 
@@ -86,29 +82,40 @@ def faults(raw: RawItem) -> Iterator[tuple[Fault, str]]:
         yield Fault.BAD_KEY, f"the key is none of {', '.join(LETTERS)}"
     if raw.trap and (len(raw.trap) != 1 or raw.trap not in LETTERS or raw.trap == raw.answer):
         yield Fault.BAD_TRAP, "the trap is no wrong option"
+    wholes = {lang: " ".join((stem, *options)) for lang, (stem, options) in questions.items()}
     for lang, (stem, options) in questions.items():
-        yield from ((fault, f"in {lang}") for fault in _faults_of_texts(lang, stem, options))
+        for fault in _faults_of_texts(lang, stem, options, wholes[lang]):
+            yield fault, f"in {lang}"
+    if not may_differ(wholes):
+        return
     for fields in zip(*([stem, *options] for stem, options in questions.values()), strict=True):
-        if _numbers_differ(fields):
+        if numbers_differ(dict(zip(questions, fields, strict=True))):
             yield Fault.NUMBERS_DIFFER, f"in {' and '.join(questions)}"
             break
 
 
-def _faults_of_texts(lang: str, stem: str, options: Sequence[str]) -> Iterator[Fault]:
-    texts = stem, *options
+def _faults_of_texts(lang: str, stem: str, options: Sequence[str], whole: str) -> Iterator[Fault]:
     if len(stem) > MAX_STEM or max(map(len, options)) > MAX_OPTION:
         yield Fault.TOO_LONG
         return
-    if any(map(_CONTROL.search, texts)):
+    if not whole.isprintable() and _CONTROL.search(whole):
         yield Fault.CONTROL_CHARACTER
-    if any(map(_MARKUP.search, texts)):
+    if ("<" in whole or "&" in whole) and any(map(_MARKUP.search, (stem, *options))):
         yield Fault.MARKUP
     if len({_folded(option) for option in options}) < len(options):
         yield Fault.EQUAL_OPTIONS
-    if not (_in_script(lang, [stem]) and _in_script(lang, texts)):
+    if mixes_scripts(lang, whole) and not (in_script(lang, stem) and in_script(lang, whole)):
         yield Fault.WRONG_SCRIPT
-    if _POINTING.search(stem):
+    if _pointing(lang if lang in LANGUAGES else "en").search(stem):
         yield Fault.POINTS_AT_OPTIONS
+
+
+@cache
+def _pointing(lang: str) -> re.Pattern[str]:
+    """Words by which a question in a language points at its options; whole words, where it writes them apart."""
+    either, row = "|".join(read_lexicon(lang, "pointing")), LANGUAGES[lang]
+    whole = row.word_boundaries and not row.particles
+    return re.compile(rf"(?<!\w)(?:{either})(?!\w)" if whole else either, re.IGNORECASE)
 
 
 def _folded(text: str) -> str:
@@ -116,21 +123,43 @@ def _folded(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
-def _in_script(lang: str, texts: Sequence[str]) -> bool:
+def mixes_scripts(lang: str, text: str) -> bool:
+    """A quick look at a whole item: False only where none of its letters is of another script than the language's."""
+    script = _script(lang)
+    return script is not None and _other_letters(script).search(text) is not None
+
+
+def in_script(lang: str, text: str) -> bool:
     """Whether at least half of the letters are of the language's script; True where nobody knows the script."""
-    script = LANGUAGES[lang].script if lang in LANGUAGES else _SCRIPTS.get(lang)
-    letters = [char for text in texts for char in text if char.isalpha()]
-    if script is None or not letters:
+    script = _script(lang)
+    if script is None:
         return True
-    return 2 * sum(unicodedata.name(char, "").startswith(script) for char in letters) >= len(letters)
+    own = others = 0
+    for word in text.split():
+        of_script, of_others = _letters(script, word)
+        own += of_script
+        others += of_others
+    return own >= others
 
 
-def _numbers_differ(texts: Sequence[str]) -> bool:
-    """Whether two languages each have a number that the other lacks: a number in words is no difference."""
-    found = [Counter(map(_value, _NUMBER.findall(text))) for text in texts]
-    return any(a - b and b - a for at, a in enumerate(found) for b in found[at + 1 :])
+@lru_cache(maxsize=1 << 8)  # codes of languages come from files
+def _script(lang: str) -> str | None:
+    return LANGUAGES[lang].script if lang in LANGUAGES else _SCRIPTS.get(lang)
 
 
-def _value(number: str) -> str:
-    """A number in plain digits without separators, whatever digits it is written in."""
-    return "".join(str(unicodedata.digit(char)) for char in number if char.isdigit())
+@cache
+def _other_letters(script: str) -> re.Pattern[str]:
+    """Letters of other scripts, and all characters above U+FFFF, of which so few are used that none is looked up."""
+    plain = (char for char in map(chr, range(0x10000)) if not char.isalpha() or _is_of(script, char))
+    return re.compile(f"[^{re.escape(''.join(plain))}]")
+
+
+def _is_of(script: str, letter: str) -> bool:
+    return unicodedata.name(letter, "").startswith(script)
+
+
+@lru_cache(maxsize=1 << 16)
+def _letters(script: str, word: str) -> tuple[int, int]:
+    """How many letters of a word are of a script, and how many are not."""
+    found = Counter(_is_of(script, char) for char in word if char.isalpha())
+    return found[True], found[False]

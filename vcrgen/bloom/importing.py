@@ -9,9 +9,11 @@ Four options a question, of which one is right. A row is a record of either form
   stands for one path only), or the columns ``level``, ``subcategory`` and ``leaf``.
 """
 
+import ast
 import hashlib
 import io
 import re
+import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -24,7 +26,7 @@ from PIL import Image
 from vcrgen.bloom.checks import MAY_BE_KEPT, Fault, RawItem, complete, faults
 from vcrgen.bloom.fetch import Fetched
 from vcrgen.bloom.taxonomy import Taxonomy, load_taxonomy
-from vcrgen.bloom.write import Aside, write_set
+from vcrgen.bloom.write import LICENCE_OF_SOURCE, Aside, write_set
 from vcrgen.builder.images import FORMATS, load_image
 from vcrgen.builder.sources import open_source
 from vcrgen.builder.sources.base import PROBLEM, paths_of
@@ -42,12 +44,15 @@ MAX_JSON_BYTES = 128 << 20
 MAX_PIXELS = 64_000_000
 MAX_LANGUAGES = 20
 MIN_SIDE = 8
+PICTURE_LIMITS = {"max_pixels": MAX_PIXELS, "min_side": MIN_SIDE, "max_height": 1 << 20}
 MAX_ID = 256  # characters
+ID_COLUMNS = ("question_id", "index", "id")
 PICTURE_COLUMNS = ("image", "image_url", "image_path", "source_image_file", "source_image_url")
 _QUESTION = re.compile(r"question_([a-z]{2,3})")
 _SUFFIXES = (".json", ".jsonl", ".ndjson", ".tsv", ".csv", ".parquet")
 _EMPTY = ("", "nan")  # of a table's cell that holds nothing
 _LONGEST_INDEX = 64  # characters of a cell `image` that is the index of another row, as VLMEvalKit has it
+_LONGEST_LIST = 20_000  # characters
 _MOST_FIELDS = 200  # of a row; a table of thousands is none of questions
 
 Row = Mapping[str, Any]
@@ -69,24 +74,22 @@ def import_questions(file: Path, options: BloomImportOptions, out: Path, *, watc
     """
     if odd := sorted(set(options.keep) - MAY_BE_KEPT):
         raise ConfigError(f"--keep {odd[0][:40]!r} is none of {', '.join(sorted(MAY_BE_KEPT))}.")
-    if options.images is not None and not options.images.is_dir():
-        raise ConfigError(f"--images {options.images} is no folder.")
     taxonomy = load_taxonomy(options.taxonomy)
-    names, count, rows = _open(file)
-    languages = _languages(names, options)
+    names, count, rows = open_rows(file)
+    languages = languages_in(file, names, options)
     aside = Aside()
     shown = watcher or Watcher()
     shown.begin(count, 0)
     with TemporaryDirectory() as folder:
-        reader = _Reader(options, file.parent, taxonomy, languages, aside, Path(folder))
+        reader = RowReader(options, file.parent, taxonomy, languages, aside, Path(folder))
         return write_set(
             out, reader.usable(rows, shown), languages=languages, taxonomy=taxonomy, source=file.name,
             config=options.model_dump(mode="json", exclude={"images", "taxonomy"}), aside=aside,
-            licence="Whoever passes it on has to keep to the licence of its source.",
+            licence=LICENCE_OF_SOURCE,
         )  # fmt: skip
 
 
-def _open(file: Path) -> tuple[list[str], int, Iterable[Row]]:
+def open_rows(file: Path) -> tuple[list[str], int, Iterable[Row]]:
     """The names of columns and fields, how many rows there are, and the rows."""
     if file.suffix.lower() not in _SUFFIXES:
         raise SourceError(f"{file} has no form that question sets have; known: {', '.join(_SUFFIXES)}.")
@@ -112,7 +115,7 @@ def _open(file: Path) -> tuple[list[str], int, Iterable[Row]]:
     return list(dict.fromkeys(path[-1] for row in found for path in paths_of(row))), len(found), found
 
 
-def _languages(names: Iterable[str], options: BloomImportOptions) -> tuple[str, ...]:
+def languages_in(file: Path, names: Iterable[str], options: BloomImportOptions) -> tuple[str, ...]:
     """The languages that the columns name; the one of ``--lang`` where a column is called ``question`` only."""
     known = set(names)
     found = {
@@ -125,33 +128,35 @@ def _languages(names: Iterable[str], options: BloomImportOptions) -> tuple[str, 
         found = {options.lang: None} | found
     if not 0 < len(found) <= MAX_LANGUAGES:
         raise SourceError(
-            "There is no column or field `question` or `question_XX` (XX a language's code), or there are more than "
+            f"{file} has no column or field `question` or `question_XX` (XX a language's code), or more than "
             f"{MAX_LANGUAGES} of them; docs/bloom.md shows the forms that are read."
         )
     return tuple(found)
 
 
-class _Unusable(Exception):
-    """An item is set aside."""
+class UnusableItem(Exception):
+    """An item is set aside, with what is wrong with it."""
 
     def __init__(self, fault: Fault, detail: str) -> None:
         super().__init__(detail)
         self.fault, self.detail = fault, detail
 
 
-class _Reader:
-    """Makes rows of a question set of the rows of a file."""
+class RowReader:
+    """Makes rows of a question set of the rows of a file; a ConfigError if the folder of pictures is none."""
 
     def __init__(
         self, options: BloomImportOptions, beside: Path, taxonomy: Taxonomy, languages: Sequence[str], aside: Aside,
         folder: Path,
     ) -> None:  # fmt: skip
+        if options.images is not None and not options.images.is_dir():
+            raise ConfigError(f"--images {options.images} is no folder.")
         self._options, self._root = options, options.images or beside
         self._taxonomy, self._languages, self._aside = taxonomy, languages, aside
         self._folder, self._fetched = folder, Fetched(folder)
         self._ids: set[str] = set()
         # The items about one picture mostly stand together.
-        self._checked = lru_cache(maxsize=8)(_usable_picture)
+        self._checked = lru_cache(maxsize=8)(usable_picture)
 
     def usable(self, rows: Iterable[Row], watcher: Watcher) -> Iterator[dict[str, Any]]:
         """The rows that can be used; the others are counted."""
@@ -162,11 +167,11 @@ class _Reader:
                 yield made
 
     def _make(self, row: Row, number: int) -> dict[str, Any] | None:
-        name = next((text for key in ("question_id", "index", "id") if (text := as_id(row.get(key)))), f"row-{number}")
+        name = name_of(row, number)
         shown = name if name.isprintable() and len(name) <= MAX_ID else f"row {number}"
         try:
             return self._item(row, name, number)
-        except _Unusable as problem:
+        except UnusableItem as problem:
             self._aside.add(shown, problem.fault, problem.detail)
         except ImageProblem as problem:
             fault = Fault.NO_PICTURE if problem.reason is Reason.NO_IMAGE else Fault.BAD_PICTURE
@@ -178,19 +183,19 @@ class _Reader:
     def _item(self, row: Row, name: str, number: int) -> dict[str, Any]:
         """A row of a question set."""
         if PROBLEM in row or len(row) > _MOST_FIELDS:
-            raise _Unusable(Fault.NOT_AN_ITEM, str(row.get(PROBLEM, "too many fields"))[:200])
-        self._keep_picture(row)
+            raise UnusableItem(Fault.NOT_AN_ITEM, str(row.get(PROBLEM, "too many fields"))[:200])
+        self.keep_picture(row)
         if not name.isprintable() or len(name) > MAX_ID:
-            raise _Unusable(Fault.NOT_AN_ITEM, f"its id is no text of {MAX_ID} printable characters")
+            raise UnusableItem(Fault.NOT_AN_ITEM, f"its id is no text of {MAX_ID} printable characters")
         if name in self._ids:
-            raise _Unusable(Fault.DUPLICATE_ID, "an earlier item has this id")
+            raise UnusableItem(Fault.DUPLICATE_ID, "an earlier item has this id")
         raw = self._raw(row, name)
         for fault, detail in faults(raw):
             if fault not in self._options.keep:
-                raise _Unusable(fault, detail)
-        data = self._picture(row)
+                raise UnusableItem(fault, detail)
+        data = self.picture(row)
         if data is None:
-            raise _Unusable(Fault.NO_PICTURE, "no column holds a picture")
+            raise UnusableItem(Fault.NO_PICTURE, "no column holds a picture")
         self._ids.add(name)
         questions = complete(raw)
         made: dict[str, Any] = {
@@ -203,17 +208,16 @@ class _Reader:
         return made
 
     def _raw(self, row: Row, name: str) -> RawItem:
-        inner = row.get("multiple_choice_qa")
-        texts = inner if isinstance(inner, Mapping) else row
+        texts = texts_of(row)
         return RawItem(
             question_id=name,
-            path=self._path(row),
-            questions={lang: _question(texts, lang, plain=lang == self._options.lang) for lang in self._languages},
+            path=self.path(row),
+            questions={lang: question_in(texts, lang, plain=lang == self._options.lang) for lang in self._languages},
             answer=_text(texts.get("answer")).upper(),
             trap=_text(texts.get("trap", row.get("trap"))).upper(),
         )
 
-    def _path(self, row: Row) -> str | None:
+    def path(self, row: Row) -> str | None:
         """The leaf that a row is filed under."""
         hierarchy, category = row.get("hierarchy"), _text(row.get("path")) or _text(row.get("category"))
         if isinstance(hierarchy, Mapping):
@@ -229,7 +233,7 @@ class _Reader:
             choices.insert(0, [_text(row.get("l2-category")), *names])
         return next((path for some in choices if some and (path := self._taxonomy.find(*some))), None)
 
-    def _keep_picture(self, row: Row) -> None:
+    def keep_picture(self, row: Row) -> None:
         """Keep the picture of a row of VLMEvalKit, for later rows that hold this row's ``index`` instead of it."""
         index, value = as_id(row.get("index")), row.get("image")
         if index is not None and isinstance(value, str) and len(value) > _LONGEST_INDEX:
@@ -238,23 +242,36 @@ class _Reader:
     def _kept(self, index: str) -> Path:
         return self._folder / f"row-{hashlib.sha256(index.encode('utf-8', 'surrogatepass')).hexdigest()}"
 
-    def _picture(self, row: Row) -> bytes | None:
-        """The encoded picture of a row: PNG, JPEG or WebP."""
+    def picture(self, row: Row, columns: Sequence[str] = ()) -> bytes | None:
+        """The encoded picture of a row, PNG, JPEG or WebP: the first in these columns, or those that options name."""
         column = self._options.image_column
-        for name in (column,) if column else PICTURE_COLUMNS:
+        for name in columns or ((column,) if column else PICTURE_COLUMNS):
             value = row.get(name)
             if "index" in row and (index := as_id(value)) and len(index) <= _LONGEST_INDEX:
                 value = kept.read_text("utf-8") if (kept := self._kept(index)).exists() else value
             if isinstance(value, str) and re.match(r"(?i)https?://", value.strip()):
                 if not self._options.fetch:
-                    raise _Unusable(Fault.NO_PICTURE, "the picture is an address, which is fetched only with --fetch")
+                    raise UnusableItem(
+                        Fault.NO_PICTURE, "the picture is an address, which is fetched only with --fetch"
+                    )
                 return self._checked(self._fetched.get(value.strip()))
             if data := image_bytes(value, root=self._root):
                 return self._checked(data)
         return None
 
 
-def _question(texts: Row, lang: str, *, plain: bool) -> tuple[str, list[str]]:
+def name_of(row: Row, number: int) -> str:
+    """The id of a row, or its number from 1 where it has none."""
+    return next((text for key in ID_COLUMNS if (text := as_id(row.get(key)))), f"row-{number}")
+
+
+def texts_of(row: Row) -> Row:
+    """What holds the question and the options of a row: the record in it, or the row itself."""
+    inner = row.get("multiple_choice_qa")
+    return inner if isinstance(inner, Mapping) else row
+
+
+def question_in(texts: Row, lang: str, *, plain: bool) -> tuple[str, list[str]]:
     """Stem and options in a language; empty texts where there are none.
 
     Args:
@@ -267,7 +284,7 @@ def _question(texts: Row, lang: str, *, plain: bool) -> tuple[str, list[str]]:
         stem = f"{hint}\n{stem}"
     names = [f"options_{lang}", *(("options", "choices") if plain else ())]
     if (listed := next((texts[name] for name in names if texts.get(name) not in (None, "")), None)) is not None:
-        values = parse_json(listed, "the options", SourceError) if isinstance(listed, str) else listed
+        values = _listed(listed) if isinstance(listed, str) else listed
         if not isinstance(values, list):
             raise ValueError(f"its options are {describe(values)}")
         return stem, [_text(value) for value in values]
@@ -278,6 +295,21 @@ def _question(texts: Row, lang: str, *, plain: bool) -> tuple[str, list[str]]:
 
     more = [text for letter in "EFGH" if (text := option(letter))]
     return stem, [*map(option, LETTERS), *more]
+
+
+def _listed(text: str) -> Any:
+    """The list that a cell holds as a text: in JSON or, as MMMU has it, in Python's way of writing lists."""
+    try:
+        return parse_json(text, "the options", SourceError)
+    except SourceError:
+        if len(text) > _LONGEST_LIST:
+            raise
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # Python knows no \p, which formulas have
+                return ast.literal_eval(text)
+        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+            raise SourceError("the options are no list") from None
 
 
 def _text(value: Any) -> str:
@@ -296,18 +328,17 @@ def _text(value: Any) -> str:
     return as_id(value) or str(value)
 
 
-def _usable_picture(data: bytes) -> bytes:
+def usable_picture(data: bytes) -> bytes:
     """A picture that can be decoded, as it is if it is PNG, JPEG or WebP, and otherwise as PNG.
 
     Raises:
         ImageProblem: It cannot be decoded, or is too large or too small.
     """
-    width, limits = 64, {"max_pixels": MAX_PIXELS, "min_side": MIN_SIDE, "max_height": 1 << 20}
-    load_image(data, width=width, **limits)
+    load_image(data, width=64, **PICTURE_LIMITS)
     if media_type(data):
         return data
     with Image.open(io.BytesIO(data), formats=FORMATS) as image:
         width = image.width
     buffer = io.BytesIO()
-    load_image(data, width=width, **limits).save(buffer, "PNG")
+    load_image(data, width=width, **PICTURE_LIMITS).save(buffer, "PNG")
     return buffer.getvalue()

@@ -9,7 +9,7 @@ from vcrgen.bloom.answering import true_options
 from vcrgen.bloom.taxonomy import default_taxonomy
 from vcrgen.bloom.templates import TEMPLATES, Draft
 from vcrgen.bloom.words import QUESTION_LANGUAGES
-from vcrgen.bloom.write import Aside, write_set
+from vcrgen.bloom.write import Aside, option_order, write_set
 from vcrgen.config import BloomOptions
 from vcrgen.dataset.manifest import Manifest
 from vcrgen.rng import rng_for
@@ -95,13 +95,10 @@ def _draft(leaf: str, facts: Facts, index: int, seed: int, balance: Counter[tupl
 
 
 def _row(name: str, leaf: str, draft: Draft, number: int, seed: int, index: int) -> Row:
-    """A row with its options in order: of four items of a leaf, each has the right one at another letter."""
-    rng = rng_for(seed, "bloom/positions", f"{leaf}/{number // len(LETTERS)}")
-    at = rng.sample(range(len(LETTERS)), len(LETTERS))[number % len(LETTERS)]
-    order = rng_for(seed, "bloom/order", name).sample(range(1, len(LETTERS)), len(LETTERS) - 1)
-    order.insert(at, 0)
+    """A row with its options in order."""
+    order = option_order(name, leaf, number, seed)
     row: Row = {"question_id": name, "path": leaf, "source": f"samples {index}"}
     for place, lang in enumerate(QUESTION_LANGUAGES):
         row[f"question_{lang}"] = draft.stem[place]
         row[f"options_{lang}"] = [draft.options[option][place] for option in order]
-    return row | {"answer": LETTERS[at], "trap": LETTERS[order.index(1)]}
+    return row | {"answer": LETTERS[order.index(0)], "trap": LETTERS[order.index(1)]}

@@ -89,6 +89,7 @@ def set_taxonomy(dataset: Dataset) -> Taxonomy:
 
     Raises:
         ConfigError: The file there is no taxonomy.
+        DatasetError: It cannot be read.
     """
     if not 0 < (dataset.folder.size(TAXONOMY_FILE) or 0) <= MAX_BYTES:
         return default_taxonomy()

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Self
 
 from vcrgen.errors import ConfigError
+from vcrgen.reading import check_file_size
 
 COLUMNS = ("level", "subcategory", "leaf")
 MAX_BYTES = 4 << 20
@@ -119,9 +120,8 @@ def load_taxonomy(file: Path | None) -> Taxonomy:
     """
     if file is None:
         return default_taxonomy()
+    check_file_size(file, MAX_BYTES, "it is no taxonomy", ConfigError)
     try:
-        if file.stat().st_size > MAX_BYTES:
-            raise ConfigError(f"{file} is larger than {MAX_BYTES >> 20} MiB, so it is no taxonomy.")
         return Taxonomy.parse(file.read_text("utf-8-sig"), str(file))
     except (OSError, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None) or "not UTF-8 text"

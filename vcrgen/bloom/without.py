@@ -4,35 +4,51 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from vcrgen.bloom.audit.report import WITHOUT, audit_section
 from vcrgen.bloom.summary import set_taxonomy
-from vcrgen.bloom.write import Aside, write_set
+from vcrgen.bloom.write import LICENCE_OF_SOURCE, Aside, card_notes_of, made_facts, write_set
 from vcrgen.dataset.manifest import Manifest
 from vcrgen.dataset.reader import Dataset
 from vcrgen.dataset.tables import image_bytes
 from vcrgen.errors import ConfigError, DatasetError
-from vcrgen.reading import iter_lines
+from vcrgen.reading import check_file_size, iter_lines
 from vcrgen.tasks.bloom import TASK, languages_of
 
 MAX_BYTES = 64 << 20
 REASON = "without"  # by which the items are counted
+_BEFORE = """
+## What was left out
+
+{left_out:,} of {items:,} items. What follows, if anything does, is said of all {items:,}.
+"""
 
 
-def write_without(dataset: Dataset, file: Path, out: Path) -> Manifest:
-    """Write a question set anew without the items whose ids a file has, one a line.
+def write_without(dataset: Dataset, file: Path | None, out: Path, *, audit: Path | None = None) -> Manifest:
+    """Write a question set anew without the items whose ids a file has, one a line, or that an audit rejected.
+
+    The card says what the set's own card says, and what the audit found.
 
     Args:
         dataset: A question set.
         file: The ids, in any order.
         out: A new or empty folder.
+        audit: The folder of an audit of the set, which has a report, in place of the file.
 
     Raises:
-        ConfigError: The file cannot be read, or names an item that the set does not have.
-        DatasetError: The dataset is no question set, or is the public part of a hidden one.
+        ConfigError: There is neither a file nor an audit, or both are there; the file cannot be read, or names an item
+            that the set does not have.
+        DatasetError: The dataset is no question set, or is the public part of a hidden one; the audit is of another
+            set, or has no report.
         OutputError: The folder holds something, or cannot be written.
     """
     if dataset.kind.task != TASK or dataset.is_hidden:
         raise DatasetError(f"{dataset} is no question set with keys.")
-    left_out = _read_ids(file)
+    found = ""
+    if audit is not None and file is None:
+        found, file = audit_section(dataset, audit), audit / WITHOUT
+    elif file is None or audit is not None:
+        raise ConfigError("give --without FILE or --audit FOLDER: which items are to be left out?")
+    left_out = read_ids(file, may_be_empty=audit is not None)
     here = {row["question_id"] for _, row in dataset.rows(["question_id"])}
     if unknown := sorted(left_out - here):
         raise ConfigError(
@@ -47,20 +63,23 @@ def write_without(dataset: Dataset, file: Path, out: Path) -> Manifest:
             else:
                 yield row | {"image": {"bytes": image_bytes(row["image"]), "path": None}}
 
+    notes = found + _BEFORE.format(left_out=len(left_out), items=len(here))
     source = f"{built.source}, without {len(left_out):,} items"
     return write_set(
         out, kept(), languages=languages_of(dataset), taxonomy=set_taxonomy(dataset), source=source,
-        config={**built.config, "without": sorted(left_out)}, aside=aside,
+        config={**built.config, "without": sorted(left_out)}, aside=aside, licence=LICENCE_OF_SOURCE,
+        made=made_facts(dataset), notes=notes + card_notes_of(dataset),
     )  # fmt: skip
 
 
-def _read_ids(file: Path) -> frozenset[str]:
-    try:
-        if file.stat().st_size > MAX_BYTES:
-            raise ConfigError(f"{file} is larger than {MAX_BYTES >> 20} MiB, so it is no list of ids.")
-    except OSError as error:
-        raise ConfigError(f"{file} cannot be read: {error.strerror}.") from None
+def read_ids(file: Path, *, may_be_empty: bool = False) -> frozenset[str]:
+    """The ids in a list of items to leave out, one a line.
+
+    Raises:
+        ConfigError: It cannot be read, is too large, or is empty though it may not be.
+    """
+    check_file_size(file, MAX_BYTES, "it is no list of ids", ConfigError)
     ids = frozenset(line for _, line in iter_lines(file, ConfigError))
-    if not ids:
+    if not ids and not may_be_empty:
         raise ConfigError(f"{file} is empty: nothing is to be left out.")
     return ids

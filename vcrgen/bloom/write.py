@@ -1,10 +1,12 @@
 """Writing a question set: Parquet files, manifest, taxonomy, what was set aside, and a card. All of it at once.
 
-manifest.json       what the set is, with ``"task": "bloom"``
-data/test-00000-of-00001.parquet
-taxonomy.csv        level, subcategory and leaf of every leaf that an item may be filed under
-rejects.jsonl       a line for each item that was set aside
-README.md           the card
+In the folder stand:
+
+    manifest.json       what the set is, with ``"task": "bloom"``
+    data/test-00000-of-00001.parquet
+    taxonomy.csv        level, subcategory and leaf of every leaf that an item may be filed under
+    rejects.jsonl       a line for each item that was set aside
+    README.md           the card
 """
 
 import hashlib
@@ -21,18 +23,25 @@ import pyarrow.parquet as pq
 
 from vcrgen.bloom.taxonomy import Taxonomy
 from vcrgen.dataset.manifest import DATA_FOLDER, DatasetFile, Manifest, write_manifest
+from vcrgen.dataset.reader import Dataset
 from vcrgen.dataset.schema import DatasetKind
 from vcrgen.errors import NoPairsError
 from vcrgen.files import canonical_json, sha256_file, write_text
 from vcrgen.reading import without_marks
+from vcrgen.rng import rng_for
 from vcrgen.signature import Signature
-from vcrgen.tasks.bloom import TASK, TAXONOMY_FILE, question_kind
+from vcrgen.tasks.bloom import LETTERS, TASK, TAXONOMY_FILE, question_kind
 from vcrgen.work.folder import new_folder
 
 SPLIT = "test"
+CARD = "README.md"
+REJECTS = "rejects.jsonl"
 FORM = "bloom-set-1"  # of the files; a part of the signature
 ROWS_OF_A_FILE = 2_048
+LICENCE_OF_SOURCE = "Whoever passes it on has to keep to the licence of its source."
 _GROUP_ROWS = 64
+_SIGNED = "\nSignature: `"  # begins the card's last line before the notes
+_MAX_CARD = 1 << 20  # bytes
 _CARD = """---
 configs:
 - config_name: default
@@ -57,6 +66,8 @@ dataset = load_dataset("PATH", split="{split}")
 
 Signature: `{signature}`
 """
+# Facts of a signature that :func:`write_set` finds itself; all others say how the items were made.
+_OF_FILES = ("vcrgen", "task", "set", "langs", "leaves", "items")
 
 
 @dataclass(kw_only=True)
@@ -66,10 +77,29 @@ class Aside:
     counts: Counter[str] = field(default_factory=Counter)  # items by reason
     lines: list[str] = field(default_factory=list)  # of ``rejects.jsonl``
 
-    def add(self, item: str, reason: str, detail: str) -> None:
-        """Count an item; ``detail`` is for people and holds no answer."""
+    def add(self, item: str, reason: str, detail: str, about: Mapping[str, Any] | None = None) -> None:
+        """Count an item; ``detail`` and what else is known ``about`` it are for people and hold no answer."""
         self.counts[reason] += 1
-        self.lines.append(canonical_json({"item": item, "reason": reason, "detail": detail}) + "\n")
+        self.lines.append(canonical_json({"item": item, "reason": reason, "detail": detail, **(about or {})}) + "\n")
+
+
+def option_order(name: str, leaf: str, number: int, seed: int) -> list[int]:
+    """In which order options are shown: of four items of a leaf, each has the right one at another letter.
+
+    Args:
+        name: The item's.
+        leaf: Its path.
+        number: Its number among the items of the leaf, from 0.
+        seed: Of the set.
+
+    Returns:
+        Numbers of the options as they were made, where 0 is the right one.
+    """
+    rng = rng_for(seed, "bloom/positions", f"{leaf}/{number // len(LETTERS)}")
+    at = rng.sample(range(len(LETTERS)), len(LETTERS))[number % len(LETTERS)]
+    order = rng_for(seed, "bloom/order", name).sample(range(1, len(LETTERS)), len(LETTERS) - 1)
+    order.insert(at, 0)
+    return order
 
 
 def write_set(
@@ -82,6 +112,8 @@ def write_set(
     config: Mapping[str, Any],
     aside: Aside,
     licence: str = "",
+    made: Mapping[str, str] | None = None,
+    notes: str = "",
 ) -> Manifest:
     """Write a question set; the same rows give the same bytes.
 
@@ -94,6 +126,8 @@ def write_set(
         config: What decided the rows, without names of local files.
         aside: What was set aside; complete when the rows are read.
         licence: A sentence for the card.
+        made: More facts for the signature, on how the items were made.
+        notes: More of the card, in Markdown.
 
     Raises:
         NoPairsError: There is no row.
@@ -109,6 +143,7 @@ def write_set(
         facts = {
             "vcrgen": version("vcrgen"), "task": TASK, "set": FORM, "langs": "+".join(languages),
             "leaves": tree[:12], "items": content.hexdigest()[:12],
+            **(made or {}),
         }  # fmt: skip
         count = sum(file.rows for file in files)
         fingerprint = canonical_json([facts, content.hexdigest(), tree, dict(config)])
@@ -118,10 +153,27 @@ def write_set(
             drops=dict(sorted(aside.counts.items())), files=tuple(files), task=TASK, languages=tuple(languages),
         )  # fmt: skip
         write_text(folder / TAXONOMY_FILE, taxonomy.text)
-        write_text(folder / "rejects.jsonl", "".join(aside.lines))
-        write_text(folder / "README.md", _card(manifest, taxonomy, licence))
+        write_text(folder / REJECTS, "".join(aside.lines))
+        write_text(folder / CARD, _card(manifest, taxonomy, licence) + notes)
         write_manifest(folder, manifest)
     return manifest
+
+
+def made_facts(dataset: Dataset) -> dict[str, str]:
+    """What the signature of a set says of how its items were made."""
+    return {name: value for name, value in dataset.built.signature.facts.items() if name not in _OF_FILES}
+
+
+def card_notes_of(dataset: Dataset) -> str:
+    """What the card of a set says behind its signature, on how it was made; nothing if it has no card."""
+    folder = dataset.folder
+    if not 0 < (folder.size(CARD) or 0) <= _MAX_CARD:
+        return ""
+    try:
+        card = folder.read_text(CARD)
+    except ValueError:  # somebody has written another one
+        return ""
+    return card.partition(_SIGNED)[2].partition("\n")[2]
 
 
 def _write_files(

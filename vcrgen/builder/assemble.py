@@ -74,8 +74,7 @@ def plan_assembly(results: Sequence[ShardResult], config: BuildConfig, *, work: 
     keys = list(work.each(lambda result: _read_keys(work, result.index), results))
     assignment = assign(np.concatenate([*keys, np.empty(0, KEY_DTYPE)]), parse_splits(config.splits), seed=config.seed)
     if not any(len(rows) for rows in assignment.splits.values()):
-        most = ", ".join(f"{reason} {count}" for reason, count in drops.most_common(3))
-        raise NoPairsError(f"The source has no usable pair (set aside: {most or 'none; it is empty'}).")
+        raise NoPairsError(f"The source has no usable pair ({_why_none(drops, results, work)}).")
     starts = np.cumsum([0, *(result.rows for result in results)])
     files = []
     for split, rows in assignment.splits.items():
@@ -91,6 +90,18 @@ def plan_assembly(results: Sequence[ShardResult], config: BuildConfig, *, work: 
         drops[str(Reason.DUPLICATE)] += len(assignment.duplicates)
     _log_duplicates(assignment.duplicates, starts, config.modes[0], work)
     return Assembly(files=tuple(files), drops=dict(sorted(drops.items())))
+
+
+def _why_none(drops: Counter[str], results: Sequence[ShardResult], work: Folder) -> str:
+    """The most frequent reasons, and the first pair that the most frequent one set aside."""
+    if not drops:
+        return "set aside: none; it is empty"
+    counts = ", ".join(f"{reason} {count}" for reason, count in drops.most_common(3))
+    [(most, _)] = drops.most_common(1)
+    part = next(result for result in results if result.drops.get(most))
+    rejects = map(json.loads, work.read_text(REJECTS.format(part.index)).split("\n"))
+    first = next(reject for reject in rejects if reject["reason"] == most)
+    return f"set aside: {counts}; the first {most} is {first['source_id']}: {first['detail']}"
 
 
 def _read_keys(work: Folder, index: int) -> Any:

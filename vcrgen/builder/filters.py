@@ -11,6 +11,7 @@ from vcrgen.errors import ConfigError
 from vcrgen.text.languages import LanguageRow
 from vcrgen.text.lexicons import read_lexicon
 
+RULE = "terms-2"  # name and version of how terms are found in captions, for signatures
 MAX_LIST_BYTES = 16 << 20
 
 
@@ -19,7 +20,8 @@ class CensorList:
     """Terms that set a pair aside."""
 
     pattern: re.Pattern[str]  # matches any of the terms in case-folded text
-    digest: str  # eight hex digits that stand for the terms, for the signature
+    whole_words: bool  # whether a term counts as a whole word only
+    digest: str  # for signatures: the rule, and eight hex digits that stand for the terms, as in ``terms-2@4cb10664``
 
     @classmethod
     def load(cls, language: LanguageRow, extra: Path | None) -> Self:
@@ -42,16 +44,24 @@ class CensorList:
         unique = sorted(set(terms), key=lambda term: (-len(term), term))
         alternatives = "|".join(map(re.escape, unique)) or r"(?!)"
         pattern = re.compile(rf"(?<!\w)(?:{alternatives})(?!\w)" if whole_words else alternatives)
-        return cls(pattern, hashlib.sha256(pattern.pattern.encode()).hexdigest()[:8])
+        digest = hashlib.sha256(pattern.pattern.encode()).hexdigest()[:8]
+        return cls(pattern, whole_words, f"{RULE}@{digest}")
 
     def matches(self, text: str) -> bool:
         """Whether any term is in the text, whatever its case."""
         folded = text.casefold()
-        # A vowel sign is no word character to a pattern, but goes on with the word.
-        return any(
-            not unicodedata.category(folded[match.end() : match.end() + 1] or " ").startswith("M")
-            for match in self.pattern.finditer(folded)
-        )
+        found = (match.span() for match in self.pattern.finditer(folded))
+        return any(not (self.whole_words and _is_part(folded, start, end)) for start, end in found)
+
+
+def _is_part(text: str, start: int, end: int) -> bool:
+    """Whether a vowel sign, which is no word character to a pattern, ties a term to letters before or after it."""
+    before, after = (
+        unicodedata.category(text[start - 1 : start] or " "),
+        unicodedata.category(text[end : end + 1] or " "),
+    )
+    symbol = unicodedata.category(text[end - 1]).startswith("S")  # what follows an emoji only says how it is drawn
+    return before.startswith("M") or (after.startswith("M") and not symbol)
 
 
 def _read(file: Path) -> str:

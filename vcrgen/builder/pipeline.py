@@ -39,6 +39,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+# Name and version, for signatures, of the rules by which captions are set: where lines end, and which captions are set
+# aside for another script, for stacked marks or for a character that no font draws.
+LAYOUT_RULES = "rules-2"
 MAX_CLUSTER = 32  # characters that are drawn as one: a letter with more marks than any writing has cannot be read
 BATCH = 32  # items whose captions go through the text pipeline together
 
@@ -90,7 +93,7 @@ class Pipeline:
                 "size": str(config.font_size),
                 "width": str(config.width),
                 "lines": str(config.max_lines),
-                "layout": shaper.engine,
+                "layout": f"{LAYOUT_RULES}@{shaper.engine}",
                 "seed": str(config.seed),
             }
             | {name: value for name, value in more.items() if value}
@@ -146,7 +149,7 @@ class Pipeline:
         layout = layout_caption(caption, style.shaper, width=style.width, max_lines=config.max_lines, break_unit=unit)
         if missing := style.shaper.missing(layout.text):
             shown = ", ".join(f"U+{ord(character):04X}" for character in missing[:5])
-            return reject(Reason.NO_GLYPH, f"no font of the chain has {shown}")
+            return reject(Reason.NO_GLYPH, f"no font of the chain draws {shown}")
         try:
             limits = {"max_pixels": config.max_pixels, "min_side": config.min_side, "max_height": style.max_height}
             image = load_image(item.image, width=style.width, **limits)

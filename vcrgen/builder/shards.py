@@ -20,6 +20,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, astuple, dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -122,11 +123,17 @@ def cut_tasks(config: BuildConfig, partitions: list[Partition]) -> tuple[int, tu
 def environment() -> dict[str, Any]:
     """What of this process decides bytes, beside a configuration and its signature."""
     return {
-        "versions": {name: importlib.metadata.version(name) for name in BYTE_PACKAGES},
+        "versions": _versions(),
         "freetype": features.version("freetype2"),
         "codecs": {name: features.version(name) for name in ("jpg", "libjpeg_turbo", "webp", "libtiff")},
         "machine": platform.machine(),
     }
+
+
+@cache
+def _versions() -> dict[str, str]:
+    """Of the installed packages that decide bytes; to read them takes tens of milliseconds."""
+    return {name: importlib.metadata.version(name) for name in BYTE_PACKAGES}
 
 
 def parquet_writer(sink: Any, config: BuildConfig) -> pq.ParquetWriter:

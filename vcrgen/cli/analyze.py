@@ -37,7 +37,10 @@ Form = Annotated[
 ]
 Out = Annotated[Path | None, typer.Option("--out", "-o", help="Write the report to this file.")]
 ExampleName = Annotated[
-    str | None, typer.Option("--example", help="Take data that ships with vcrgen in place of files.")
+    str | None,
+    typer.Option(
+        "--example", help="Take data that ships with vcrgen in place of files; a wrong name lists the right ones."
+    ),
 ]
 Scores = Annotated[
     list[Path] | None,
@@ -50,6 +53,11 @@ Spec = Annotated[Path | None, typer.Option("--spec", help="YAML: abilities with 
 
 analyze = typer.Typer(
     no_args_is_help=True,
+    epilog=examples(
+        "vcrgen analyze map --example vcr-map --out map.html",
+        "vcrgen analyze factors scores.csv --spec gold.yaml --out sem.html",
+        "vcrgen analyze items spans_*.parquet --data data/my-vcr --out items.html",
+    ),
     help="Analyse a benchmark by the scores of some models: which tasks and items earn their place, and how sure is "
     r'that? Needs the extra `analysis`: pip install "vcrgen\[analysis]".',
 )
@@ -269,9 +277,18 @@ def writable_form(form: str | None, out: Path | None, inputs: Sequence[Path]) ->
     chosen = form_of(form, out.suffix if out else "")
     if chosen == "html" and out is None:
         raise AnalysisError("The HTML report is a file: name it with --out report.html.")
+    check_not_read(out, inputs)
+    return chosen
+
+
+def check_not_read(out: Path | None, inputs: Sequence[Path]) -> None:
+    """Refuse to write over what is read.
+
+    Raises:
+        AnalysisError: ``out`` is one of the inputs.
+    """
     if out is not None and out.resolve() in [file.resolve() for file in inputs]:
         raise AnalysisError(f"{out} is read here, so nothing is written over it; name another file.")
-    return chosen
 
 
 def write_report(document: Document, form: str, out: Path | None) -> None:
@@ -304,9 +321,10 @@ def _print(to: Console, document: Document) -> None:
     print_parts(to, [plain(document.title, "bold"), plain(document.lead)])
     print_parts(to, [plain(f"Warning: {text}", "bold red") for text in document.marks])
     for section in document.sections:
+        if not (section.text or section.tables):
+            continue  # of drawings and long tables alone
         print_parts(to, [plain(f"\n{section.title}", "bold"), *map(plain, section.text)])
-        parts = [part for table in section.tables for part in table.broken()]
-        print_parts(to, [draw(part, set(), wrapped=True) for part in parts])
+        print_parts(to, [draw(table, (), wrapped=True) for table in section.tables])
     if any(section.details for section in document.sections):
         print_parts(to, [plain(f"\n{LEFT_OUT}", "dim")])
     print_parts(to, [plain(f"\n{NOT_SHOWN}", "bold"), *(plain(f"- {text}") for text in document.not_shown)])

@@ -40,6 +40,7 @@ _ITEMS = ["split", "limit", "lang"]
 
 baseline = typer.Typer(
     no_args_is_help=True,
+    epilog=examples("vcrgen baseline ocr data/my-vcr", "vcrgen baseline blind data/my-bloom"),
     help="What plain readers and blind rules come to, to compare models with.",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -55,14 +56,12 @@ baseline = typer.Typer(
 def ocr(
     dataset: PictureFolder,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="A new file (JSON Lines).", show_default="DIR-ocr.jsonl")
+        Path | None, typer.Option("--out", "-o", help="A new file (JSON Lines).", show_default="DATASET-ocr.jsonl")
     ] = None,
     view: Annotated[str, typer.Option(help="stacked (VI+TEI), tei or both.")] = "stacked",
     mode: Annotated[str | None, typer.Option(help="Only this mode.", show_default="all")] = None,
     split: Annotated[str | None, typer.Option(help="Only this split.", show_default="all")] = None,
-    limit: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Only the first N questions.", show_default="all")
-    ] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Only the first N questions.", show_default="all")] = None,
     workers: Annotated[
         int | None,
         typer.Option(
@@ -123,13 +122,13 @@ def _say_how_long(pictures: Pictures, model: Reader, workers: int) -> None:
 )
 @options_of(PredictOptions, only=[*_MODEL, *_ITEMS])
 def blind(
-    dataset: Annotated[Path, typer.Argument(metavar="DIR", help="A question set with its keys.")],
+    dataset: Annotated[Path, typer.Argument(help="A question set with its keys.")],
     form: Annotated[str, typer.Option("--format", "-f", help="text, md, csv, latex or json.")] = "text",
     out: Out = None,
     seed: Annotated[int, typer.Option(help="Seed of the bootstrap.")] = 0,
     **options: Any,
 ) -> None:
-    """Tell what falls of a question set without its pictures: to rules that see the texts only, and to a model.
+    """Tell what can be answered of a question set without its pictures: by rules that see only texts, and by a model.
 
     The rules take the longest option, the shortest, the one that shares most words with the question, always A, ...
     With --transformers or --endpoint a model is asked without the pictures, too, as by vcrgen predict --view blind.

@@ -7,9 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.box import SIMPLE_HEAD
 from rich.markup import escape
-from rich.table import Table
 
 from vcrgen.cli import console
 from vcrgen.cli.options import examples
@@ -51,7 +49,7 @@ def print_sets(sets: Sequence[TestSet]) -> None:
     from vcrgen.leaderboard.disclosure import INSTANT_SENTENCE
     from vcrgen.leaderboard.records import Feedback
 
-    table = Table("set", "language", "images", "spans", "answers", "feedback", "state", box=SIMPLE_HEAD)
+    table = console.ruled_table("set", "language", "images", "spans", "answers", "feedback", "state")
     for one in sets:
         kind = "hidden" if one.hidden else "public"
         size = (f"{one.questions:,}", f"{one.spans:,}")
@@ -62,7 +60,11 @@ def print_sets(sets: Sequence[TestSet]) -> None:
             console.say(f"{escape(one.name)}: {INSTANT_SENTENCE}", highlight=False)
 
 
-sets = typer.Typer(no_args_is_help=True, help="The test sets of a board: add, retire, replace, publish a key.")
+sets = typer.Typer(
+    no_args_is_help=True,
+    help="The test sets of a board: add, retire, replace, publish a key.",
+    epilog=board_examples("sets list board", "sets replace board hidden-en hidden-en-2:hidden-2027/key"),
+)
 
 
 @sets.command("list", epilog=board_examples("sets list board"))

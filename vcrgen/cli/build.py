@@ -9,9 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.box import SIMPLE_HEAD
 from rich.markup import escape
-from rich.table import Table
 
 from vcrgen.cli import console
 from vcrgen.cli.options import examples, options_of, same_options_as
@@ -53,7 +51,11 @@ def build(
         ),
     ] = None,
     config: Annotated[
-        Path | None, typer.Option(help="YAML recipe with these options as keys (underscores for hyphens).")
+        Path | None,
+        typer.Option(
+            help="YAML recipe, or the name of a shipped one: its keys are source and these options (underscores for "
+            "hyphens), except --out, --workers and the engine."
+        ),
     ] = None,
     workers: Annotated[int, typer.Option(min=1, max=512, help="Processes.", rich_help_panel=RUN)] = 1,
     engine: Annotated[
@@ -72,6 +74,7 @@ def build(
 
     Interrupted or killed, the same command goes on where it was; the result is the same to the byte.
     """
+    from vcrgen.builder.assemble import REJECTS_FILE
     from vcrgen.builder.engines import EngineChoice
     from vcrgen.builder.run import Build, default_out
     from vcrgen.cli.progress import ConsoleWatcher
@@ -87,8 +90,10 @@ def build(
     pairs_of = {split: sum(file.rows for file in first_mode if file.split == split) for split in manifest.splits}
     console.print_counts("split", pairs_of)
     console.print_counts("set aside", manifest.drops)
+    if manifest.drops:
+        console.say(f"Each of them, and why: {escape(str(result.path))}/{REJECTS_FILE}", highlight=False)
     console.say(f"Signature [dim]{escape(str(manifest.signature))}[/]")
-    console.say(f"Look at it: vcrgen preview {escape(str(result.path))}", highlight=False)
+    console.say_next("Look at it", "vcrgen", "preview", result.path)
 
 
 @app.command(epilog=examples("vcrgen plan 'pairs/*.parquet' --mode both"))
@@ -125,7 +130,7 @@ def _merged(recipe: Path | None, options: dict[str, Any]) -> BuildConfig:
 
 
 def _print_estimate(found: BuildEstimate, workers: int) -> None:
-    table = Table("", "predicted", "95 % of samples", box=SIMPLE_HEAD)
+    table = console.ruled_table("", "predicted", "95 % of samples")
     table.add_row("pairs", f"{found.pairs.value:,.0f}", _between(found.pairs, lambda value: f"{value:,.0f}"))
     table.add_row("core-hours", _hours(found.core_hours.value), _between(found.core_hours, _hours))
     for mode, size in found.bytes.items():

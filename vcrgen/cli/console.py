@@ -1,10 +1,12 @@
 """Where commands write: results to the standard output, progress and errors beside it."""
 
+import shlex
 from collections.abc import Mapping
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
+from rich.table import Column, Table
 
 out = Console()
 err = Console(stderr=True)
@@ -13,6 +15,19 @@ err = Console(stderr=True)
 def say(text: str, *, highlight: bool = True, style: str | None = None) -> None:
     """Print a sentence that may hold rich's markup, and that is not broken where the terminal ends."""
     out.print(text, soft_wrap=True, highlight=highlight, style=style)
+
+
+def say_next(what: str, *command: object) -> None:
+    """Print a command to run next, in one line that can be copied whatever its paths are called."""
+    say(escape(f"{what}: {shlex.join(map(str, command))}"), highlight=False)
+
+
+def ruled_table(*heads: str | Column) -> Table:
+    """A table with a line below its heads, whose cells take more lines on a narrow terminal and lose nothing."""
+    table = Table(*heads, box=SIMPLE_HEAD)
+    for column in table.columns:
+        column.overflow = "fold"
+    return table
 
 
 def print_counts(title: str, counts: Mapping[str, int], *, unit: str = "pairs") -> None:

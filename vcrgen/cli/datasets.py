@@ -6,9 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.box import SIMPLE_HEAD
 from rich.markup import escape
-from rich.table import Table
 
 from vcrgen.cli import console
 from vcrgen.cli.bloom import inspect_questions
@@ -50,8 +48,8 @@ def inspect(
             "statistics": [{"mode": mode, "split": split} | asdict(row) for (mode, split), row in statistics.items()],
         }
         return console.out.print_json(json.dumps(value))
-    table = Table(
-        "mode", "split", "pairs", "spans", "stacked height, px", "spans per image", "ink", "off", box=SIMPLE_HEAD
+    table = console.ruled_table(
+        "mode", "split", "pairs", "spans", "stacked height, px", "spans per image", "ink", "off"
     )
     for (mode, split), row in statistics.items():
         height, spans = row.height, row.spans_per_image
@@ -105,7 +103,10 @@ def preview(
 
     page = _beside(datasets[0], out, "-preview.html")
     opened = [open_any(dataset) for dataset in datasets]
-    if all(data.kind.task == TASK for data in opened):
+    of_questions = {data.kind.task == TASK for data in opened}
+    if len(of_questions) > 1:
+        raise ConfigError("A page shows question sets or datasets of covered texts, not both; write one page of each.")
+    if True in of_questions:
         if mode is not None:
             raise ConfigError(f"{opened[0]} is a question set, which has no modes; leave --mode out.")
         shown, what = write_question_preview(opened, page, limit=limit), "items"

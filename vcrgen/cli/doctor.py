@@ -88,7 +88,7 @@ def _segmenters(group: str) -> Iterator[Finding]:
     from vcrgen.text.languages import LANGUAGES
 
     for code, language in LANGUAGES.items():
-        hint = f'pip install "vcrgen[{language.extra}]"' if language.extra else REINSTALL
+        hint = "" if language.extra else REINSTALL  # where a dictionary is missing, the error names the extra
         yield _probe(group, language.name, partial(_segmenter, code), hint=hint, optional=bool(language.extra))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -33,7 +32,7 @@ PAIR_OPTIONS = tuple(
 @options_of(BuildConfig, only=PAIR_OPTIONS)
 @options_of(TrainOptions)
 def finetune(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="Folder of a vision-language model of transformers.")],
+    model: Annotated[Path, typer.Argument(help="Folder of a vision-language model of transformers.")],
     source: Annotated[
         str, typer.Argument(help="A dataset with a split `train`, or pairs, as for `vcrgen build`.", show_default=False)
     ],
@@ -60,5 +59,4 @@ def finetune(
         f"[bold]{escape(str(out))}[/] {done}: {counts.step:,} steps, {counts.examples:,} examples; loss of a token "
         f"{counts.first_loss:.3f} in the first step, {counts.last_loss:.3f} in the last one."
     )
-    words = ["vcrgen", "predict", "DATASET", "--transformers", str(model), "--adapter", str(out)]
-    console.say(f"Use it: {escape(shlex.join(words))}", highlight=False)
+    console.say_next("Use it", "vcrgen", "predict", "DATASET", "--transformers", model, "--adapter", out)

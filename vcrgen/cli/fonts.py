@@ -4,9 +4,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.box import SIMPLE_HEAD
 from rich.markup import escape
-from rich.table import Column, Table
+from rich.table import Column
 
 from vcrgen.cli import console
 from vcrgen.cli.options import examples
@@ -24,11 +23,11 @@ def fonts(
     from vcrgen.typeset.fonts import font_register
 
     if text is None:
-        name, here = (Column(head, no_wrap=True) for head in ("name", "here"))
-        table = Table(name, "languages", "role", "licence", here, box=SIMPLE_HEAD)
+        # Two columns, as five have no room for words on a narrow terminal.
+        table = console.ruled_table(Column("name", no_wrap=True), "role; languages; licence")
         for entry in font_register().values():
-            state = "yes" if entry.installed else "to fetch"
-            table.add_row(entry.name, ", ".join(entry.languages), entry.role, entry.licence, state)
+            about = [entry.role, ", ".join(entry.languages), entry.licence, *([] if entry.installed else ["to fetch"])]
+            table.add_row(entry.name, "; ".join(about))
         console.out.print(table)
         return
     coverage = check_text(text, lang=lang, font=font)
@@ -69,7 +68,7 @@ def calibrate(
     picture = out or Path(f"calibration-{lang}-{Path(font or 'default').stem}-{font_size}{kind}.png")
     covers = draw_specimen(lang, font, font_size, picture, cover=cover)
     heads = ("mode", "cover" if kind else "rows covered", "visible ink", "5th-95th pct", "target")
-    table = Table(*heads, *(() if kind else ("above",)), box=SIMPLE_HEAD)
+    table = console.ruled_table(*heads, *(() if kind else ("above",)))
     for mode, found in covers.items():
         above = () if found.above is None else (f"{found.above:.2f}",)
         spread = f"{found.low:.2f}-{found.high:.2f}"

@@ -6,14 +6,13 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.box import SIMPLE_HEAD
 from rich.markup import escape
 from rich.table import Table
 from typer.core import TyperGroup
 
 from vcrgen.cli import console
 from vcrgen.cli.options import examples, options_of
-from vcrgen.cli.root import BeginsAnew, app
+from vcrgen.cli.root import app, interruption
 from vcrgen.config import BuildConfig, HiddenOptions, checked, given, load_build_config
 from vcrgen.errors import ConfigError
 
@@ -82,15 +81,12 @@ def make(
         raise ConfigError(f"--{odd.replace('_', '-')} is for hidden sets of pairs; {source} is a question set.")
     place: dict[str, Any] = {"out": out, "secret_file": secret_file}
     try:
-        with ConsoleWatcher(console.err, unit="items" if questions else "pairs") as watcher:
+        unit = "items" if questions else "pairs"
+        with interruption(keeps=not questions), ConsoleWatcher(console.err, unit=unit) as watcher:
             if questions:
                 result = make_hidden_questions(open_any(source), chosen, **place, watcher=watcher)
             else:
                 result = make_hidden(chosen, **place, watcher=watcher)
-    except KeyboardInterrupt:
-        if questions:
-            raise BeginsAnew from None
-        raise
     finally:  # an interrupted run has made the secret, too
         if is_new and secret_file.exists():
             told = f"A new secret is in {escape(str(secret_file))}: keep a copy, and never publish it."
@@ -104,7 +100,7 @@ def make(
         _print_questions(result.report)
     else:
         _print_report(result.report)
-    console.say(f"Check it: vcrgen hidden verify {escape(str(out))}", highlight=False)
+    console.say_next("Check it", "vcrgen", "hidden", "verify", out)
 
 
 def _print_questions(report: dict[str, Any]) -> None:
@@ -154,7 +150,7 @@ def verify(
     failed = 0
     for part in find_sets(folder):
         checks = verify_set(part, secret=secret)
-        table = Table(escape(str(part)), "", "", box=SIMPLE_HEAD)
+        table = console.ruled_table(escape(str(part)), "", "")
         for check in checks:
             mark = {True: "[green]ok[/]", False: "[bold red]FAILED[/]", None: "[dim]not checked[/]"}[check.ok]
             table.add_row(check.name, mark, escape(check.detail))

@@ -6,9 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.box import SIMPLE_HEAD
 from rich.markup import escape
-from rich.table import Table
 
 from vcrgen.cli import console
 from vcrgen.cli.board_sets import BoardFolder as _Board
@@ -26,7 +24,7 @@ if TYPE_CHECKING:
     from vcrgen.leaderboard.records import Submission
 
 _Data = Annotated[
-    list[str] | None, typer.Option("--data", "-d", help="NAME:PATH of a dataset or of a hidden set's key; repeatable.")
+    list[str] | None, typer.Option("--data", "-d", help="NAME:PATH of a dataset or of a hidden set's key. Repeatable.")
 ]
 _Database = Annotated[
     str, typer.Option(help="postgresql+psycopg://USER:PASSWORD@HOST/NAME.", show_default="SQLite in the folder")
@@ -60,18 +58,19 @@ def init(
     closes: Closes = "",
 ) -> None:
     """Make a board; what can be decided about it stands in BOARD/board.yaml."""
+    from vcrgen.config import checked
     from vcrgen.leaderboard.board import init_board
     from vcrgen.leaderboard.rotation import make_phase
-    from vcrgen.leaderboard.settings import make_settings
+    from vcrgen.leaderboard.settings import Settings
 
     if not data:
         raise LeaderboardError("Name the sets that the board scores with --data NAME:PATH.")
-    settings = make_settings(title=title, contact=contact, database=database)
+    settings = checked(Settings, {"title": title, "contact": contact, "database": database})
     phase = make_phase(feedback=feedback, view=view, opens=opens, closes=closes)
     print_sets(init_board(board, data, settings, with_quoted=quoted, phase=phase).sets)
     shown = escape(str(board))
     console.out.print(f"[bold]{shown}[/] is a board; its settings are in {escape(str(board / 'board.yaml'))}.")
-    console.say(f"Open it: vcrgen leaderboard serve {shown}", highlight=False)
+    console.say_next("Open it", "vcrgen", "leaderboard", "serve", board)
 
 
 @leaderboard.command(epilog=_examples("serve board", "serve board --host 0.0.0.0 --port 8080 --proxy 10.0.0.1"))
@@ -87,7 +86,7 @@ def serve(
         from vcrgen.leaderboard.service.serve import serve as run
     except ModuleNotFoundError as missing:
         raise LeaderboardError(
-            f"The service needs {missing.name}, which is not installed: pip install 'vcrgen[serve]'."
+            f'The service needs {missing.name}, which is not installed: pip install "vcrgen[serve]".'
         ) from None
     run(opened, host=host, port=port, proxy=proxy)
 
@@ -137,7 +136,7 @@ def _print_scores(board: Board, submission: Submission) -> None:
         return
     task = cells[0].track.task if cells else DEFAULT
     labels = (task.leading.in_text, task.metrics[task.shown[1]].label)
-    table = Table("set", task.axis_label.lower(), "view", *labels, "rank", "of", box=SIMPLE_HEAD)
+    table = console.ruled_table("set", task.axis_label.lower(), "view", *labels, "rank", "of")
     for cell in cells:
         known = (cell.figures.get(metric) for metric in task.shown)
         figures = ("" if figure is None else f"{100 * figure.value:.2f}" for figure in known)
@@ -184,7 +183,7 @@ def import_(
     from vcrgen.leaderboard.commands import quote
 
     count = quote(_open(board), tables)
-    console.out.print(f"{count:,} new rows.")
+    console.out.print(f"New rows: {count:,}.")
 
 
 @leaderboard.command(epilog=_examples("token board --team 'Team A'", "token board --team 'Team A' --revoke"))
@@ -207,13 +206,13 @@ def token(
     if team is None:
         if revoke:
             raise LeaderboardError("Name the team whose tokens are to be void with --team.")
-        table = Table("team", "valid tokens", box=SIMPLE_HEAD)
+        table = console.ruled_table("team", "valid tokens")
         with opened.reading() as connection:
             for name, count in all_teams(connection):
                 table.add_row(escape(name), str(count))
         console.out.print(table)
     elif revoke:
-        console.out.print(f"{commands.revoke(opened, team)} tokens are void now.")
+        console.out.print(f"Tokens that are void now: {commands.revoke(opened, team)}.")
     else:
         typer.echo(commands.give_token(opened, team, label, group=group))
         console.err.print("This is the only time it is shown; the board keeps a hash of it.")
@@ -234,7 +233,7 @@ def maintainer(
 
     opened = _open(board)
     if revoke:
-        console.out.print(f"{maintainers.revoke(opened, name)} tokens are void now.")
+        console.out.print(f"Tokens that are void now: {maintainers.revoke(opened, name)}.")
     else:
         typer.echo(maintainers.give_token(opened, name))
         console.err.print("This is the only time it is shown; the board keeps a hash of it.")
@@ -255,6 +254,8 @@ def list_(
         raise LeaderboardError(f"Unknown state {state!r}; known: {', '.join(State)}.")
     with _open(board).reading() as connection:
         found = listed(connection, State(state) if state else None)
+    if not found:
+        console.err.print(f"No submission has the state {state}." if state else "No submission has come yet.")
     for one in found:
         when = one.received.strftime("%Y-%m-%d %H:%M")
         line = f"{one.id[:12]}  {when}  {one.state:8}  {one.set}  {escape(one.facts.model)}, {escape(one.facts.team)}"

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from vcrgen.dataset.pictures import Choice, Pictures
 
 PictureFolder = Annotated[
-    Path, typer.Argument(metavar="DIR", help="A dataset that vcrgen built, or the public part of a hidden test set.")
+    Path, typer.Argument(help="A dataset that vcrgen built, or the public part of a hidden test set.")
 ]
 
 

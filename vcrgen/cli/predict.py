@@ -50,7 +50,7 @@ UNFINISHED = 3  # exit code: some pictures have no reply
 def predict(
     dataset: PictureFolder,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="A file (JSON Lines).", show_default="DIR-MODEL.jsonl")
+        Path | None, typer.Option("--out", "-o", help="A file (JSON Lines).", show_default="DATASET-MODEL.jsonl")
     ] = None,
     plan: Annotated[
         bool, typer.Option("--plan", help="Send five requests, and say what all of them will take and cost.")
@@ -147,7 +147,7 @@ def _climb(data: Dataset, levels: _Levels, chosen: PredictOptions, target: Path,
     from vcrgen.dataset.pictures import Choice
     from vcrgen.dataset.views import VIEWS
     from vcrgen.predict.staircase import find_threshold
-    from vcrgen.scorer.curve_tables import bound_shown, interval_shown
+    from vcrgen.scorer.curve_tables import curve_sentence
 
     assert levels.key.images is not None
     splits = levels.key.images.splits
@@ -161,26 +161,23 @@ def _climb(data: Dataset, levels: _Levels, chosen: PredictOptions, target: Path,
     if result.curve is None:
         why = f"; the first: {result.example}" if result.example else ""
         typer.echo(f"{result.missing.total():,} pictures have no reply{why}", err=True)
-        typer.echo("What was answered is kept: the same command goes on with it.", err=True)
+        kept = "What was answered is kept: the same command goes on with it."
+        typer.echo(_cost_reached(result.spent, chosen) or kept, err=True)
         raise typer.Exit(UNFINISHED)
     asked, of = sum(result.asked.values()), len(levels.key) * len(levels.ink)
     at = ", ".join(f"{count:,} at {mode}" for mode, count in result.asked.items())
     typer.echo(f"Asked {asked:,} of {of:,} questions: {at}.")
-    inside = result.curve.threshold.side == 0
-    where = "Half of the texts are restored where" if inside else "The threshold is outside of the measured levels:"
-    typer.echo(
-        f"{where} {bound_shown(result.curve.threshold)} % of their ink is visible (95 % interval "
-        f"{interval_shown(result.curve)})."
-    )
+    said = curve_sentence(result.curve)
+    typer.echo(said[0].upper() + said[1:])
     typer.echo(f"{result.path}: what was found; {_tokens(result.spent)}.")
 
 
 def _asked(data: Dataset, chosen: PredictOptions) -> tuple[Choice, Prompt]:
     """Which pictures of a dataset are shown, and what is asked about them."""
     from vcrgen.dataset.pictures import Choice
-    from vcrgen.dataset.views import VIEWS
+    from vcrgen.dataset.views import QUESTION_VIEWS, VIEWS
     from vcrgen.predict.prompts import make_choice_prompt, make_prompt
-    from vcrgen.predict.questions import QUESTION_VIEWS, QuestionChoice
+    from vcrgen.predict.questions import QuestionChoice
     from vcrgen.tasks import bloom
 
     asks_questions = data.kind.task == bloom.TASK
@@ -192,6 +189,8 @@ def _asked(data: Dataset, chosen: PredictOptions) -> tuple[Choice, Prompt]:
     if asks_questions:
         if chosen.staircase:
             raise ConfigError(f"--staircase is for datasets with levels of ink, and {data} is a question set.")
+        if chosen.mode is not None:
+            raise ConfigError(f"{data} is a question set, which has no modes; leave --mode out.")
         prompt = make_choice_prompt(chosen.preset, chosen.parameters, answers=chosen.answers, letters=chosen.letters)
         return QuestionChoice(views=views[view], lang=chosen.lang, rotations=chosen.rotations, **only), prompt
     for name in ("lang", "rotations", "letters"):
@@ -252,10 +251,16 @@ def _missing(result: JobResult) -> str:
     return f"{result.missing.total():,} of {result.asked:,} pictures have no reply: {counts}"
 
 
+def _cost_reached(spent: ReplyTally, chosen: PredictOptions) -> str:
+    """What ended a run that was not to cost more; empty where that is not what ended it."""
+    if chosen.max_cost is None or spent.cost is None or spent.cost < chosen.max_cost:
+        return ""
+    return f"--max-cost {chosen.max_cost:g} is reached ({_tokens(spent)}). Raise it to go on with the rest."
+
+
 def _unfinished(result: JobResult, chosen: PredictOptions) -> str:
-    cost = result.spent.cost
-    if chosen.max_cost is not None and cost is not None and cost >= chosen.max_cost:
-        return f"--max-cost {chosen.max_cost:g} is reached ({_tokens(result.spent)}). Raise it to go on with the rest."
+    if reached := _cost_reached(result.spent, chosen):
+        return reached
     if not result.tally.replies:
         return "Not one picture has a reply, so nothing was written; see what is said of the first."
     return (

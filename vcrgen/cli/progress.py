@@ -7,6 +7,7 @@ from typing import Self
 
 from rich import progress
 from rich.console import Console
+from rich.table import Column
 from rich.text import Text
 
 from vcrgen.work.watcher import Watcher
@@ -30,9 +31,13 @@ class ConsoleWatcher(Watcher):
         self._drops: Counter[str] = Counter()
         self._note = ""
         self._started = self._last_line = time.monotonic()
-        text, left = progress.TextColumn("{task.description}"), progress.TimeRemainingColumn()
-        counts = (progress.BarColumn(), progress.MofNCompleteColumn(), _Rate(unit), progress.TimeElapsedColumn())
-        columns = (progress.SpinnerColumn(), text, *counts, left, progress.TextColumn("{task.fields[detail]}"))
+        whole = [Column(no_wrap=True) for _ in range(5)]  # where a terminal is narrow the bar shrinks, then the detail
+        columns = (
+            progress.SpinnerColumn(table_column=whole[0]), progress.TextColumn("{task.description}"),
+            progress.BarColumn(bar_width=20), progress.MofNCompleteColumn(table_column=whole[1]), _Rate(unit, whole[2]),
+            progress.TimeElapsedColumn(table_column=whole[3]), progress.TimeRemainingColumn(table_column=whole[4]),
+            _Detail(),
+        )  # fmt: skip
         self._bar = progress.Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
         self._task = self._bar.add_task("starting", total=None, detail="")
 
@@ -60,15 +65,18 @@ class ConsoleWatcher(Watcher):
         self._drops.update(drops)
         top = ", ".join(f"{reason} {count:,}" for reason, count in self._drops.most_common(2))
         counts = f"{self._kept:,} {self._word}, {self._drops.total():,} set aside" + (f" ({top})" if top else "")
-        detail = self._note or counts
+        # Where nothing is set aside, what is kept is what is done.
+        detail = ", ".join(part for part in (self._note, counts if self._drops or not self._note else "") if part)
         self._bar.update(self._task, advance=done, detail=detail)
         now = time.monotonic()
         if not self._console.is_terminal and now - self._last_line >= LINE_SECONDS:
             self._last_line = now
             rate = (self._done - self._resumed) / (now - self._started)
-            left = (self._total - self._done) / rate if rate else 0.0
-            counted = f"{self._done:,}/{self._total:,} {self._unit}, {_shown_rate(rate, self._unit)}"
-            self._console.print(f"{counted}, about {left:,.0f} s left, {detail}")
+            left = (self._total - self._done) / (rate or 1)
+            counted = f"{self._done:,}/{self._total:,} {self._unit}"
+            if rate:
+                counted += f", {_shown_rate(rate, self._unit)}, about {left:,.0f} s left"
+            self._console.print(f"{counted}, {detail}", soft_wrap=True)
 
     def stage(self, text: str, /) -> None:
         """Show that the job works on something other than its items."""
@@ -86,9 +94,14 @@ def _shown_rate(rate: float, unit: str) -> str:
 
 
 class _Rate(progress.ProgressColumn):
-    def __init__(self, unit: str) -> None:
-        super().__init__()
+    def __init__(self, unit: str, table_column: Column) -> None:
+        super().__init__(table_column)
         self._unit = unit
 
     def render(self, task: progress.Task) -> Text:
         return Text(_shown_rate(task.speed, self._unit) if task.speed else "", style="progress.data.speed")
+
+
+class _Detail(progress.ProgressColumn):
+    def render(self, task: progress.Task) -> Text:
+        return Text(task.fields["detail"], no_wrap=True, overflow="ellipsis")

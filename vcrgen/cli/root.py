@@ -1,24 +1,65 @@
 """The command ``vcrgen``: what every command shares. The commands are in the other modules of this room."""
 
+import inspect
 import sys
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.metadata import version
+from io import TextIOWrapper
+from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
 from typer.core import TyperGroup
 
 from vcrgen.cli import console
+from vcrgen.cli.options import examples
 from vcrgen.errors import VcrgenError
 
 GOES_ON = ("build", "hidden", "baseline", "predict", "finetune")  # commands that take up what an interruption left
+# In the order in which somebody meets them; the help lists those that are not named here behind them.
+ORDER = (
+    *("build", "plan", "inspect", "preview", "export", "hidden", "predict", "baseline", "finetune"),
+    *("score", "compare", "validate", "contamination", "bloom", "profile", "analyze", "leaderboard", "study"),
+    *("fonts", "calibrate", "doctor"),
+)
 
 
-class BeginsAnew(KeyboardInterrupt):
-    """An interruption of a job that keeps nothing, in one of the commands that mostly do."""
+class _Interrupted(KeyboardInterrupt):
+    def __init__(self, *, keeps: bool) -> None:
+        super().__init__()
+        self.keeps = keeps
+
+
+@contextmanager
+def interruption(*, keeps: bool) -> Iterator[None]:
+    """Around a job that takes up what an interruption left, or does not, where its command is no guide to that.
+
+    For example, a set of pairs that ``vcrgen hidden`` makes is gone on with, and a set of questions begins anew.
+    """
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise _Interrupted(keeps=keeps) from None
 
 
 class Commands(TyperGroup):
     """Ends a command that failed: what a user can mend is one sentence and exit code 2, never a traceback."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """The names of all commands, as the help shows them."""
+        return sorted(super().list_commands(ctx), key=lambda name: (*ORDER, name).index(name))
+
+    def main(self, *args: Any, **options: Any) -> Any:
+        """Read the command line and run it, so that any letter can be printed.
+
+        What goes into a file or a pipe is UTF-8, on Windows too. A terminal that lacks a letter shows its number.
+        """
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, TextIOWrapper):
+                encoding = None if stream.isatty() else "utf-8"
+                stream.reconfigure(encoding=encoding, errors="backslashreplace")
+        return super().main(*args, **options)
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command that was asked for."""
@@ -30,7 +71,7 @@ class Commands(TyperGroup):
         except KeyboardInterrupt as stopped:
             goes_on = "What was finished is kept; run the same command again to go on."
             nothing = "Nothing is half written; the command begins anew next time."
-            keeps = ctx.invoked_subcommand in GOES_ON and not isinstance(stopped, BeginsAnew)
+            keeps = stopped.keeps if isinstance(stopped, _Interrupted) else ctx.invoked_subcommand in GOES_ON
             console.err.print(f"Interrupted. {goes_on if keeps else nothing}", soft_wrap=True)
             sys.exit(130)
         except BrokenPipeError:
@@ -41,11 +82,42 @@ class Commands(TyperGroup):
 app = typer.Typer(
     name="vcrgen",
     cls=Commands,
-    help="Build and score Visual Caption Restoration data: images with captions of which a model sees only "
-    "parts of some letters.",
+    help="Build, hide, score and rank Visual Caption Restoration data, images with captions of which a model sees only "
+    "parts of some letters, and question sets by Bloom's levels.",
+    epilog=examples(
+        "vcrgen build",
+        "vcrgen preview data/vcr-samples-en-both",
+        "vcrgen predict data/my-vcr --endpoint http://127.0.0.1:8000/v1 --model qwen --out preds.jsonl",
+        "vcrgen score preds.jsonl --data data/my-vcr",
+    ),
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"vcrgen {version('vcrgen')}")
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    show_version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Take what stands before a command."""
+
+
+def join_lines(commands: typer.Typer) -> None:
+    """Let the help of all commands be wrapped where a terminal ends, not where the lines of the code do, too."""
+    for command in commands.registered_commands:
+        paragraphs = (inspect.getdoc(command.callback) or "").split("\n\n")
+        command.help = command.help or "\n\n".join(" ".join(text.split()) for text in paragraphs)
+    for group in commands.registered_groups:
+        if group.typer_instance is not None:
+            join_lines(group.typer_instance)

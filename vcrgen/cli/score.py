@@ -13,7 +13,7 @@ from vcrgen.cli.options import examples, options_of
 from vcrgen.cli.root import app
 from vcrgen.config import ScoreOptions, checked, given
 from vcrgen.errors import ScoreError
-from vcrgen.files import output_errors, write_json, write_text
+from vcrgen.files import output_errors, sha256_file, write_json, write_text
 
 if TYPE_CHECKING:
     from vcrgen.scorer.comparison import Comparison
@@ -68,7 +68,7 @@ def score(
     from vcrgen.scorer.evidence import write_evidence
     from vcrgen.scorer.results import with_own_titles
     from vcrgen.scorer.run import open_session
-    from vcrgen.scorer.saved import as_saved
+    from vcrgen.scorer.saved import as_saved, check_each_once
     from vcrgen.scorer.tables import FORMATS
 
     if form not in FORMATS:
@@ -80,6 +80,7 @@ def score(
         _explain(open_session(data, chosen), predictions, explain)
         return
     check_targets([out, spans], [*predictions, data])
+    check_each_once(predictions, [file.resolve() for file in predictions])
     session = open_session(data, chosen)
     runs = session.runs(predictions)
     results_to = [None if no_json else _result_file(run[0], session.signature) for run in runs]
@@ -119,7 +120,7 @@ def compare_saved(
     """
     from vcrgen.scorer.comparison import compare as compare_runs
     from vcrgen.scorer.results import with_own_titles
-    from vcrgen.scorer.saved import load_saved
+    from vcrgen.scorer.saved import check_each_once, load_saved
     from vcrgen.scorer.tables import FORMATS
 
     known = [name for name in FORMATS if name != "html"]
@@ -127,6 +128,7 @@ def compare_saved(
         raise ScoreError(f"Unknown format {form!r}; known: {', '.join(known)}.")
     check_targets([out], scores)
     results = with_own_titles([load_saved(file) for file in scores])
+    check_each_once(scores, [sha256_file(file) for file in scores])
     _report(form, results, compare_runs(results), out, [], groups=groups)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -45,6 +46,7 @@ study = typer.Typer(
     epilog=examples(
         "vcrgen study init study --data data/my-vcr --split test --limit 100 --modes easy,hard --raters 3",
         "vcrgen study init secret-study --data hidden-2026 --training-data data/my-vcr --limit 50",
+        "vcrgen study init audit-study --data data/my-bloom --audit data/my-bloom-audit",
     )
 )
 @options_of(StudyOptions)
@@ -59,28 +61,30 @@ def init(
     from vcrgen.study.make import init_study
 
     frozen, token = init_study(folder, data, checked(StudyOptions, given(options)))
-    people = len(frozen.conditions) * frozen.options["raters"]
+    people = frozen.options["raters"] * len(frozen.conditions)
     _print_frozen(frozen, people)
     shown = escape(str(folder))
     console.say(f"[bold]{shown}[/] is a study; CONSENT and INSTRUCTIONS in it are yours to write.")
     typer.echo(token)
     console.err.print("This token opens the page for maintainers; it is shown only now.")
     # Of a question set a person answers in one language, so people are invited language by language.
-    each = [f"{people}"]
+    each: list[tuple[object, ...]] = [(people,)]
     if frozen.choosing:
-        each = [f"{frozen.options['raters']} --lang {condition.mode}" for condition in frozen.conditions]
+        counts = Counter(condition.mode for condition in frozen.conditions)
+        each = [(frozen.options["raters"] * views, "--lang", lang) for lang, views in counts.items()]
     for count in each:
-        console.say(f"Next: vcrgen study invite {shown} --count {count}", highlight=False)
+        console.say_next("Next", "vcrgen", "study", "invite", folder, "--count", *count)
 
 
 def _print_frozen(frozen: Frozen, people: int) -> None:
+    from vcrgen.report.table import counted
+
     table = Table("", "", box=None, pad_edge=False, show_header=False)
-    spans = "" if frozen.choosing else f" with {frozen.spans:,} spans"
+    spans = "" if frozen.choosing or frozen.draw else f" with {counted(frozen.spans, 'span')}"
     table.add_row("items", f"{frozen.items:,}{spans}, and {frozen.training:,} for training")
     table.add_row("shown", "; ".join(condition.label for condition in frozen.conditions))
-    table.add_row(
-        "wanted", f"{frozen.items * people:,} answers, by {people:,} people or more: nobody sees an item twice"
-    )
+    answers = counted(len(frozen.slots()), "answer")
+    table.add_row("wanted", f"{answers}, by {counted(people, 'person', 'people')} or more: nobody sees an item twice")
     table.add_row("dataset", f"{escape(frozen.data)}, language {frozen.lang}, signature {frozen.signature}")
     console.out.print(table)
 
@@ -97,7 +101,7 @@ def invite(
     lang: Annotated[
         str | None,
         typer.Option(
-            help="Language of the page (en, zh), or of the questions of a question set.",
+            help="Language of the page (en, zh; of an audit en, ar), or of the questions of a question set.",
             show_default="that of the dataset, or its first",
         ),
     ] = None,
@@ -105,6 +109,7 @@ def invite(
     url: _Url = "http://127.0.0.1:8000",
 ) -> None:
     """Give items to new people, and print a link for each. What drop-outs left goes to the next ones."""
+    from vcrgen.report.table import counted
     from vcrgen.study.people import invite as run
 
     with _open(folder) as store:
@@ -114,7 +119,7 @@ def invite(
         typer.echo(link)
     console.err.print("Links are shown only now; the study keeps a hash of each.")
     if len(links) < count:
-        console.err.print(f"Only {len(links)} of {count} people are needed.")
+        console.err.print(f"There are items for {counted(len(links), 'person', 'people')} only, not for {count}.")
 
 
 @study.command(
@@ -132,7 +137,7 @@ def serve(
             from vcrgen.study.service.serve import serve as run
         except ModuleNotFoundError as missing:
             raise StudyError(
-                f"The service needs {missing.name}, which is not installed: pip install 'vcrgen[serve]'."
+                f'The service needs {missing.name}, which is not installed: pip install "vcrgen[serve]".'
             ) from None
         run(store, host=host, port=port, proxy=proxy)
 
@@ -143,15 +148,21 @@ def serve(
         "vcrgen study export study --rater r3 --out r3.jsonl",
         "vcrgen study export study --to design --out design.jsonl",
         "vcrgen study export study --to label-studio --out tasks.json",
+        "vcrgen study export audit-study --to audit --out answers.jsonl",
     )
 )
 def export(
     folder: _Study,
     out: _Out = None,
-    to: Annotated[str, typer.Option(help="outputs (a rater is a model), design or label-studio.")] = "outputs",
+    to: Annotated[
+        str | None,
+        typer.Option(
+            help="outputs (a rater is a model), audit, design or label-studio.", show_default="audit of one, or outputs"
+        ),
+    ] = None,
     rater: Annotated[str | None, typer.Option(help="Only this rater, as r3.", show_default="all")] = None,
 ) -> None:
-    """Write what people typed as outputs of models or for Label Studio, or who is asked what."""
+    """Write what people typed as outputs of models, for an audit's report or Label Studio, or who is asked what."""
     from vcrgen.study.exports import export as run
 
     with _open(folder) as store:
@@ -176,6 +187,7 @@ def adjudicate(
     """Write a sheet of all wrong texts, or take it in: is it a name or date, a slip, unreadable, the item's fault?"""
     from getpass import getuser
 
+    from vcrgen.report.table import counted
     from vcrgen.study.adjudicate import adjudicate as run
     from vcrgen.study.marks import CAUSES
 
@@ -183,7 +195,7 @@ def adjudicate(
         done = run(store, by or getuser(), data=data)
     console.say(f"{escape(str(done.sheet))}: {done.marked} of {done.errors} wrong texts have a cause.", highlight=False)
     if done.unknown:
-        console.say(f"{done.unknown} lines of the sheet were of texts that nobody has typed any more.")
+        console.say(f"Of texts that nobody has typed any more, the sheet had {counted(done.unknown, 'line')}.")
     if done.marked < done.errors:
         causes = ", ".join(f"{name} ({meaning})" for name, meaning in CAUSES.items())
         console.say(f"Look at {escape(str(done.page))}, and write into the column `cause`: {causes}.", highlight=False)
@@ -203,7 +215,7 @@ def report(
         str, typer.Option("--format", "-f", help="text, md, csv, latex, html, or json (for a leaderboard).")
     ] = "text",
     compare: Annotated[
-        list[Path] | None, typer.Option(help="Outputs of a model for the same dataset; repeatable.")
+        list[Path] | None, typer.Option(help="Outputs of a model for the same dataset. Repeatable.")
     ] = None,
     out: _Out = None,
     data: _Moved = None,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
-from rich.console import Console, RenderableType
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.table import Table as RichTable
 from rich.text import Text
 
@@ -25,7 +26,7 @@ from vcrgen.tasks.bloom import LETTERS
 from vcrgen.tasks.task import DEFAULT, QUESTIONS, TASKS
 
 # Heads and labels that are longer than what stands beside them, and a title that has to say what a short head does not.
-_SHORT = {"Exact match": "Exact", "Length ratio": "Length", "No n-gram": "Short", "Thinking": "Think"}
+_SHORT = {"Exact match": "Exact", "Length ratio": "Ratio", "No n-gram": "Short", "Thinking": "Think"}
 _SHORT |= {"McNemar p": "McNemar"} | {task.contrast_label: "difference" for task in TASKS.values()}
 _SHORT |= {f"sd {task.units}": "sd" for task in TASKS.values()}
 
@@ -156,24 +157,78 @@ def plain(text: str, style: str = "") -> Text:
     return Text(escape_terminal(text), style=style)
 
 
-def draw(table: Table, left_out: set[str], *, wrapped: bool = False) -> RenderableType:
-    """A table that fits 80 columns, without the columns of some heads; with ``wrapped`` long labels take more lines."""
-    drawn = RichTable(
-        title=f"\n{table.title}",
-        title_justify="left",
-        title_style="",
-        box=None,
-        padding=(0, 1, 0, 0),
-        header_style="dim",
-    )
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _FittedTable:
+    """A table that loses no digit on a narrow terminal: what does not fit stands in further blocks, with the labels."""
+
+    title: str
+    heads: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    labels: int  # how many columns, from the left, stand in every block
+    breaks: Sequence[int]  # numbers of the columns before which a block ends rather than elsewhere
+    wrapped: bool  # whether labels take several lines before there is another block
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        least = [self._least(number) for number in range(len(self.heads))]
+        above = Text(f"\n{self.title}")
+        for columns in self._blocks(least, options.max_width):
+            yield above
+            yield self._block(columns, least, options.max_width)
+            above = Text("")
+
+    def _least(self, number: int) -> int:
+        """How narrow a column can be: heads are broken between words, cells only if they are labels to be wrapped."""
+        texts = self.heads[number].split()
+        for row in self.rows:
+            texts += row[number].split() if self.wrapped and number < self.labels else [row[number]]
+        return max(map(cell_len, texts), default=0)
+
+    def _blocks(self, least: Sequence[int], width: int) -> Iterator[list[int]]:
+        """The columns of each block: all that are left if they fit, else up to a break, else as many as fit."""
+        start, count = self.labels, len(self.heads)
+        room = width - min(sum(least[:start]) + start, width // 2)  # labels take half of a terminal at most
+        while True:
+            ends = range(start + 1, count + 1)
+            fitting = [end for end in ends if sum(least[start:end]) + end - start - 1 <= room] or [start + 1]
+            end = max({*fitting} & {count, *self.breaks}, default=fitting[-1])
+            yield [*range(self.labels), *range(start, min(end, count))]
+            if end >= count:
+                return
+            start = end
+
+    def _block(self, columns: Sequence[int], least: Sequence[int], width: int) -> RichTable:
+        block = RichTable(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim")
+        whole = {number: max(least[number], cell_len(self.heads[number])) for number in columns}
+        narrow = sum(whole.values()) + len(whole) - 1 > width
+        for number, full in whole.items():
+            head = Text(self.heads[number])
+            if number < self.labels:
+                block.add_column(head, overflow="fold")
+            else:
+                block.add_column(head, justify="right", width=least[number] if narrow else full)
+        for row in self.rows:
+            block.add_row(*(Text(row[number]) for number in columns))
+        return block
+
+
+def draw(table: Table, left_out: Collection[str], *, wrapped: bool = False) -> RenderableType:
+    """A table, without the columns of some heads, that fits a terminal of any width.
+
+    Args:
+        table: Where it is too wide, heads take several lines; then it is drawn in blocks, each with all labels, which
+            end at the table's breaks if that is enough.
+        left_out: Heads of columns that are not drawn.
+        wrapped: Long labels take several lines, too, before the table is drawn in blocks.
+    """
     kept = [number for number, head in enumerate(table.heads) if head not in left_out]
-    for number in kept:
-        head = _SHORT.get(table.heads[number], table.heads[number])
-        label = number < table.labels
-        drawn.add_column(head, justify="left" if label else "right", no_wrap=not (label and wrapped), overflow="fold")
-    for row in table.rows:
-        drawn.add_row(*(plain(_short(row[number])) for number in kept))
-    return drawn
+    return _FittedTable(
+        title=escape_terminal(table.title),
+        heads=[escape_terminal(_short(table.heads[number])) for number in kept],
+        rows=[[escape_terminal(_short(row[number])) for number in kept] for row in table.rows],
+        labels=sum(number < table.labels for number in kept),
+        breaks=[sum(number < end for number in kept) for end in table.breaks],
+        wrapped=wrapped,
+    )
 
 
 def _short(cell: TableCell) -> str:

@@ -13,6 +13,7 @@ Four things are datasets here:
         ...
 """
 
+import contextlib
 import hashlib
 import io
 import json
@@ -24,6 +25,7 @@ from typing import Any, Self, TypeVar
 
 import pyarrow as pa
 
+from vcrgen.dataset.key import KEY_FILE
 from vcrgen.dataset.manifest import MANIFEST, Manifest, check_task, read_manifest
 from vcrgen.dataset.schema import DatasetKind
 from vcrgen.dataset.tables import METADATA, Damaged, StoredRows, TableFile, fits, narrowed, open_table
@@ -34,6 +36,7 @@ from vcrgen.storage import Folder, StorageError, open_folder, remote_url
 T = TypeVar("T")
 
 MAX_INDEX_BYTES = 16 << 20
+MOST_NAMED = 5  # datasets that a folder holds, in a message
 _SPLITS, _SAVED = "dataset_dict.json", "state.json"
 _ENDINGS = (".parquet", ".pq", ".arrow")
 _SHARD = re.compile(r"(\w+(?:\.\w+)*)-\d+-of-\d+")
@@ -256,12 +259,23 @@ def open_dataset(
             files = tuple(saved_files(folder))
         else:
             files = _table_files(folder.glob("**/*.parquet"))
+            _check_one(folder, files)
     except StorageError as error:
         raise DatasetError(f"The dataset cannot be read: {error}.") from None
+    except NotADirectoryError:
+        raise DatasetError(
+            f"{folder} is not a dataset but another file; name a dataset's folder, or its Parquet file."
+        ) from None
     except OSError as error:
         raise DatasetError(f"{folder} cannot be read: {error.strerror or error}.") from None
     if not files and folder.disk and not folder.disk.exists():
         raise DatasetError(f"{folder} does not exist.")
+    if not files and KEY_FILE in there:
+        raise DatasetError(f"{folder} is not a dataset but the key of a hidden set: answers to score with, no images.")
+    if not files and {"public", "key"} <= there:
+        raise DatasetError(
+            f"{folder} is not a dataset but a hidden set: `public` in it is for models, `key` is for scoring."
+        )
     if not files:
         raise DatasetError(
             f"{folder} is not a dataset: it has no {MANIFEST} (of a build), no {METADATA} (of a hidden test set), no "
@@ -315,6 +329,24 @@ def _table_files(names: Sequence[str]) -> tuple[TableFile, ...]:
     paths = [path for path in paths if not any(part.startswith(".") for part in path.parts)]
     known = all(is_mode(path.parent.name) for path in paths)
     return tuple(replace(_table_file(str(path)), mode=path.parent.name if known else None) for path in paths)
+
+
+def _check_one(folder: Folder, files: Sequence[TableFile]) -> None:
+    """See that a folder does not hold finished datasets, whose files would be read as those of one.
+
+    Raises:
+        DatasetError: It does; the message names them.
+    """
+    held = []
+    # The files of a build are in folders beside its manifest.
+    for place in sorted({str(PurePosixPath(file.path).parent.parent) for file in files} - {"."}):
+        with contextlib.suppress(DatasetError):
+            read_manifest(below := folder.below(place))
+            held.append(str(below))
+    if held:
+        names = ", ".join(held[:MOST_NAMED])
+        more = f" and {len(held) - MOST_NAMED} more" if len(held) > MOST_NAMED else ""
+        raise DatasetError(f"{folder} is not a dataset but a folder with datasets; name one of them: {names}{more}.")
 
 
 def saved_files(folder: Folder) -> Iterator[TableFile]:

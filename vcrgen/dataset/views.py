@@ -48,3 +48,4 @@ VIEWS = {
     "both": (View.STACKED, View.TEI),
     "text": (View.TEXT,),
 }
+QUESTION_VIEWS = {"image": (View.IMAGE,), "blind": (View.BLIND,), "both": (View.IMAGE, View.BLIND)}

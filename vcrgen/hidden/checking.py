@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from vcrgen.dataset.key import FEEDBACK, FINAL, REPORT, VERSION
+from vcrgen.dataset.manifest import MANIFEST
 from vcrgen.dataset.tables import METADATA
-from vcrgen.hidden.public import MANIFEST, README, public_files, read_file
+from vcrgen.hidden.public import README, public_files, read_file
 
 TEXT_FILES = (METADATA, MANIFEST, README)
 ITEM_ID = re.compile(r"[0-9a-f]{32}")

@@ -13,7 +13,7 @@ from vcrgen.dataset.tables import METADATA
 from vcrgen.errors import HiddenSetError
 from vcrgen.files import sha256_file
 from vcrgen.hidden.near import BITS, Bits
-from vcrgen.hidden.public import VIEWS, Pixels, content_digest, image_name, read_pixels
+from vcrgen.hidden.public import IMAGE_FOLDERS, Pixels, content_digest, image_name, read_pixels
 from vcrgen.hidden.reference import HASH_WIDTH, Reference, difference_hash
 
 
@@ -46,7 +46,7 @@ def add_part(reference: Reference, part: Path) -> None:
 
 
 def _is_public(folder: Path) -> bool:
-    return (folder / METADATA).is_file() and all((folder / view).is_dir() for view in VIEWS)
+    return (folder / METADATA).is_file() and all((folder / view).is_dir() for view in IMAGE_FOLDERS)
 
 
 def _unusable(part: Path, reason: str) -> HiddenSetError:
@@ -62,7 +62,7 @@ def _pairs_of_key(key: Path) -> Iterator[tuple[Bits | None, str]]:
 
 
 def _pictures_of_public(public: Path) -> Iterator[tuple[Bits, None]]:
-    stacked, only_it = VIEWS
+    stacked, only_it = IMAGE_FOLDERS
     for file in sorted((public / stacked).glob("*.png")):
         picture = picture_inside(read_pixels(file), read_pixels(public / image_name(only_it, file.stem)))
         image = Image.fromarray(picture)

@@ -59,11 +59,21 @@ class NearIndex:
         """Whether a string of the index differs from this one in at most 32 bits."""
         return any_near(self._strings[self.candidates(string)], string)
 
+    def near(self, string: Bits) -> list[int]:
+        """Numbers of the strings of the index that differ from this one in at most 32 bits, from the lowest on."""
+        rows = self.candidates(string)
+        found: list[int] = np.unique(rows[_distances(self._strings[rows], string) <= NEAR]).tolist()
+        return found
+
 
 def any_near(strings: Bits, string: Bits) -> bool:
     """Whether one of some strings, shape (number, 32), differs from another string in at most 32 bits."""
-    distances = _BITS_OF_BYTE[strings ^ string].sum(axis=1, dtype=np.int64)
-    return bool((distances <= NEAR).any())
+    return bool((_distances(strings, string) <= NEAR).any())
+
+
+def _distances(strings: Bits, string: Bits) -> npt.NDArray[np.int64]:
+    distances: npt.NDArray[np.int64] = _BITS_OF_BYTE[strings ^ string].sum(axis=1, dtype=np.int64)
+    return distances
 
 
 def _group_values(strings: Bits) -> npt.NDArray[np.int64]:

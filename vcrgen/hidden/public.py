@@ -30,8 +30,10 @@ from vcrgen.errors import HiddenSetError
 from vcrgen.files import canonical_json, sha256_file
 from vcrgen.text.languages import LANGUAGES
 
-VIEWS = (View.STACKED.column, View.TEI.column)
-MANIFEST, README = "manifest.json", "README.md"
+# The folders of a public part that have its images, each named after what is shown: of pairs, and of question sets.
+IMAGE_FOLDERS = (View.STACKED.column, View.TEI.column)
+QUESTION_FOLDERS = (View.IMAGE.value,)
+README = "README.md"
 # 1 January 2000: a time that every file system and archive can store, and that tells nothing.
 TIME_STAMP = 946_684_800
 # What is read of a set, which may be anybody's.
@@ -49,7 +51,7 @@ def image_name(view: str, question_id: str) -> str:
 def metadata_row(question_id: str, language: str, canary: str) -> dict[str, str]:
     """What participants are told of an item; ``datasets`` reads the file names as images."""
     row = {"question_id": question_id, "question": LANGUAGES[language].question, "language": language}
-    return row | {f"{view}_file_name": image_name(view, question_id) for view in VIEWS} | {"canary": canary}
+    return row | {f"{view}_file_name": image_name(view, question_id) for view in IMAGE_FOLDERS} | {"canary": canary}
 
 
 def questions_text(ids: Iterable[str], *, language: str, canary: str) -> str:
@@ -58,7 +60,7 @@ def questions_text(ids: Iterable[str], *, language: str, canary: str) -> str:
     return "".join(row + "\n" for row in rows)
 
 
-def content_digest(public: Path, views: Sequence[str] = VIEWS) -> str:
+def content_digest(public: Path, views: Sequence[str] = IMAGE_FOLDERS) -> str:
     """SHA-256 over names and hashes of questions and images: what the key says of the public part."""
     names = [METADATA, *sorted(f"{view}/{file.name}" for view in views for file in (public / view).iterdir())]
     lines = (f"{sha256_file(public / name)}  {name}\n" for name in names)
@@ -67,7 +69,7 @@ def content_digest(public: Path, views: Sequence[str] = VIEWS) -> str:
 
 def public_manifest(*, language: str, items: int, canary: str, commitment: str) -> dict[str, Any]:
     """What the public part says of itself."""
-    facts = {"version": VERSION, "language": language, "items": items, "views": list(VIEWS)}
+    facts = {"version": VERSION, "language": language, "items": items, "views": list(IMAGE_FOLDERS)}
     return facts | {"canary": canary, "commitment": commitment}
 
 

@@ -30,11 +30,12 @@ from vcrgen.builder.images import FORMATS, load_image
 from vcrgen.config import HiddenOptions
 from vcrgen.dataset.canary import LINE
 from vcrgen.dataset.key import ANSWERS, FEEDBACK, FINAL, KEY_FILE, REPORT, VERSION, KeyManifest, is_key, read_key
+from vcrgen.dataset.manifest import MANIFEST
 from vcrgen.dataset.reader import Dataset
 from vcrgen.dataset.tables import METADATA, image_bytes
 from vcrgen.errors import ConfigError, DatasetError, HiddenSetError, ImageProblem, OutputError
 from vcrgen.files import canonical_json, output_errors, sha256_file, write_json, write_text
-from vcrgen.hidden.public import MANIFEST, MAX_PIXELS, README, content_digest, image_name, stamp
+from vcrgen.hidden.public import MAX_PIXELS, QUESTION_FOLDERS, README, content_digest, image_name, stamp
 from vcrgen.hidden.run import HiddenResult
 from vcrgen.hidden.secret import Secret, check_unused, load_secret, remember_set
 from vcrgen.signature import Signature
@@ -42,7 +43,6 @@ from vcrgen.tasks.bloom import LETTERS, TASK, ChoiceItem, item_of, languages_of
 from vcrgen.work.folder import new_folder
 from vcrgen.work.watcher import Watcher
 
-QUESTION_VIEWS = ("image",)
 _PAIR_OPTIONS = ("forms", "same_pairs", "fonts", "not_in")  # of hidden sets of pairs only
 _LIMITS = {"max_pixels": MAX_PIXELS, "min_side": 1, "max_height": 1 << 20}
 
@@ -129,7 +129,7 @@ def _write(
     manifest = KeyManifest(
         version=VERSION, language="+".join(languages), items=len(answers), canary=canary, task=TASK,
         nonce=secret.token("nonce", "0"), fingerprint=fingerprint, signature=str(_signature(dataset)),
-        public=content_digest(public, QUESTION_VIEWS),
+        public=content_digest(public, QUESTION_FOLDERS),
         files={name: sha256_file(key / name) for name in (ANSWERS, REPORT)},
     )  # fmt: skip
     write_json(key / KEY_FILE, manifest.values | {"seal": secret.seal(manifest.sealed)})
@@ -149,15 +149,17 @@ def _hide(
     """Choose items by the secret, write their pictures, and give the lines of the key, without the parts.
 
     Raises:
-        HiddenSetError: The set has fewer items that can be used.
+        HiddenSetError: The set has fewer items than are asked for.
+        DatasetError: Two items have one id, or a row has no key or no picture.
     """
-    order = {row["question_id"]: secret.token("item", row["question_id"]) for _, row in dataset.rows(["question_id"])}
+    order = [secret.token("item", row["question_id"]) for _, row in dataset.rows(["question_id"])]
     if len(order) < wanted:
         raise HiddenSetError(
             f"{dataset} has {len(order):,} items, and {wanted:,} are asked for; give fewer by --items."
         )
-    chosen = set(sorted(order, key=order.__getitem__)[:wanted])
-    positions = [at for at, (_, row) in enumerate(dataset.rows(["question_id"])) if row["question_id"] in chosen]
+    if len(set(order)) < len(order):
+        raise DatasetError(f"Two items of {dataset} have the same id; build or import the question set again.")
+    positions = sorted(range(len(order)), key=order.__getitem__)[:wanted]
     watcher.begin(wanted, 0)
     languages = languages_of(dataset)
     for place, row in dataset.rows(positions=positions):
@@ -219,7 +221,7 @@ def hidden_questions_text(lines: Sequence[Mapping[str, Any]], languages: Sequenc
 def question_manifest(*, languages: Sequence[str], items: int, canary: str, commitment: str) -> dict[str, Any]:
     """What the public part says of itself."""
     facts = {"version": VERSION, "task": TASK, "languages": list(languages), "items": items}
-    return facts | {"views": list(QUESTION_VIEWS), "canary": canary, "commitment": commitment}
+    return facts | {"views": list(QUESTION_FOLDERS), "canary": canary, "commitment": commitment}
 
 
 def question_readme(manifest: Mapping[str, Any]) -> str:

@@ -23,6 +23,7 @@ from vcrgen.builder.shards import BYTE_PACKAGES
 from vcrgen.builder.sources import check_columns, open_source
 from vcrgen.config import HiddenOptions, load_build_config
 from vcrgen.dataset.key import ANSWERS, KEY_FILE, REPORT, VERSION, KeyManifest, is_key, read_key
+from vcrgen.dataset.manifest import MANIFEST
 from vcrgen.dataset.tables import METADATA
 from vcrgen.errors import HiddenSetError, NoPairsError, OutputError, SourceError
 from vcrgen.files import atomic_path, canonical_json, output_errors, sha256_file, write_json, write_text
@@ -31,9 +32,8 @@ from vcrgen.hidden.earlier import add_part, earlier_parts, part_digest
 from vcrgen.hidden.forms import Form, FormMaker
 from vcrgen.hidden.parts import draw_feedback
 from vcrgen.hidden.public import (
-    MANIFEST,
+    IMAGE_FOLDERS,
     README,
-    VIEWS,
     content_digest,
     public_manifest,
     public_readme,
@@ -136,7 +136,7 @@ class _Run:
             try:
                 with self._place.locked():
                     self._place.freeze(self._plan())
-                    for form, view in product(self._unmoved, VIEWS):
+                    for form, view in product(self._unmoved, IMAGE_FOLDERS):
                         (self._part(form, "public") / view).mkdir(parents=True, exist_ok=True)
                     with Ledger(self._work / DECISIONS) as ledger:
                         rounds = self._decide(ledger)
@@ -186,7 +186,7 @@ class _Run:
 
     def _store(self, number: int, form: Form) -> None:
         """Put the images of an item on the disk, each whole."""
-        for view, data in zip(VIEWS, (form.stacked, form.only_it), strict=True):
+        for view, data in zip(IMAGE_FOLDERS, (form.stacked, form.only_it), strict=True):
             with atomic_path(self._part(number, "public") / view / f"{form.question_id}.png") as temporary:
                 temporary.write_bytes(data)
 
@@ -258,9 +258,10 @@ class _Run:
 
     def _make_facts(self) -> dict[str, Any]:
         """All that decides the bytes, by name, but for the secret."""
+        built = self._maker.pipeline.signature.facts
         return {
             "config": self._config.published(), "signature": str(self._signature),
-            "censor": self._maker.pipeline.censor.digest,
+            "censor": built["censor"], "layout": built["layout"],
             "partitions": [asdict(partition) for partition in self._partitions],
             **self._options.model_dump(include=set(_MIXED)), "fonts": self._fonts,
             "not_in": [[asdict(partition) for partition in source.partitions()] for source, _ in self._references],
@@ -270,7 +271,7 @@ class _Run:
 
     def _plan(self) -> dict[str, Any]:
         """What another run's plan is compared with; of the source it says nothing that can be read."""
-        facts = {name: self._facts[name] for name in (*_MIXED, "fonts", "censor")}
+        facts = {name: self._facts[name] for name in (*_MIXED, "fonts", "censor", "layout")}
         facts["source or secret"] = self._seal([self._facts[name] for name in ("partitions", "not_in", "earlier")])
         facts |= self._facts["config"] | self._facts["versions"] | dict(self._signature.facts)
         return {"fingerprint": self._fingerprint, "facts": facts}

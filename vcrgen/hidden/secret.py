@@ -122,9 +122,13 @@ def _make(file: Path) -> None:
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "w", encoding="ascii") as handle:
-            handle.write(os.urandom(SECRET_BYTES).hex() + "\n")
-            handle.flush()
-            os.fsync(handle.fileno())
+        try:
+            with os.fdopen(descriptor, "w", encoding="ascii") as handle:
+                handle.write(os.urandom(SECRET_BYTES).hex() + "\n")
+                handle.flush()
+                os.fsync(handle.fileno())
+        except BaseException:
+            file.unlink()  # a part of a secret would be in the way of the next try
+            raise
     except OSError as error:
         raise HiddenSetError(f"The secret file {file} cannot be made: {(error.strerror or '').lower()}.") from None

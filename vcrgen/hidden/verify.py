@@ -16,6 +16,7 @@ from vcrgen.builder.encode import PNG_SIGNATURE
 from vcrgen.builder.rows import read_covers
 from vcrgen.dataset.canary import is_canary
 from vcrgen.dataset.key import FEEDBACK, is_key, read_answers, read_key
+from vcrgen.dataset.manifest import MANIFEST
 from vcrgen.dataset.tables import METADATA
 from vcrgen.errors import HiddenSetError
 from vcrgen.files import indented_json
@@ -34,11 +35,11 @@ from vcrgen.hidden.checking import (
 )
 from vcrgen.hidden.parts import draw_feedback
 from vcrgen.hidden.public import (
-    MANIFEST,
+    IMAGE_FOLDERS,
     MAX_PIXELS,
+    QUESTION_FOLDERS,
     README,
     TIME_STAMP,
-    VIEWS,
     content_digest,
     image_name,
     metadata_row,
@@ -49,7 +50,6 @@ from vcrgen.hidden.public import (
     read_file,
     read_pixels,
 )
-from vcrgen.hidden.questions import QUESTION_VIEWS
 from vcrgen.hidden.secret import Secret
 from vcrgen.tasks.bloom import TASK
 from vcrgen.text.languages import LANGUAGES
@@ -117,7 +117,7 @@ def _is_of_questions(public: Path) -> bool:
 
 
 def _views(public: Path) -> tuple[str, ...]:
-    return QUESTION_VIEWS if _is_of_questions(public) else VIEWS
+    return QUESTION_FOLDERS if _is_of_questions(public) else IMAGE_FOLDERS
 
 
 def _shown(question_id: str) -> str:
@@ -167,15 +167,15 @@ def _check_questions(public: Path) -> None:
     text = questions_text(ids, language=manifest["language"], canary=manifest["canary"])
     fail_if(read_file(public / METADATA).decode() != text, "names or white space that a JSON reader passes over")
     there = {file.relative_to(public).as_posix() for file in public_files(public)} - set(TEXT_FILES)
-    named = {image_name(view, question_id) for question_id in ids for view in VIEWS}
+    named = {image_name(view, question_id) for question_id in ids for view in IMAGE_FOLDERS}
     fail_if(there != named, "the images are not those that the questions name")
 
 
 def _check_images(public: Path) -> None:
-    comment = b"Comment\0" + public_facts(public)["canary"].encode("ascii")
+    comment, views = b"Comment\0" + public_facts(public)["canary"].encode("ascii"), _views(public)
     for question_id in _ids(public):
         sizes = set()
-        for view in _views(public):
+        for view in views:
             place = f"{view} of {_shown(question_id)}"
             data = read_file(public / image_name(view, question_id))
             kinds = list(_chunks(data))
@@ -266,7 +266,7 @@ def _check_texts(public: Path, key_folder: Path) -> None:
 def _check_covers(public: Path, key_folder: Path) -> None:
     """The strip is the same in both views, the rest of TEI is white, and every cover of the key is on the strip."""
     for item in read_answers(key_folder):
-        stacked, only_it = (read_pixels(public / image_name(view, item["question_id"])) for view in VIEWS)
+        stacked, only_it = (read_pixels(public / image_name(view, item["question_id"])) for view in IMAGE_FOLDERS)
         height, y, alone = item["strip_height"], item["strip_y"], item["only_it_strip_y"]
         strip = stacked[y : y + height]
         same = np.array_equal(strip, only_it[alone : alone + height])

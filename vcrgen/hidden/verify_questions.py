@@ -6,7 +6,7 @@ from pathlib import Path
 
 from vcrgen.dataset.canary import is_canary
 from vcrgen.dataset.key import read_answers, read_key
-from vcrgen.dataset.manifest import check_task
+from vcrgen.dataset.manifest import MANIFEST, check_task
 from vcrgen.dataset.tables import METADATA
 from vcrgen.files import indented_json, sha256_file
 from vcrgen.hidden.checking import (
@@ -20,9 +20,8 @@ from vcrgen.hidden.checking import (
     public_rows,
     source_ids,
 )
-from vcrgen.hidden.public import MANIFEST, README, content_digest, image_name, public_files, read_file
+from vcrgen.hidden.public import QUESTION_FOLDERS, README, content_digest, image_name, public_files, read_file
 from vcrgen.hidden.questions import (
-    QUESTION_VIEWS,
     draw_question_parts,
     hidden_question_row,
     hidden_questions_text,
@@ -76,7 +75,9 @@ def check_content(public: Path, key_folder: Path) -> None:
     for item in answers:
         digest = sha256_file(public / image_name("image", item["question_id"]))
         fail_if(digest != item["picture"], "a picture is not the one of the key")
-    fail_if(read_key(key_folder).public != content_digest(public, QUESTION_VIEWS), "a question or an image was changed")
+    fail_if(
+        read_key(key_folder).public != content_digest(public, QUESTION_FOLDERS), "a question or an image was changed"
+    )
 
 
 def check_texts(public: Path, key_folder: Path) -> None:

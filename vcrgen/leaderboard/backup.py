@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import re
-import shutil
 import tarfile
 import zlib
 from base64 import b64decode, b64encode
@@ -15,16 +14,15 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
-from pydantic import ValidationError
 from sqlalchemy import Connection, Date, LargeBinary, Table, func, insert, select, text
 
-from vcrgen.errors import LeaderboardError, OutputError
+from vcrgen.errors import ConfigError, LeaderboardError, OutputError
 from vcrgen.files import atomic_path, canonical_json, output_errors
 from vcrgen.leaderboard.board import (
     Board,
     check_database,
-    check_folder,
     describe_set,
+    fresh_folder,
     maintainer,
     named_sets,
     new_board,
@@ -81,37 +79,25 @@ def restore(source: Path, folder: Path, *, database: str, data: Sequence[str]) -
     Raises:
         LeaderboardError: The file is no backup, is damaged, or of another version; the folder is not empty.
     """
-    check_folder(folder)
-    moved = named_sets(data)
-    was_there = folder.exists()
-    board = None
-    try:
-        with tarfile.open(source, "r:gz") as archive:
-            board = _restore(archive, source, folder, database, moved)
-            return board
-    except (tarfile.TarError, EOFError, OSError, zlib.error) as problem:
-        raise LeaderboardError(f"{source} cannot be read as a backup: {problem}.") from None
-    finally:
-        if board is None:  # half a board is none, and would be in the way of the next try
-            shutil.rmtree(folder, ignore_errors=True)
-            if was_there:
-                folder.mkdir(exist_ok=True)
+    with fresh_folder(folder):
+        moved = named_sets(data)
+        try:
+            with tarfile.open(source, "r:gz") as archive:
+                return _restore(archive, source, folder, database, moved)
+        except (tarfile.TarError, EOFError, OSError, zlib.error) as problem:
+            raise LeaderboardError(f"{source} cannot be read as a backup: {problem}.") from None
 
 
 def _restore(archive: tarfile.TarFile, source: Path, folder: Path, database: str, moved: Mapping[str, Path]) -> Board:
     head = _head(archive, source)
     try:
-        settings = Settings.model_validate({**head["settings"], "database": database})
-    except (ValidationError, KeyError, TypeError):
+        settings = Settings(**{**head["settings"], "database": database})
+    except (ConfigError, KeyError, TypeError):
         raise LeaderboardError(f"{source} is damaged: its settings are none.") from None
-    board = new_board(folder, settings)
-    try:
+    with new_board(folder, settings) as board:
         _take_in(archive, source, board, head, moved)
-    except BaseException:
-        board.engine.dispose()
-        raise
-    write_settings(folder, settings)
-    return board
+        write_settings(folder, settings)
+        return board
 
 
 def _take_in(

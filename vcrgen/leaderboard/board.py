@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import getpass
 import re
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -28,6 +29,7 @@ from vcrgen.scorer.run import open_session as scoring_session
 from vcrgen.signature import Signature
 from vcrgen.tasks.task import DEFAULT
 
+MAINTAINER = "maintainer"  # how those are called who work on the command line, before the name of their account
 NEW_PHASE = Phase(feedback=Feedback.LADDER)  # of a hidden set of which nothing else is said
 _SET_NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?")
 
@@ -98,21 +100,21 @@ def init_board(
             ladder, no parts.
     """
     found = [describe_set(name, path, phase) for name, path in named_sets(data).items()]
-    check_folder(folder)
-    board = new_board(folder, settings)
-    with board.writing() as connection:
-        check_database(connection)
-        for one in found:
-            enter_set(connection, one)
-        tasks = {one.task.name for one in found}
-        for file in published() if with_quoted else ():
-            quotes.add(connection, [row for row in read_quoted(file) if row.task.name in tasks])
-    write_settings(folder, settings)  # last: what makes the folder a board
-    return board
+    with fresh_folder(folder), new_board(folder, settings) as board:
+        with board.writing() as connection:
+            check_database(connection)
+            for one in found:
+                enter_set(connection, one)
+            tasks = {one.task.name for one in found}
+            for file in published() if with_quoted else ():
+                quotes.add(connection, [row for row in read_quoted(file) if row.task.name in tasks])
+        write_settings(folder, settings)  # last: what makes the folder a board
+        return board
 
 
-def new_board(folder: Path, settings: Settings) -> Board:
-    """Make the folder of a board and the tables of its database, with nothing in them.
+@contextmanager
+def new_board(folder: Path, settings: Settings) -> Iterator[Board]:
+    """Make the folder of a board and the tables of its database, with nothing in them; closed if the block raises.
 
     Raises:
         LeaderboardError: The database cannot be used.
@@ -126,16 +128,34 @@ def new_board(folder: Path, settings: Settings) -> Board:
     engine = open_engine(folder, settings.database)
     try:
         upgrade(engine)
+        yield Board(folder, settings, engine, Vault(folder))
     except BaseException:
         engine.dispose()
         raise
-    return Board(folder, settings, engine, Vault(folder))
 
 
-def check_folder(folder: Path) -> None:
-    """Refuse, with a LeaderboardError, a folder that is not new or empty."""
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+@contextmanager
+def fresh_folder(folder: Path) -> Iterator[None]:
+    """Let a board be made in a folder: half a board is none, and would be in the way of the next try.
+
+    Args:
+        folder: A new or an empty folder, which is so again if the block raises, unless somebody else has made a board
+            in it meanwhile.
+
+    Raises:
+        LeaderboardError: It holds something.
+    """
+    was_there = folder.exists()
+    if was_there and (not folder.is_dir() or any(folder.iterdir())):
         raise LeaderboardError(f"{folder} is there and not empty; name a new folder.")
+    try:
+        yield
+    except BaseException:
+        if not (folder / FILE).exists():  # settings come last: where they are, somebody else has finished a board
+            shutil.rmtree(folder, ignore_errors=True)
+            if was_there:
+                folder.mkdir(exist_ok=True)
+        raise
 
 
 def check_database(connection: Connection) -> None:
@@ -230,9 +250,9 @@ def set_of(name: str, path: Path, session: AnySession, phase: Phase) -> TestSet:
 def maintainer() -> str:
     """Who works on the command line, for the log."""
     try:
-        return f"maintainer {getpass.getuser()}"[:100]
+        return f"{MAINTAINER} {getpass.getuser()}"[:100]
     except (OSError, KeyError):
-        return "maintainer"
+        return MAINTAINER
 
 
 def named_sets(data: Sequence[str]) -> dict[str, Path]:

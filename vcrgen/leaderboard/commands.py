@@ -241,9 +241,9 @@ def _set_of(found: PeopleFile, sets: Sequence[TestSet], file: Path) -> TestSet:
     modes = one.modes or (NO_MODE,)
     for number, score in enumerate(found.scores, start=1):
         mode = NO_MODE if score.mode == UNSTATED else score.mode
-        if mode not in modes or score.view not in one.task.image_views or score.items > one.questions:
+        if mode not in modes or score.view not in one.task.board_views or score.items > one.questions:
             raise LeaderboardError(
                 f"{file}, score {number}: the set {one.name!r} has no {score.mode}, {score.view.label} with "
-                f"{score.items:,} images."
+                f"{score.items:,} {one.task.clusters}."
             )
     return one

@@ -351,9 +351,8 @@ class Headline:
 
     facts: ModelFacts
     exact: float  # a share; the mean of the figures below
-    by_set: Mapping[
-        str, float
-    ]  # the mean over a set's modes, of the view by which the set is ranked; rounded if hidden
+    # By set: the mean over its modes, of the view by which the set is ranked; rounded if hidden.
+    by_set: Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,17 +11,17 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from vcrgen.dataset.key import KEY_FILE, MAX_KEY_BYTES, is_key, read_key
+from vcrgen.dataset.key import KEY_FILE, MAX_KEY_BYTES, read_key
+from vcrgen.dataset.manifest import MANIFEST
 from vcrgen.dataset.views import View
 from vcrgen.errors import HiddenSetError, LeaderboardError
 from vcrgen.leaderboard.board import Board, describe_set, enter_set, maintainer
 from vcrgen.leaderboard.records import Feedback, Phase, TestSet
 from vcrgen.leaderboard.store.log import now, record
 from vcrgen.leaderboard.store.sets import change_set, the_set
+from vcrgen.scorer.answers import hidden_folder
 from vcrgen.tasks.task import TASKS
 from vcrgen.work.folder import new_folder
-
-MANIFEST = "manifest.json"  # of a public part: it names the commitment
 
 
 def make_phase(*, feedback: str = "", view: str = "", opens: str = "", closes: str = "") -> Phase:
@@ -118,7 +118,7 @@ def publish_key(board: Board, name: str, folder: Path, *, public: Path | None = 
         raise LeaderboardError(
             f"The set {name!r} is in use; retire it first, as a published key cannot be secret again."
         )
-    source = next((each for each in (Path(known.path), Path(known.path) / "key") if is_key(each)), None)
+    source = hidden_folder(Path(known.path))
     if source is None:
         raise LeaderboardError(f"The key of {name!r} is not where it was, so it cannot be published.")
     key = read_key(source)

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+import yaml
+from pydantic import ConfigDict, Field
 
-from vcrgen.config import first_problem, read_yaml
-from vcrgen.errors import ConfigError
+from vcrgen.config import Options, checked, read_yaml
 from vcrgen.files import write_text
 
 FILE = "board.yaml"
 
 
-class Settings(BaseModel):
+class Settings(Options):
     """The keys of ``board.yaml``; unknown ones are errors."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(strict=True)
 
     title: str = Field("Visual Caption Restoration", min_length=1, max_length=120, description="Head of every page.")
     intro: str = Field("", max_length=1000, description="A sentence below the title.")
@@ -48,28 +48,11 @@ def read_settings(board: Path) -> Settings:
         ConfigError: The file cannot be read, a key is unknown, or a value is wrong.
     """
     file = board / FILE
-    try:
-        return Settings.model_validate(read_yaml(file))
-    except ValidationError as error:
-        raise ConfigError(f"{file}: {first_problem(error, Settings)}") from None
-
-
-def make_settings(**values: str) -> Settings:
-    """Settings with the defaults for what is not named.
-
-    Raises:
-        ConfigError: A value is wrong.
-    """
-    try:
-        return Settings.model_validate(values)
-    except ValidationError as error:
-        raise ConfigError(first_problem(error, Settings)) from None
+    return checked(Settings, read_yaml(file), f"{file}: ")
 
 
 def write_settings(board: Path, settings: Settings) -> None:
     """Write all settings with what they mean; readable by the owner only, as a database's URL may hold a password."""
-    import yaml
-
     lines = []
     for name, field in Settings.model_fields.items():
         value = yaml.safe_dump({name: getattr(settings, name)}, allow_unicode=True, width=10_000)

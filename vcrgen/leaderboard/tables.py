@@ -113,9 +113,10 @@ def _ranked_cells(task: ScoredTask, row: RankedModel, views: Sequence[View], dif
 
 def _climbers(board: BoardTable) -> Table:
     """The models of a set that still takes files: what the ladders of their teams show."""
+    metric = board.track.task.leading.label
     return Table(
         title="Feedback, not ranked",
-        heads=["Model", "Team", "Access", "Size", f"{_ranked_by(board.track)} ({board.track.view.label})", "Handed in"],
+        heads=["Model", "Team", "Access", "Size", f"{metric} ({board.track.view.label})", "Handed in"],
         labels=4,
         rows=[
             [
@@ -125,10 +126,6 @@ def _climbers(board: BoardTable) -> Table:
             for row in board.climbers
         ],
     )  # fmt: skip
-
-
-def _ranked_by(track: Track) -> str:
-    return track.task.metrics[track.task.shown[0]].label
 
 
 def _quoted(quoted: Sequence[Quoted]) -> Table:
@@ -150,7 +147,7 @@ def _quoted(quoted: Sequence[Quoted]) -> Table:
     )  # fmt: skip
 
 
-def people_table(scores: Sequence[PeopleScore]) -> Table:
+def people_table(task: ScoredTask, scores: Sequence[PeopleScore]) -> Table:
     """Studies of people on items of a set, with their threshold where one has any."""
     rows: list[list[TableCell]] = [
         [
@@ -160,15 +157,9 @@ def people_table(scores: Sequence[PeopleScore]) -> Table:
         for score in scores
     ]  # fmt: skip
     heads = [
-        "People",
-        "Images",
-        "Texts",
-        DEFAULT.metrics["exact"].label,
-        "sd",
+        "People", task.clusters.capitalize(), task.unit_head, task.leading.label, "sd", "95 % interval", "Threshold",
         "95 % interval",
-        "Threshold",
-        "95 % interval",
-    ]
+    ]  # fmt: skip
     if not any(score.threshold for score in scores):
         heads, rows = heads[:-2], [row[:-2] for row in rows]
     return Table(title="People, not ranked", heads=heads, labels=1, rows=rows)
@@ -248,7 +239,7 @@ def _unranked(board: BoardTable) -> Iterator[Table]:
     if board.climbers:
         yield _climbers(board)
     if board.people:
-        yield people_table(board.people)
+        yield people_table(board.track.task, board.people)
     if board.quoted:
         yield _quoted(board.quoted)
 
@@ -287,7 +278,7 @@ def _people_row(track: Track, score: PeopleScore) -> dict[str, TableCell]:
     return {
         "kind": "people", "set": track.set, "hidden": "true" if track.hidden else "false", "language": track.language,
         "mode": track.mode, "view": track.view.value, "model": people_name(score),
-        **_numbers("exact", Figure(score.exact, score.low, score.high)),
+        **_numbers(track.task.shown[0], Figure(score.exact, score.low, score.high)),
     }  # fmt: skip
 
 

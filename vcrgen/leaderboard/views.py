@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 from vcrgen.dataset.key import FEEDBACK, FINAL, HIDDEN_MODE
 from vcrgen.dataset.views import View
 from vcrgen.leaderboard import records
-from vcrgen.leaderboard.board import Board, data_of
+from vcrgen.leaderboard.board import MAINTAINER, Board, data_of
 from vcrgen.leaderboard.disclosure import disclose, disclose_difference, disclose_people, step_on
 from vcrgen.leaderboard.facts import lookalikes
 from vcrgen.leaderboard.intake import quota
@@ -36,7 +36,6 @@ from vcrgen.stats.ranking import rank_range
 from vcrgen.tasks.task import ScoredTask
 
 VIEWS = list(View)
-MAINTAINER = "maintainer"  # how those are called who work on the command line, before the name of their account
 EVENTS = 1000  # lines of the log that are shown; `vcrgen leaderboard log` has all
 
 
@@ -195,9 +194,8 @@ class Views:
         modes = one.modes or (NO_MODE,)
         if not all((set_name, mode) in rows for mode in modes):
             return None
-        return sum(_leading(one.task, _figures(rows[set_name, mode].figures, step_on(one))) for mode in modes) / len(
-            modes
-        )
+        means = [_leading(one.task, _figures(rows[set_name, mode].figures, step_on(one))) for mode in modes]
+        return sum(means) / len(means)
 
     def cells_of(self, submission_id: str) -> Sequence[records.ModelCell]:
         """The scores of a submission: ranked ones, or those of a private file; none where another file counts."""

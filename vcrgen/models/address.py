@@ -50,13 +50,17 @@ class Key:
         return text
 
 
-def address_of(endpoint: str, model: str, profile: str | None = None) -> Address:
+def address_of(
+    endpoint: str, model: str, profile: str | None = None, *, pictures: bool = False, option: str = "--endpoint"
+) -> Address:
     """Where to send requests for a model, as ``http://127.0.0.1:8000/v1`` for a server on this machine.
 
     Args:
-        endpoint: As the user gives it, with or without ``/chat/completions``.
+        endpoint: As the user gives it, with or without ``/chat/completions`` or ``/images/generations``.
         model: Name of the model.
         profile: Name of the kind of server; told by the host if it is None.
+        pictures: Whether the model generates pictures.
+        option: What gave the address, for messages.
 
     Raises:
         ConfigError: It is no such address, holds a password, or the profile is unknown.
@@ -70,13 +74,14 @@ def address_of(endpoint: str, model: str, profile: str | None = None) -> Address
     except ValueError:
         host = ""
     if not host or parts.scheme not in ("http", "https") or not endpoint.isprintable():
-        raise ConfigError("--endpoint has to be an address as http://127.0.0.1:8000/v1 or https://HOST/v1.")
+        raise ConfigError(f"{option} has to be an address as http://127.0.0.1:8000/v1 or https://HOST/v1.")
     # Neither the password nor the rest is quoted: it may be a key.
     if parts.username is not None or parts.password is not None or parts.fragment or not _QUERY.fullmatch(parts.query):
-        raise ConfigError("--endpoint may hold no user, password or parameters; name a key's variable by --key-env.")
+        raise ConfigError(f"{option} may hold no user, password or parameters; name a key's variable by --key-env.")
     kind = profile or profile_of(host)
-    end = PROFILES[kind].path.format(model=quote(model, safe=""))
-    path = parts.path.rstrip("/").removesuffix("/chat/completions")
+    end = PROFILES[kind].pictures if pictures else PROFILES[kind].path
+    end = end.format(model=quote(model, safe=""))
+    path = parts.path.rstrip("/").removesuffix("/chat/completions").removesuffix("/images/generations")
     query = parts.query or PROFILES[kind].query
     shown = f"[{host}]" if ":" in host else host
     place = f"{shown}:{port}" if port is not None else shown

@@ -48,6 +48,7 @@ class Request:
     text_first: bool = False  # whether the prompt comes before the images
     detail: str = ""  # how closely images are looked at: ``low``, ``high``; empty for the server's own default
     parameters: Mapping[str, Any] = field(default_factory=dict)  # further ones by a server's names; JSON values
+    picture: bool = False  # whether a picture of what `text` says is wanted, in place of words
 
     @property
     def id(self) -> str:
@@ -63,6 +64,7 @@ class Request:
             "text_first": self.text_first,
             "detail": self.detail,
             "parameters": dict(self.parameters),
+            "picture": self.picture,
         }
         given = canonical_json({name: value for name, value in content.items() if value})
         return hashlib.sha256(given.encode("utf-8", "surrogatepass")).hexdigest()
@@ -92,7 +94,8 @@ class Reply:
     Attributes:
         finish_reason: Why the answer ends where it does: ``stop``, ``length`` for one that was cut, ...; empty where
             the model does not say.
-        usage: Tokens by kind, such as ``input`` and ``output``; empty where the model does not count.
+        usage: Tokens by kind, such as ``input`` and ``output``; ``pictures``, where one was generated; empty where the
+            model does not count.
         likelihoods: Of each candidate, in the request's order, its tokens and the natural logarithm of the probability
             of each; see :mod:`vcrgen.models.likelihoods`.
         labels: Of each label, in the request's order, the natural logarithm of the probability that the model's turn
@@ -101,6 +104,8 @@ class Reply:
         served: Where the reply is from, as far as it is known: ``host``, ``provider``, ``system_fingerprint``.
         retries: How often the request was sent in vain before, by what went wrong.
         seconds: How long the answer took, without earlier tries.
+        picture: The generated picture where one was asked for, as the server encoded it. Whoever writes a reply down
+            writes this apart, by its SHA-256, which is ``text``.
     """
 
     text: str  # the answer; it may be empty, which is not the same as no reply
@@ -113,6 +118,7 @@ class Reply:
     served: Mapping[str, str] = field(default_factory=dict)
     retries: Mapping[str, int] = field(default_factory=dict)
     seconds: float = 0.0
+    picture: bytes = b""
 
     @property
     def outcome(self) -> ReplyOutcome:
@@ -125,8 +131,8 @@ class Reply:
         return ReplyOutcome.ANSWERED if self.text.strip() else ReplyOutcome.EMPTY
 
     def to_json(self) -> dict[str, Any]:
-        """The fields as JSON values; an empty one, which says nothing, is left out."""
-        values = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        """The fields but ``picture`` as JSON values; an empty one, which says nothing, is left out."""
+        values = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "picture"}
         return {name: value for name, value in values.items() if value or name in ("text", "model")}
 
     @classmethod

@@ -37,6 +37,10 @@ _WITH_ANSWER = {
 }
 # How servers are asked for the likeliest tokens at each place; 20 is the most that most of them allow.
 _WITH_LABELS = {"logprobs": True, "top_logprobs": 20}
+# Codes of errors that stand for a filter: of Azure, and of those that generate pictures.
+_FILTER_CODES = (
+    "content_filter", "ResponsibleAIPolicyViolation", "content_policy_violation", "moderation_blocked", "contentFilter"
+)  # fmt: skip
 _LISTED = 4  # parts of an error that are looked at
 Cut = Callable[[str], str]  # takes the key out of a text
 
@@ -49,11 +53,15 @@ class CallError(Exception):
         detail: The same for people, with what the server said.
         again: Whether another call may go well.
         wait: Seconds that the server asks everybody to wait, or None.
+        unknown: Names in the request that the server does not know, without which it may be asked again.
     """
 
-    def __init__(self, kind: str, detail: str, *, again: bool = True, wait: float | None = None) -> None:
+    def __init__(
+        self, kind: str, detail: str, *, again: bool = True, wait: float | None = None,
+        unknown: frozenset[str] = frozenset(),
+    ) -> None:  # fmt: skip
         super().__init__(detail)
-        self.kind, self.detail, self.again, self.wait = kind, detail, again, wait
+        self.kind, self.detail, self.again, self.wait, self.unknown = kind, detail, again, wait, unknown
 
 
 class _NotJson(VcrgenError):
@@ -120,32 +128,47 @@ def reply_of(data: bytes, host: str, cut: Cut) -> Reply:
     Raises:
         CallError: It is no reply, or it is an error that calls itself a good answer.
     """
-    body = _json(data)
-    if body is None:
-        page = data.lstrip()[:1] == b"<"
-        what = "a page in place of a reply; see whether --endpoint is right" if page else "no whole reply"
-        raise CallError("not_json", f"the server sent {'nothing' if not data.strip() else what}")
-    if not isinstance(body, dict):
-        raise CallError("wrong_form", f"the server sent {describe(body)} in place of a reply")
-    if error := body.get("error"):
-        raise error_in_reply(error, cut)
+    body = object_in(data, cut)
     choices = body.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
     if isinstance(choice, dict) and (error := choice.get("error")):
-        raise error_in_reply(error, cut)
+        raise _error_in_reply(error, cut)
     message = choice.get("message") if isinstance(choice, dict) else None
     if not isinstance(choice, dict) or not isinstance(message, dict):
         raise CallError("wrong_form", "the server sent a reply without a message")
     text, thinking = _parts(message)
-    served = {name: _name(body.get(name), cut) for name in ("provider", "system_fingerprint")}
+    served = {name: name_of(body.get(name), cut) for name in ("provider", "system_fingerprint")}
     return Reply(
         text=encodable(cut(text)),
-        model=_name(body.get("model"), cut),
-        finish_reason=_name(choice.get("finish_reason"), cut),
+        model=name_of(body.get("model"), cut),
+        finish_reason=name_of(choice.get("finish_reason"), cut),
         usage=_usage(body.get("usage")),
         thinking=encodable(cut(thinking)),
         served={"host": host} | {name: value for name, value in served.items() if value},
     )
+
+
+def object_in(data: bytes, cut: Cut, option: str = "--endpoint") -> dict[str, Any]:
+    """The JSON object that is the body of a good answer, whatever was asked for.
+
+    Args:
+        data: All bytes of the body.
+        cut: Takes the key out of a text.
+        option: What gave the server's address, for messages.
+
+    Raises:
+        CallError: It is none, or it is an error that calls itself a good answer.
+    """
+    body = _json(data)
+    if body is None:
+        page = data.lstrip()[:1] == b"<"
+        what = f"a page in place of a reply; see whether {option} is right" if page else "no whole reply"
+        raise CallError("not_json", f"the server sent {'nothing' if not data.strip() else what}")
+    if not isinstance(body, dict):
+        raise CallError("wrong_form", f"the server sent {describe(body)} in place of a reply")
+    if error := body.get("error"):
+        raise _error_in_reply(error, cut)
+    return body
 
 
 def prompt_tokens(data: bytes) -> list[int]:
@@ -214,12 +237,12 @@ def filtered_reply(data: bytes, host: str) -> Reply | None:
     """The reply that an error stands for if it says that a filter took the answer away, as Azure does; else None."""
     body = _json(data)
     error = body.get("error") if isinstance(body, dict) else None
-    if isinstance(error, dict) and error.get("code") in ("content_filter", "ResponsibleAIPolicyViolation"):
+    if isinstance(error, dict) and error.get("code") in _FILTER_CODES:
         return Reply(text="", model="", finish_reason="content_filter", served={"host": host})
     return None
 
 
-def error_in_reply(error: Any, cut: Cut) -> CallError:
+def _error_in_reply(error: Any, cut: Cut) -> CallError:
     """What a server says of an error in the body of an answer that it calls good."""
     code = error.get("code") if isinstance(error, dict) else None
     status = code if type(code) is int else 0
@@ -295,7 +318,8 @@ def _usage(usage: Any) -> dict[str, int]:
     return {name: count for name, count in counts.items() if type(count) is int and 0 < count < _MAX_TOKENS}
 
 
-def _name(value: Any, cut: Cut) -> str:
+def name_of(value: Any, cut: Cut) -> str:
+    """A name that a server gives, short; empty where it gives none."""
     return plain_line(cut(value))[:MAX_NAME] if isinstance(value, str) else ""
 
 

@@ -1,8 +1,10 @@
 """A model behind an address: many requests under way at once, what goes wrong is tried again, nothing is trusted.
 
-model = EndpointModel(address_of("http://127.0.0.1:8000/v1", "qwen"), "qwen", limits=Limits(concurrency=32))
-for what, outcome in model.answers(requests, keep):
-...
+For example, with 32 requests under way at a time:
+
+    model = EndpointModel(address_of("http://127.0.0.1:8000/v1", "qwen"), "qwen", limits=Limits(concurrency=32))
+    for what, outcome in model.answers(requests, keep):
+        ...
 """
 
 from __future__ import annotations
@@ -12,22 +14,22 @@ import email.utils
 import os
 import socket
 import ssl
-import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Mapping
+from contextlib import aclosing, asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from random import Random
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from vcrgen.errors import ConfigError, EndpointError, PipelineError
-from vcrgen.models import chat
+from vcrgen.models import chat, generations
 from vcrgen.models.address import Address, Key
 from vcrgen.models.base import Reply, ReplyOutcome, Request, RequestProblem
 from vcrgen.models.chat import CallError
 from vcrgen.models.likelihoods import ABSURD, NOT_BELIEVED, tell_apart
+from vcrgen.models.loop import LoopThread
 from vcrgen.models.pace import Pace
 from vcrgen.models.threads import as_done
 from vcrgen.rng import rng_for
@@ -100,59 +102,47 @@ class EndpointModel:
         Raises:
             EndpointError: The server cannot be reached, or refuses one request after another.
         """
-        with _loop_in_thread() as loop:
-            calls = _Calls(self._address, self.name, self._key, self._limits)
+        with LoopThread() as loop:
+            call = loop.enter(self.calling())
 
             async def answer(what: T, request: Request) -> Reply:
-                reply = await calls.answer(request)
+                reply = await call(request)
                 keep(what, reply)
                 return reply
 
-            try:
-                yield from as_done(
-                    requests,
-                    lambda what, request: asyncio.run_coroutine_threadsafe(answer(what, request), loop),
-                    self._limits.concurrency,
-                )
-            finally:
-                asyncio.run_coroutine_threadsafe(_close(calls.close()), loop).result()
+            yield from as_done(
+                requests, lambda what, request: loop.start(answer(what, request)), self._limits.concurrency
+            )
 
+    @asynccontextmanager
+    async def calling(self) -> AsyncIterator[Callable[[Request], Coroutine[Any, Any, Reply]]]:
+        """Be ready for requests that are not known before replies to earlier ones are there; in the running event loop.
 
-@contextmanager
-def _loop_in_thread() -> Iterator[asyncio.AbstractEventLoop]:
-    """An event loop that runs in a thread of its own while the block does."""
-    loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever, daemon=True)
-    thread.start()
-    try:
-        yield loop
-    finally:
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join()
-        loop.close()
-
-
-async def _close(closing: Coroutine[Any, Any, None]) -> None:
-    """Call off whatever still runs in the loop, and then close."""
-    await asyncio.sleep(0)  # httpx2 leaves a warning of each connection that is called off before it begins
-    others = asyncio.all_tasks() - {asyncio.current_task()}
-    for task in others:
-        task.cancel()
-    await asyncio.gather(*others, return_exceptions=True)
-    await closing
+        Yields:
+            A function that sends a request and gives its reply, or raises what :meth:`answers` says of it. How many are
+            under way is left to the caller.
+        """
+        calls = _Calls(self._address, self.name, self._key, self._limits)
+        try:
+            yield calls.answer
+        finally:
+            await calls.close()
 
 
 class _Calls:
     """The calls of one server. All of it runs in the event loop's thread, but for the making."""
 
     def __init__(self, address: Address, model: str, key: Key | None, limits: Limits) -> None:
+        import httpx2
+
         self._address, self._model, self._limits = address, model, limits
         self._cut = key.cut if key else lambda text: text
-        self._client = _client(address, key, limits)
+        self._client, self._url = _client(address, key, limits), httpx2.URL(address.url)
         self._pace = Pace(rpm=limits.rpm, tpm=limits.tpm)
         self._reached = False  # whether the server ever answered, whatever it was
         self._served = ""  # what the server calls the model
         self._in_vain = 0  # requests in a row that got no reply
+        self._unknown: set[str] = set()  # what the server does not know of what is sent for a picture
         self._believed: set[str] = set()  # of what kinds of likelihoods the server was seen to measure them
 
     async def close(self) -> None:
@@ -217,14 +207,20 @@ class _Calls:
 
         What went wrong is counted in ``retries``.
         """
-        body = chat.body_of(request, self._address, self._model, candidate)
+        without = frozenset(self._unknown)
+        body = self._body(request, candidate, without)
         jitter: Random | None = None
         while True:
             await self._pace.wait()
             try:
-                reply, data = await self._call(body)
+                reply, data = await self._call(body, request)
             except CallError as error:
                 self._stop_if_dead(error)
+                if new := error.unknown - without:
+                    self._unknown |= new
+                    without |= new
+                    body = self._body(request, candidate, without)
+                    continue
                 busy = error.kind == f"http_{_BUSY}"
                 tries = 1 + (retries[error.kind] if busy else retries.total() - retries[f"http_{_BUSY}"])
                 if not error.again or tries >= (_BUSY_TRIES if busy else _TRIES):
@@ -241,6 +237,11 @@ class _Calls:
                 self._pace.used(reply.usage.get("input", 0) + reply.usage.get("output", 0))
                 return reply, data
 
+    def _body(self, request: Request, candidate: str | None, without: frozenset[str]) -> bytes:
+        if request.picture:
+            return generations.body_of(request, self._address, self._model, without)
+        return chat.body_of(request, self._address, self._model, candidate)
+
     def _stop_if_dead(self, error: CallError) -> None:
         """Give up at once where there was nobody from the start, or somebody whose name cannot be proved."""
         if error.kind in ("connect", "tls") and not self._reached:
@@ -255,21 +256,21 @@ class _Calls:
             )
         return RequestProblem(error.kind, error.detail, dict(retries))
 
-    async def _call(self, body: bytes) -> tuple[Reply, bytes]:
-        """One call: the reply, and the bytes that it came in.
+    async def _call(self, body: bytes, request: Request) -> tuple[Reply, bytes]:
+        """One call of a request's bytes: the reply, and the bytes that it came in.
 
         Raises:
             CallError: It gave no reply.
         """
         import httpx2
 
+        protocol = generations if request.picture else chat
         began = time.perf_counter()
         try:
-            async with (
-                asyncio.timeout(self._limits.timeout),
-                self._client.stream("POST", self._address.url, content=body) as response,
-            ):
-                data = await _read(response)
+            async with asyncio.timeout(self._limits.timeout):
+                asked = httpx2.Request("POST", self._url, headers=self._client.headers, content=body)
+                async with aclosing(await self._client.send(asked, stream=True)) as response:
+                    data = await _read(response, protocol.MAX_REPLY_BYTES)
         except httpx2.ConnectTimeout as error:
             raise _not_connected(error) from None
         except (TimeoutError, httpx2.TimeoutException):
@@ -282,14 +283,14 @@ class _Calls:
         if response.status_code != 200:
             if filtered := chat.filtered_reply(data, self._address.host):
                 return filtered, data
-            raise self._refusal(response, data)
-        reply = chat.reply_of(data, self._address.host, self._cut)
+            raise self._refusal(response, data, request)
+        reply = protocol.reply_of(data, self._address.host, self._cut)
         self._served = self._served or reply.model
         if reply.model and reply.model != self._served:
             raise CallError("other_model", f"the reply is of the model {reply.model!r}, not of {self._served!r}")
         return replace(reply, seconds=round(time.perf_counter() - began, 3)), data
 
-    def _refusal(self, response: Response, data: bytes) -> CallError:
+    def _refusal(self, response: Response, data: bytes, request: Request) -> CallError:
         """What an answer that is not a good one says."""
         status = response.status_code
         said = chat.sentence_of(data, self._cut)
@@ -297,7 +298,9 @@ class _Calls:
         if 300 <= status < 400:
             detail = f"the server answers {status}, a redirect; give --endpoint the address where it leads to"
         again = status >= 500 or (status in _TRIED_AGAIN and not chat.says_quota(data))
-        return CallError(f"http_{status}", detail, again=again, wait=_retry_after(response.headers) if again else None)
+        unknown = generations.refused_names(status, data) if request.picture else frozenset()
+        wait = _retry_after(response.headers) if again else None
+        return CallError(f"http_{status}", detail, again=again, wait=wait, unknown=unknown)
 
 
 def _client(address: Address, key: Key | None, limits: Limits) -> AsyncClient:
@@ -320,15 +323,15 @@ def _client(address: Address, key: Key | None, limits: Limits) -> AsyncClient:
     )
 
 
-async def _read(response: Response) -> bytes:
+async def _read(response: Response, most: int) -> bytes:
     """The body, if it is not too large."""
     if response.headers.get("content-encoding", "identity") != "identity":
         raise CallError("wrong_form", "the server sent a compressed reply that was not asked for")
     data = bytearray()
     async for part in response.aiter_raw():
         data += part
-        if len(data) > chat.MAX_REPLY_BYTES:
-            raise CallError("too_large", f"the server sent more than {chat.MAX_REPLY_BYTES >> 20} MiB in one reply")
+        if len(data) > most:
+            raise CallError("too_large", f"the server sent more than {most >> 20} MiB in one reply")
     return bytes(data)
 
 

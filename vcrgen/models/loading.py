@@ -1,7 +1,7 @@
 """Vision-language models in folders on this disk, loaded into this process.
 
-loaded = load_model(Path("models/qwen3-vl-2b"), adapter=Path("lora"))
-loaded.model.generate(...)
+    loaded = load_model(Path("models/qwen3-vl-2b"), adapter=Path("lora"))
+    loaded.model.generate(...)
 
 Nothing is downloaded, weights that could run code are not read, and code of a folder runs only where that is asked for.
 """
@@ -78,10 +78,7 @@ def load_model(
             '"vcrgen[transformers]".'
         ) from None
     _check_folder(folder)
-    if device == "auto":
-        device = "cuda" if torch.cuda.is_available() else "cpu"
-    if device == "cuda" and not torch.cuda.is_available():
-        raise ModelError("--device cuda: torch finds no GPU here; leave it out, or install a torch with CUDA.")
+    device = _device(device, has_gpu=torch.cuda.is_available())
     dtype = dtype or ("float32" if device == "cpu" else "auto")
     options: dict[str, Any] = {"local_files_only": True, "trust_remote_code": trust_remote_code}
     with quiet(), _reasons(folder):
@@ -150,6 +147,13 @@ def _check_folder(folder: Path) -> None:
         raise ModelError(
             f"{folder} has no weights in files *.safetensors; those of other kinds may run code, and are not read."
         )
+
+
+def _device(wanted: str, *, has_gpu: bool) -> str:
+    """The device that ``auto`` or another name stands for, if it is there."""
+    if wanted == "cuda" and not has_gpu:
+        raise ModelError("--device cuda: torch finds no GPU here; leave it out, or install a torch with CUDA.")
+    return ("cuda" if has_gpu else "cpu") if wanted == "auto" else wanted
 
 
 def _check_processor(folder: Path, processor: Any) -> None:

@@ -13,6 +13,7 @@ class Profile:
 
     Attributes:
         path: What follows the address that a user gives; ``{model}`` stands for the model's name.
+        pictures: The same of a model that generates pictures.
         query: What follows that after a ``?``, if the user's address says nothing else.
         header: The header that holds the key, and what stands before the key in it.
         names: Names of parameters that differ from those of :class:`vcrgen.models.base.Sampling`.
@@ -22,6 +23,7 @@ class Profile:
     """
 
     path: str = "chat/completions"
+    pictures: str = "images/generations"
     query: str = ""
     header: tuple[str, str] = ("Authorization", "Bearer ")
     names: Mapping[str, str] = field(default_factory=dict)
@@ -34,6 +36,7 @@ PROFILES = {
     "openai": Profile(names=_NEW_NAMES, hosts=("api.openai.com",)),
     "azure": Profile(
         path="openai/deployments/{model}/chat/completions",
+        pictures="openai/deployments/{model}/images/generations",
         query="api-version=2024-10-21",
         header=("api-key", ""),
         names=_NEW_NAMES,

@@ -12,7 +12,6 @@ file has all of it then.
 from __future__ import annotations
 
 import heapq
-import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -21,19 +20,17 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from PIL import Image
-
 from vcrgen.dataset.pictures import Choice
 from vcrgen.dataset.reader import Dataset
 from vcrgen.dataset.views import View
 from vcrgen.errors import EndpointError, OutputError
-from vcrgen.files import output_errors, write_json
+from vcrgen.files import write_json
 from vcrgen.models.base import Model, Reply, ReplyOutcome, RequestProblem
 from vcrgen.models.run import read_reply
 from vcrgen.predict.prompts import Prompt
 from vcrgen.predict.questions import open_chosen
 from vcrgen.predict.report import VERSION, ReplyTally, report_of
-from vcrgen.predict.run import OutputLine, PictureRun, write_outputs
+from vcrgen.predict.run import OutputLine, PictureRun, run_into, write_outputs
 from vcrgen.work.folder import differences
 from vcrgen.work.ledger import Ledger
 from vcrgen.work.lock import locked
@@ -101,8 +98,7 @@ def predict(
     """
     pictures = open_chosen(dataset, choice, answers=prompt.answers)
     facts = {"version": VERSION, "dataset": pictures.identity, **model.facts, **prompt.facts}
-    with output_errors(out), ledger_of(out, facts) as ledger, warnings.catch_warnings():
-        warnings.simplefilter("ignore", Image.DecompressionBombWarning)
+    with run_into(out), ledger_of(out, facts) as ledger:
         spent = spent_in(ledger, price, out)
         run = PictureRun(pictures, prompt.request, ledger)
         may_send = Allowance(spent, max_cost, PLAN_CALLS if plan else None)

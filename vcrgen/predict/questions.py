@@ -17,12 +17,10 @@ from typing import Self
 from vcrgen.dataset.pictures import MAX_QUESTION, Choice, Picture, Pictures, numbered_rows, open_pictures
 from vcrgen.dataset.reader import Dataset
 from vcrgen.dataset.tables import image_bytes
-from vcrgen.dataset.views import View
+from vcrgen.dataset.views import QUESTION_VIEWS, View
 from vcrgen.errors import ConfigError, DatasetError
 from vcrgen.tasks.bloom import LETTERS, ChoiceItem, item_of, languages_of
 
-# What commands call the views that they are to show.
-QUESTION_VIEWS = {"image": (View.IMAGE,), "blind": (View.BLIND,), "both": (View.IMAGE, View.BLIND)}
 _VIEWS = QUESTION_VIEWS["both"]
 
 

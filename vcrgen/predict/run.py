@@ -72,9 +72,8 @@ def run_baseline(
     model = Readers(make_model, workers)
     identity = canonical_json([pictures.identity, asdict(choice), model.facts])
     key = hashlib.sha256(identity.encode("utf-8")).hexdigest()[:16]
-    with output_errors(out), _replies_folder(out) as folder, warnings.catch_warnings():
+    with run_into(out), _replies_folder(out) as folder:
         _check_new(out)  # a run that has just ended may have written it
-        warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # a model judges what is too large for it
         with Ledger(folder / f"{key}.jsonl") as ledger:
             run = PictureRun(pictures, _picture_alone, ledger)
             run.ask(model, watcher or Watcher())
@@ -132,6 +131,14 @@ class OutputLine(NamedTuple):
         if self.rotation is not None and any(value is not None for value in reply.labels):
             line["letters"] = in_dataset_order(reply.labels, self.rotation)
         return line
+
+
+@contextmanager
+def run_into(out: Path) -> Iterator[None]:
+    """For the time of a run: an error of the disk names ``out``, and a model judges which picture is too large."""
+    with output_errors(out), warnings.catch_warnings():
+        warnings.simplefilter("ignore", Image.DecompressionBombWarning)
+        yield
 
 
 @contextmanager

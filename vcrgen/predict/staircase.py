@@ -7,22 +7,20 @@ into the same file, later, asks the rest.
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from PIL import Image
-
 from vcrgen.dataset.pictures import Choice, Pictures, open_pictures
 from vcrgen.dataset.reader import Dataset
-from vcrgen.files import output_errors, write_json
+from vcrgen.files import write_json
 from vcrgen.models.base import Model, Request, RequestProblem
 from vcrgen.models.run import read_reply, send
 from vcrgen.predict.job import Allowance, beside, ledger_of, spent_in
 from vcrgen.predict.prompts import Prompt
 from vcrgen.predict.report import VERSION, ReplyTally
+from vcrgen.predict.run import run_into
 from vcrgen.records import Reason
 from vcrgen.stats.psychometric import Curve
 from vcrgen.stats.staircase import Staircase
@@ -103,8 +101,7 @@ def find_threshold(
     total = max(len(modes), questions * len(modes) // SHARE)
     steps = Staircase(list(levels.values()), questions, total, seed=seed)
     target, problems = beside(out, ".staircase.json"), list[tuple[Question, RequestProblem]]()
-    with output_errors(out), ledger_of(out, facts) as ledger, warnings.catch_warnings():
-        warnings.simplefilter("ignore", Image.DecompressionBombWarning)
+    with run_into(out), ledger_of(out, facts) as ledger:
         spent = spent_in(ledger, price, out)
         allowance = Allowance(spent, max_cost, None)
         watcher.begin(steps.questions, 0)

@@ -3,7 +3,6 @@
 The page needs no script. Texts from the right to the left are set so, whatever the page's own language is.
 """
 
-import base64
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from vcrgen.dataset.reader import Dataset
 from vcrgen.dataset.tables import image_bytes
 from vcrgen.errors import ConfigError, DatasetError, OutputError
 from vcrgen.files import output_errors, write_text
-from vcrgen.media import media_type
+from vcrgen.media import data_uri, media_type
 from vcrgen.report.pages import Templates
 from vcrgen.tasks.bloom import LETTERS, direction, item_of, languages_of
 
@@ -72,7 +71,7 @@ def _described(dataset: Dataset, limit: int) -> dict[str, Any]:
 def _shown(row: Mapping[str, Any], languages: Sequence[str]) -> dict[str, Any]:
     """An item as the template takes it; a LookupError where it has no picture that a browser shows."""
     data = image_bytes(row.get("image")) or b""
-    if (kind := media_type(data)) is None or len(data) > MAX_IMAGE_BYTES:
+    if media_type(data) is None or len(data) > MAX_IMAGE_BYTES:
         raise LookupError("no picture")
     item = item_of(row, languages)
     marks = {item.trap: "trap", item.answer: "right"}
@@ -86,10 +85,9 @@ def _shown(row: Mapping[str, Any], languages: Sequence[str]) -> dict[str, Any]:
         }
         for lang, question in item.questions.items()
     ]  # fmt: skip
-    image = f"data:{kind};base64,{base64.b64encode(data).decode()}"
     return {
         "id": item.question_id,
         "path": item.path.split("/") if item.path else [],
         "questions": questions,
-        "image": image,
+        "image": data_uri(data),
     }

@@ -17,6 +17,8 @@ from vcrgen.reading import read_json
 MAX_BYTES = 1 << 20
 MAX_SCORES = 200
 Share: TypeAlias = Annotated[float, Field(ge=0, le=1)]
+Signed: TypeAlias = Annotated[float, Field(ge=-1, le=1)]
+ModeName: TypeAlias = Annotated[str, Field(pattern=r"\A[a-z0-9.-]{1,10}\z")]  # "-" where the data does not say
 Count: TypeAlias = Annotated[int, Field(ge=1, le=1_000_000_000)]
 _STRICT = ConfigDict(extra="forbid")
 
@@ -43,18 +45,34 @@ class PeopleThreshold:
 @with_config(_STRICT)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PeopleScore:
-    """What the people of a study restored in one mode and view, as shares from 0 to 1."""
+    """What the people of a study restored in one mode and view, as shares from 0 to 1.
 
-    mode: Annotated[str, Field(pattern=r"\A[a-z0-9.-]{1,10}\z")]  # "-" where the data does not say
+    Of a question set the mode is a language, and what people restored are the questions that they answered rightly.
+    """
+
+    mode: ModeName
     view: View
     people: Count  # how many different ones
     items: Count  # pictures
-    spans: Count  # covered texts
-    exact: Share  # exact match, the mean over passes
+    spans: Count  # covered texts, or questions
+    exact: Share  # exact match or RAE, the mean over passes
     low: Share  # lower end of its 95 % interval over pictures and people
     high: Share
     sd: Share | None = None  # over people; None of a single one
     threshold: PeopleThreshold | None = None  # where the data has levels of ink; the same in all modes of a view
+
+
+@with_config(_STRICT)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PeopleDifference:
+    """What people restored in one view minus what they restored in another, text by text; boards do not keep it."""
+
+    mode: ModeName
+    of: Annotated[str, Field(max_length=40)]  # the views, as "stacked - tei"
+    spans: Count  # covered texts that were seen in both
+    value: Signed
+    low: Signed  # lower end of its 95 % interval over pictures and people
+    high: Signed
 
 
 @with_config(_STRICT)
@@ -65,12 +83,14 @@ class PeopleFile:
     schema: Literal["vcrgen-people-1"] = "vcrgen-people-1"
     study: Annotated[str, Field(pattern=r"\A[0-9a-f]{16}\z")]  # the same in each file of a study
     data: Annotated[str, Field(pattern=r"\A[0-9a-f]{8,64}\z")]  # what signatures of scores on the same data call it
-    language: Annotated[str, Field(pattern=r"\A[a-z]{2,3}\z")]
+    # Of a question set all of its languages, as "en+ar".
+    language: Annotated[str, Field(pattern=r"\A[a-z]{2,3}(\+[a-z]{2,3})*\z", max_length=1000)]
     scores: Annotated[tuple[PeopleScore, ...], Field(min_length=1, max_length=MAX_SCORES)]
+    differences: Annotated[tuple[PeopleDifference, ...], Field(max_length=MAX_SCORES)] = ()
 
     def as_json(self) -> dict[str, Any]:
-        """As JSON values."""
-        return asdict(self)
+        """As JSON values; without differences where the people saw one view alone."""
+        return {name: value for name, value in asdict(self).items() if name != "differences" or value}
 
 
 _FILES = TypeAdapter(PeopleFile)

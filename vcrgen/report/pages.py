@@ -14,21 +14,23 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from vcrgen.report.escape import script_json
+from vcrgen.report.table import counted
 
 
 class Templates:
     """The templates of one room of the package, with the style and the script that all its pages have.
 
     They stand in the folder ``templates`` of the package, with the room's style sheet, which follows the common one,
-    and its script, if any; a room with several of them names all, with spaces between. With ``forms`` a page may send
-    a form to its service, with ``fetches`` its script may ask the service. Templates may also use the ``names``.
+    and its script, if any; a room with several of them names all, with spaces between, and so does one that uses the
+    templates of another package. With ``forms`` a page may send a form to its service, with ``fetches`` its script may
+    ask the service. Templates may also use the ``names``, and :func:`vcrgen.report.table.counted`.
     """
 
     def __init__(
         self, package: str, *, style: str, script: str = "", forms: bool = False, fetches: bool = False, **names: Any
     ) -> None:
         self._environment = Environment(
-            loader=ChoiceLoader([PackageLoader(package), PackageLoader("vcrgen.report")]),
+            loader=ChoiceLoader([PackageLoader(each) for each in (*package.split(), "vcrgen.report")]),
             autoescape=True,
             undefined=StrictUndefined,
             trim_blocks=True,
@@ -40,6 +42,7 @@ class Templates:
         self._script = "".join(map(self._source, script.split()))
         self._forms, self._fetches = forms, fetches
         self._environment.globals |= names | {
+            "counted": counted,
             "policy": self.policy(),
             "style": Markup(self._style),  # noqa: S704 - our own files, whose hashes are in the policy
             "script": Markup(self._script),  # noqa: S704

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from vcrgen.stats.arrays import Ints
 
 MAX_MEMORY = 16 << 20
+_64_BITS = (1 << 64) - 1
 _ROWS_TOGETHER = 512
 _DECODER = json.JSONDecoder()  # `json.loads` first guesses the encoding of bytes, which takes four times as long
 
@@ -145,7 +146,7 @@ class Questions(Sequence[Question]):
     def __getitem__(self, row: int | slice) -> Question | tuple[Question, ...]:
         if isinstance(row, slice):
             return tuple(self._at(number) for number in range(len(self))[row])
-        return self._at(range(len(self))[row])
+        return self._at(row if 0 <= row < len(self) else range(len(self))[row])
 
     def __iter__(self) -> Iterator[Question]:
         for start in range(0, len(self), _ROWS_TOGETHER):
@@ -198,9 +199,8 @@ class AnswerKey:
 
 
 def _hash(question_id: str) -> int:
-    """64 bits of an id; nobody can choose ids that share them."""
-    digest = hashlib.blake2b(question_id.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-    return int.from_bytes(digest, "little")
+    """64 bits of an id; nobody can choose ids that share them, as each process has its own secret for it."""
+    return hash(question_id) & _64_BITS
 
 
 def _parse(line: bytes) -> Question:

@@ -174,7 +174,7 @@ def _question(place: str, row: Mapping[str, Any], mode: str | None = None) -> Qu
         raise AnswerError(f"{place}: no `question_id`.")
     if answers is None:
         raise AnswerError(f"{place}: no list of texts `crossed_text` (or `answers`), so there is nothing to score.")
-    if any(SURROGATE.search(text) for text in (question_id, *answers)):
+    if SURROGATE.search("\n".join((question_id, *answers))):
         raise AnswerError(f"{place}: holds half a character (a lone surrogate), which no output can match.")
     return Question(question_id=question_id, spans=_spans(answers, row.get("spans"), mode))
 
@@ -306,9 +306,10 @@ def _plain(name: str, questions: Questions, languages: set[str]) -> AnswerKey:
 
 def _spans(answers: Sequence[str], details: Any, mode: str | None) -> tuple[AnswerSpan, ...]:
     """Spans of a row; ``details`` is the column ``spans``, if the dataset has it and it fits the answers."""
-    rows = details if isinstance(details, list) and len(details) == len(answers) else [{}] * len(answers)
-    inks = [{mode: ink} if mode and isinstance(ink := row.get("visible_ink"), float) else {} for row in rows]
+    if not isinstance(details, list) or len(details) != len(answers):
+        return tuple([AnswerSpan(text) for text in answers])
+    inks = [{mode: ink} if mode and isinstance(ink := row.get("visible_ink"), float) else {} for row in details]
     return tuple(
         AnswerSpan(text=text, tokens=as_texts(row.get("tokens")), ink=ink)
-        for text, row, ink in zip(answers, rows, inks, strict=True)
+        for text, row, ink in zip(answers, details, inks, strict=True)
     )

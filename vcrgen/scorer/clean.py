@@ -11,6 +11,9 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
+# Characters of an answer that are read, thinking taken out: fifty times what a model is asked for. Some models repeat
+# themselves for megabytes, and every token of an answer costs a hundred bytes while it is compared.
+LONGEST_OUTPUT = 100_000
 TAG = re.compile(r"<(/?)think(?:ing)?>", re.IGNORECASE)
 PREFIX = "Assistant: "
 # The words by which the published code sees a refusal, sorted, as signatures name them; the case of all others counts.

@@ -44,8 +44,10 @@ def compare(results: Sequence[RunResult]) -> list[Comparison]:
         cells = {(cell.variant, cell.view): cell for cell in b.cells}
         common = [cell for cell in a.cells if _leading(a.task, cell, cells.get((cell.variant, cell.view)))]
         if not common:
+            metrics = " or ".join(a.task.metrics[metric].in_text for metric in a.task.shown)
             raise ScoreError(
-                f"{a.name} and {b.name} have no {a.task.axis} and view in common, so they cannot be compared."
+                f"{a.name} and {b.name} have no {a.task.axis} and view in which both have {metrics}, so they cannot be "
+                "compared."
             )
         comparisons += [_compare_cells(a, b, cell) for cell in common]
     return _corrected(comparisons)

@@ -61,19 +61,21 @@ def threshold_table(comparisons: Sequence[ThresholdComparison]) -> Table:
 
 def curve_sentences(results: Sequence[RunResult]) -> Iterator[str]:
     """What each curve says."""
-    for result, each in _curves(results):
-        head, curve = f"{result.title}, {each.view.label}", each.curve
-        if curve.threshold.side:
-            end, other = ("more", "highest") if curve.threshold.side > 0 else ("less", "lowest")
-            yield (
-                f"{head}: the threshold is outside of the measured levels: half of the spans would be restored with "
-                f"{end} than {percent(curve.threshold.value)} % of their ink, the {other} that was measured."
-            )
-        else:
-            yield (
-                f"{head}: half of the spans are restored where {percent(curve.threshold.value)} % of their ink is "
-                f"visible (95 % interval {interval_shown(each.curve)})."
-            )
+    return (f"{result.title}, {each.view.label}: {curve_sentence(each.curve)}" for result, each in _curves(results))
+
+
+def curve_sentence(curve: Curve) -> str:
+    """What a curve says, from a small letter to a full stop."""
+    if curve.threshold.side:
+        end, other = ("more", "highest") if curve.threshold.side > 0 else ("less", "lowest")
+        return (
+            "the threshold is outside of the measured levels: half of the spans would be restored with "
+            f"{end} than {percent(curve.threshold.value)} % of their ink, the {other} that was measured."
+        )
+    return (
+        f"half of the spans are restored where {percent(curve.threshold.value)} % of their ink is "
+        f"visible (95 % interval {interval_shown(curve)})."
+    )
 
 
 def curve_lines(result: RunResult) -> Iterator[tuple[str, str, tuple[TableCell, ...], str]]:

@@ -27,10 +27,8 @@ def columns_of(task: ScoredTask) -> tuple[str, ...]:
 class EvidenceWriter:
     """Takes the units of outputs and gives ``write`` many rows of :func:`columns_of` at a time; None drops all."""
 
-    wanted = False  # whether anything is done with the matches
-
     def __init__(self, write: Callable[[list[Row]], None] | None = None) -> None:
-        self.wanted = self.wanted or write is not None
+        self.wanted = write is not None  # whether anything is done with the matches
         self._write = write
         self._rows: list[Row] = []
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vcrgen.scorer.answer_key import AnswerKey
 from vcrgen.scorer.records import Question
@@ -40,6 +40,14 @@ class Property:
         return [(self.by, code) for code in range(len(self.labels))]
 
 
+class SpanFacts(NamedTuple):
+    """What is kept of the spans of some questions, for another process."""
+
+    rows: array[int]  # of the questions
+    numbers: Sequence[NDArray[Any]]  # of each span, column by column
+    traits: Mapping[str, Sequence[str]]  # by name, of each span; an empty text where it has none
+
+
 class SpanProperties:
     """What divides the spans of a key: a few bytes of each span, kept when its question is seen.
 
@@ -53,16 +61,16 @@ class SpanProperties:
         self._starts = key.questions.starts
         self._spans = spans = int(self._starts[-1])
         self._seen = bytearray(len(key))
-        self._tokens = bytearray(spans)
+        self._tokens = array("B", bytes(spans))
         self._agreement = array("H", bytes(2 * spans))
         self._characters = array("i", bytes(4 * spans))
         self._ink = {mode: array("d", bytes(8 * spans)) for mode in key.modes}
         self._traits: dict[str, tuple[dict[str, int], array[int]]] = {}
 
-    def see(self, row: int, question: Question) -> None:
-        """Keep what divides the spans of a question."""
+    def see(self, row: int, question: Question) -> bool:
+        """Keep what divides the spans of a question; gives whether it was not seen before."""
         if self._seen[row]:
-            return
+            return False
         self._seen[row] = 1
         for number, span in enumerate(question.spans, start=int(self._starts[row])):
             tokens = self._scorer.prepare(span.text).tokens
@@ -74,8 +82,42 @@ class SpanProperties:
             for mode, ink in self._ink.items():
                 ink[number] = span.ink.get(mode, _NO_INK)
             for name, label in span.traits.items():
-                labels, codes = self._traits.setdefault(name, ({"": 0}, array("H", bytes(2 * self._spans))))
-                codes[number] = labels.setdefault(label, min(len(labels), NO_LABEL - 1))
+                self._put_trait(name, number, label)
+        return True
+
+    def facts(self, rows: array[int]) -> SpanFacts:
+        """What was seen of questions, for :meth:`put` of another process."""
+        import numpy as np
+
+        spans = spans_of(rows, self._starts)
+        traits = {}
+        for name, (labels, codes) in self._traits.items():
+            names = list(labels)
+            traits[name] = [names[code] for code in np.frombuffer(codes, np.uint16)[spans].tolist()]
+        return SpanFacts(rows, [column[spans] for column in self._columns()], traits)
+
+    def put(self, facts: SpanFacts) -> None:
+        """Keep what another process has seen."""
+        import numpy as np
+
+        spans = spans_of(facts.rows, self._starts)
+        np.frombuffer(self._seen, np.uint8)[facts.rows] = 1
+        for column, numbers in zip(self._columns(), facts.numbers, strict=True):
+            column[spans] = numbers
+        for name, labels in facts.traits.items():
+            for number, label in zip(spans.tolist(), labels, strict=True):
+                self._put_trait(name, number, label)
+
+    def _put_trait(self, name: str, number: int, label: str) -> None:
+        labels, codes = self._traits.setdefault(name, ({"": 0}, array("H", bytes(2 * self._spans))))
+        codes[number] = labels.setdefault(label, min(len(labels), NO_LABEL - 1))
+
+    def _columns(self) -> list[NDArray[Any]]:
+        """All that is a number of each span; what is written there is kept."""
+        import numpy as np
+
+        columns: list[array[Any]] = [self._tokens, self._agreement, self._characters, *self._ink.values()]
+        return [np.frombuffer(column, column.typecode) for column in columns]
 
     def of_variant(self, mode: str) -> list[Property]:
         """All properties with more than one value; visible ink is that of a mode."""
@@ -121,6 +163,16 @@ class SpanProperties:
         while row >= 0:
             self.see(row, self._key.question(row))
             row = self._seen.find(0, row + 1)
+
+
+def spans_of(rows: Sequence[int], starts: Ints) -> Ints:
+    """The numbers of the spans of some questions; ``starts`` is, of each question, how many spans stand before it."""
+    import numpy as np
+
+    asked = np.array(rows, np.int64)
+    firsts, counts = starts[asked], starts[asked + 1] - starts[asked]
+    numbers: Ints = np.repeat(firsts - (np.cumsum(counts) - counts), counts) + np.arange(counts.sum())
+    return numbers
 
 
 def _position_label(position: int) -> str:

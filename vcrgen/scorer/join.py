@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from vcrgen.dataset.views import View
 from vcrgen.errors import PredictionError
 from vcrgen.scorer.predictions import PredictionFile
-from vcrgen.scorer.records import UNSTATED, Prediction
+from vcrgen.scorer.records import UNSTATED, CellName, Prediction
 from vcrgen.tasks.task import RESTORATION, ScoredTask
 
 if TYPE_CHECKING:
@@ -124,12 +125,28 @@ class AnyKey(Protocol):
         """The question of a row."""
 
 
+class JoinedBlock(NamedTuple):
+    """What a join says of a block of outputs that was joined alone; of the fields of :class:`Join` those of it."""
+
+    total: int
+    left_out: int
+    models: set[str]
+    counts: Counter[str]
+    examples: dict[str, list[str]]
+    first: dict[str, str]
+
+
 class Joined(NamedTuple):
     """A prediction that has a question: the first for its question, its cell and the order of its options."""
 
     prediction: Prediction
     question: int
-    cell: tuple[str, View]
+    cell: CellName
+
+    @property
+    def mark(self) -> int:
+        """What stands for it in :attr:`Join.seen`."""
+        return SEEN << self.prediction.rotation
 
 
 @dataclass
@@ -143,10 +160,11 @@ class Join:
     counts: Counter[str] = field(default_factory=Counter)  # problems by kind
     examples: dict[str, list[str]] = field(default_factory=dict)  # the first places of each kind
     # for each mode and view, which questions have an output
-    seen: dict[tuple[str, View], bytearray] = field(default_factory=dict)
+    seen: dict[CellName, bytearray] = field(default_factory=dict)
     models: set[str] = field(default_factory=set)  # the models that are named
     total: int = 0
     _file: PredictionFile = field(init=False, repr=False)
+    _before: int = field(default=0, init=False, repr=False)  # outputs of the files before
     _head: str = field(default="", init=False, repr=False)  # names the file in the places of more than one
     _left_out: int = field(default=0, init=False, repr=False)
     _first: dict[str, str] = field(default_factory=dict, init=False, repr=False)
@@ -159,23 +177,69 @@ class Join:
                 the answers of another dataset, or nothing in it fits the dataset or what is asked for.
         """
         for file in files:
-            self._file, self._left_out, self._first = file, 0, {}
-            self._head = f"{file.path.name}, " if len(files) > 1 else ""
-            before = self.total
-            for prediction in file:
-                self.total += 1
-                self._check_model(prediction)
-                joined = self._join(prediction)
-                if not isinstance(joined, Joined):
-                    self._left_out += 1
-                    self._first.setdefault(*joined)
-                    self.note(*joined)
-                    continue
-                self._check_answers(joined)
-                for flaw in prediction.flaws:
-                    self.note(flaw, prediction.place)
-                yield joined
-            self._check_anything(self.total - before)
+            self.begin(file, named=len(files) > 1)
+            yield from self.some(file)
+            self.end()
+        self.note_missing()
+
+    def begin(self, file: PredictionFile, *, named: bool) -> None:
+        """The next outputs are those of a file, which examples of problems name where that is asked for."""
+        self._file, self._left_out, self._first, self._before = file, 0, {}, self.total
+        self._head = f"{file.path.name}, " if named else ""
+
+    def some(self, outputs: Iterable[Prediction]) -> Iterator[Joined]:
+        """The usable ones of the next outputs of the file."""
+        for prediction in outputs:
+            self.total += 1
+            self._check_model(prediction)
+            joined = self._join(prediction)
+            if not isinstance(joined, Joined):
+                self._left_out += 1
+                self._first.setdefault(*joined)
+                self.note(*joined)
+                continue
+            self._check_answers(joined)
+            for flaw in prediction.flaws:
+                self.note(flaw, prediction.place)
+            yield joined
+
+    def as_block(self) -> JoinedBlock:
+        """What it says, for :meth:`add`."""
+        return JoinedBlock(self.total, self._left_out, self.models, self.counts, self.examples, self._first)
+
+    def add(self, block: JoinedBlock, taken: Mapping[CellName, tuple[array[int], bytearray]]) -> bool:
+        """Add the next outputs of the file, which another join read alone.
+
+        ``taken`` are, of each cell, the rows of the questions that have an output among them, and the mark of each.
+        Nothing is added, and the answer is False, where an earlier output has one of these questions or names another
+        model: then the outputs have to be joined here.
+        """
+        if len(self.models | block.models) > 1:
+            return False
+        for cell, (rows, _) in taken.items():
+            if cell in self.seen and any(map(self.seen[cell].__getitem__, rows)):
+                return False
+        for cell, (rows, marks) in taken.items():
+            if cell not in self.seen:
+                self.seen[cell] = self._nothing_seen(cell[0])
+            for row, mark in zip(rows, marks, strict=True):
+                self.seen[cell][row] |= mark
+        self.total += block.total
+        self._left_out += block.left_out
+        self.models |= block.models
+        self.counts.update(block.counts)
+        for kind, places in block.examples.items():
+            self.examples[kind] = [*self.examples.get(kind, ()), *places][:EXAMPLES]
+        for kind, place in block.first.items():
+            self._first.setdefault(kind, place)
+        return True
+
+    def end(self) -> None:
+        """The file has no more outputs; refuses one of which nothing was taken."""
+        self._check_anything(self.total - self._before)
+
+    def note_missing(self) -> None:
+        """Count the questions without an output, and keep the first few."""
         for (mode, view), seen in self.seen.items():
             if missing := seen.count(0):
                 self.counts["missing"] += missing
@@ -207,12 +271,12 @@ class Join:
         seen = self.seen.get(cell)
         if seen is None:
             seen = self.seen[cell] = self._nothing_seen(cell[0])
-        mark = SEEN << prediction.rotation
-        if seen[row] & (mark | NOT_ASKED):
+        joined = Joined(prediction, row, cell)
+        if seen[row] & (joined.mark | NOT_ASKED):
             kind = "not_in_language" if seen[row] & NOT_ASKED else "duplicate"
             return kind, f"{prediction.place}: {self.key.question(row).question_id!r}"
-        seen[row] |= mark
-        return Joined(prediction, row, cell)
+        seen[row] |= joined.mark
+        return joined
 
     def _nothing_seen(self, variant: str) -> bytearray:
         """Of each question that no output was seen; or that the variant does not ask it."""

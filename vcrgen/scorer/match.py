@@ -1,21 +1,27 @@
 """The n-gram of an output that is nearest to a span, by either protocol's rule.
 
-Both are exact. They are fast because rapidfuzz compares a span with all n-grams in one call, and because difflib,
-which is slow, is asked only about n-grams that a cheap upper bound has not ruled out.
+Both are exact. They are fast because rapidfuzz compares a span with many texts in one call, and because a cheap bound
+rules out most n-grams before they are made or difflib, which is slow, is asked about them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+from bisect import bisect_left
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from itertools import accumulate
 from typing import NamedTuple
 
 from rapidfuzz.distance import LCSseq, Levenshtein
-from rapidfuzz.process import cdist, extract, extractOne
+from rapidfuzz.process import cdist, extract
+
+from vcrgen.text.segmenters import Tokens
 
 # n-grams compared in one call, so that memory stays flat for outputs of any length.
 _BLOCK = 1 << 16
+# n-grams that are searched together, more than a span has tokens: fewer make more stretches, more make them less alike.
+_MORE_TOGETHER = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,21 +35,45 @@ class SpanTokens:
 
 
 class NGrams:
-    """The n-grams of one output as strings, made once for each n."""
+    """The n-grams of one output as strings: all of them, made once for each n, or some."""
 
-    __slots__ = ("_cache", "_joiner", "tokens")
+    __slots__ = ("_begins", "_cache", "_gap", "_joiner", "_text", "tokens")
 
-    def __init__(self, tokens: Sequence[str], joiner: str) -> None:
-        self.tokens = tokens
-        self._joiner = joiner
+    def __init__(self, tokens: Tokens, text: str, joiner: str) -> None:
+        self.tokens = tokens.texts
+        self._joiner, self._gap = joiner, len(joiner)
+        joined = joiner.join(self.tokens)
+        self._text = joined + joiner
+        # Where each token begins, and last where one more would: often as in the text that the tokens are of.
+        if joined == text:
+            self._begins = [*tokens.starts, len(self._text)]
+        else:
+            self._begins = [*accumulate([len(token) + self._gap for token in self.tokens], initial=0)]
         self._cache: dict[int, list[str]] = {}
 
     def __call__(self, n: int) -> list[str]:
         """All n-grams in order, each joined by the joiner; none for n = 0 or a shorter output."""
         if n not in self._cache:
-            shifted = [self.tokens[start:] for start in range(n)]
-            self._cache[n] = list(map(self._joiner.join, zip(*shifted, strict=False)))
+            self._cache[n] = self.some(n, 0, len(self.tokens)) if n else []
         return self._cache[n]
+
+    def some(self, n: int, first: int, count: int) -> list[str]:
+        """So many n-grams from a number on, or all that there are."""
+        begins, ends = self._begins[first : first + count], self._begins[first + n : first + n + count]
+        return [self._text[begin : end - self._gap] for begin, end in zip(begins, ends, strict=False)]
+
+    def stretches(self, n: int, count: int) -> list[str]:
+        """Of each ``count`` n-grams that stand side by side the tokens, joined, and a joiner."""
+        begins, last = self._begins, len(self.tokens)
+        ends = [*begins[count + n - 1 : last : count], begins[last]]
+        return [self._text[begin:end] for begin, end in zip(begins[: last - n + 1 : count], ends, strict=True)]
+
+    def find(self, tokens: tuple[str, ...], joined: str) -> int:
+        """The number of the first n-gram that has these tokens, or -1 if there is none or other tokens join to it."""
+        number, ended = 0, f"{joined}{self._joiner}"
+        if not self._text.startswith(ended):
+            number = bisect_left(self._begins, self._text.find(f"{self._joiner}{ended}") + self._gap)
+        return number if tuple(self.tokens[number : number + len(tokens)]) == tokens else -1
 
 
 class Nearest(NamedTuple):
@@ -57,23 +87,22 @@ class Nearest(NamedTuple):
 
 def nearest_by_levenshtein(span: SpanTokens, ngrams: NGrams) -> Nearest | None:
     """The n-gram with the least edit distance, if any; ties to more shared tokens (as sets), then to the earlier."""
-    strings, tokens = ngrams(len(span.tokens)), ngrams.tokens
-    if not strings:
+    n, tokens = len(span.tokens), ngrams.tokens
+    if not 0 < n <= len(tokens):
         return None
-    if span.joined in strings:  # mostly it is, or nothing is near: no need to measure
-        index = strings.index(span.joined)
-        if tuple(tokens[index : index + len(span.tokens)]) == span.tokens:
-            return Nearest(index, span.joined, 1.0, 0)
-    distance, ties = _least_distance(span.joined, strings)
-    best = ties[0]
+    place = ngrams.find(span.tokens, span.joined)  # mostly it is there, or nothing is near: no need to measure
+    if place >= 0:
+        return Nearest(place, span.joined, 1.0, 0)
+    distance, ties = _least_distance(span, ngrams)
+    best, string = ties[0]
     if len(ties) > 1:
-        n, most = len(span.tokens), -1
-        for index in ties:
+        most = -1
+        for index, tied in ties:
             shared = len(span.unique.intersection(tokens[index : index + n]))
             if shared > most:
-                best, most = index, shared
-    longest = max(len(span.joined), len(strings[best]))
-    return Nearest(best, strings[best], 1 - distance / longest, distance)
+                best, string, most = index, tied, shared
+    longest = max(len(span.joined), len(string))
+    return Nearest(best, string, 1 - distance / longest, distance)
 
 
 def nearest_by_difflib(span: SpanTokens, ngrams: NGrams) -> Nearest | None:
@@ -106,12 +135,29 @@ def nearest_by_difflib(span: SpanTokens, ngrams: NGrams) -> Nearest | None:
     return Nearest(first[string], string, ratio, Levenshtein.distance(span.joined, string))
 
 
-def _least_distance(text: str, strings: list[str]) -> tuple[int, list[int]]:
-    """The least edit distance between a text and the strings, and the numbers of the strings that have it."""
-    _, least, first = extractOne(text, strings, scorer=Levenshtein.distance)
-    # Knowing the least distance, rapidfuzz drops nearly all others before it has compared them to the end.
-    ties = extract(text, strings[first:], scorer=Levenshtein.distance, score_cutoff=least, limit=None)
-    return int(least), sorted(first + index for _, _, index in ties)
+def _least_distance(span: SpanTokens, ngrams: NGrams) -> tuple[int, list[tuple[int, str]]]:
+    """The least edit distance between a span and the n-grams, and the n-grams that have it, with their numbers.
+
+    Every edit takes one character at most from what a span and an n-gram have in common. So an n-gram's distance is at
+    least the number of the span's characters that are not in a common subsequence with a stretch around the n-gram.
+    Stretches are searched from the least such bound up, until no bound reaches the least distance found.
+    """
+    n, text = len(span.tokens), span.joined
+    together = n + _MORE_TOGETHER
+    least, ties = sys.maxsize, list[tuple[int, str]]()
+    for _, common, number in extract(text, ngrams.stretches(n, together), scorer=LCSseq.similarity, limit=None):
+        if len(text) - common > least:
+            break
+        first = number * together
+        strings = ngrams.some(n, first, together)
+        for string, distance, index in extract(
+            text, strings, scorer=Levenshtein.distance, score_cutoff=least, limit=None
+        ):
+            if distance < least:
+                least, ties = distance, []
+            if distance == least:
+                ties.append((first + index, string))
+    return least, sorted(ties)
 
 
 def _candidates(span: SpanTokens, ngrams: NGrams) -> dict[str, int]:

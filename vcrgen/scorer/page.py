@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import base64
 import functools
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Any
 
 from vcrgen.dataset.views import View
-from vcrgen.media import media_type
+from vcrgen.media import data_uri
 from vcrgen.report.charts import interval_bar
 from vcrgen.report.pages import Templates
 from vcrgen.report.table import percent
@@ -136,8 +135,8 @@ def _images(session: Session, keys: Sequence[OutputKey]) -> dict[OutputKey, str]
             if of == mode and view in session.task.image_views:
                 wanted.setdefault(question_id, set()).add(view)
         for (question_id, view), data in read_images(session.key, mode, wanted).items():
-            if kind := media_type(data):
-                images[question_id, mode, view] = f"data:{kind};base64,{base64.b64encode(data).decode()}"
+            if uri := data_uri(data):
+                images[question_id, mode, view] = uri
     return images
 
 

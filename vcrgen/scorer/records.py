@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 from vcrgen.dataset.views import View
 
 UNSTATED = "-"  # the mode of outputs of which no file says whether they were easy or hard
+CellName = tuple[str, View]
+"""A cell by its variant (a mode of covers, or the language of a question set) and its view."""
 
 
 class Outcome(StrEnum):
@@ -71,7 +73,7 @@ class Question(NamedTuple):
     @property
     def answers(self) -> tuple[str, ...]:
         """The texts of the spans."""
-        return tuple(span.text for span in self.spans)
+        return tuple([span.text for span in self.spans])
 
 
 class Prediction(NamedTuple):

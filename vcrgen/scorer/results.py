@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from vcrgen.dataset.views import View
 from vcrgen.errors import ScoreError
+from vcrgen.scorer.records import CellName
 from vcrgen.signature import Signature
 from vcrgen.tasks.task import DEFAULT, ScoredTask
 
@@ -91,7 +92,7 @@ class RunResult:
     differences: tuple[Difference, ...]  # paired differences
     problems: Mapping[str, tuple[int, tuple[str, ...]]]
     notes: tuple[str, ...]  # sentences a reader of the scores should know
-    resamples: Mapping[tuple[str, View], Resamples] = field(default_factory=dict, repr=False, compare=False)
+    resamples: Mapping[CellName, Resamples] = field(default_factory=dict, repr=False, compare=False)
     curves: tuple[RunCurve, ...] = ()  # accuracy against visible ink in each view, where it was asked for
     label: str = ""  # stands for the run in tables where neither model nor file name is its own
 

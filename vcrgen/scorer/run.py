@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
-from itertools import islice
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -18,30 +16,27 @@ from vcrgen.reading import encodable
 from vcrgen.records import is_mode
 from vcrgen.scorer.answer_key import AnswerKey
 from vcrgen.scorer.answers import load_answers
+from vcrgen.scorer.blocks import scored_blocks
+from vcrgen.scorer.clean import LONGEST_OUTPUT
 from vcrgen.scorer.curves import curves_of
 from vcrgen.scorer.evidence import EvidenceWriter, span_rows, write_evidence
 from vcrgen.scorer.groups import SpanProperties
 from vcrgen.scorer.join import NOT_ASKED, PROBLEMS, STRICT, AnyKey, Join, Joined
 from vcrgen.scorer.predictions import PredictionFile, receive
 from vcrgen.scorer.predictions.output import KNOWN_MODES
-from vcrgen.scorer.records import UNSTATED, Outcome, Question, SpanMatch
+from vcrgen.scorer.records import UNSTATED, CellName, Outcome, SpanMatch
 from vcrgen.scorer.results import CellResult, RunResult
-from vcrgen.scorer.scorer import LONGEST_OUTPUT, ScoredOutput, Scorer, make_scorer, unanswered
+from vcrgen.scorer.scorer import Scorer, make_scorer, unanswered
 from vcrgen.scorer.statistics import contrasts, summarise
 from vcrgen.scorer.tally import AnyTally, Tally
 from vcrgen.signature import Signature
 from vcrgen.stats.bootstrap import RESAMPLES
 from vcrgen.stats.intervals import METHOD
 from vcrgen.tasks.task import RESTORATION, ScoredTask
-from vcrgen.work.processes import results
 
 Options = ScoreOptions
 Run = tuple[PredictionFile, ...]
 """The files of one run of one model."""
-ToScore = tuple[tuple[str, ...], str | None, bool]
-"""The answers of a question, an output or None, and whether a tool wrote it because its call had failed."""
-# Outputs that are scored together, and their characters, at most (but for the last one): so memory stays flat.
-CHUNK, CHUNK_CHARACTERS = 128, 1 << 20
 Outputs = Path | PredictionFile | Sequence[PredictionFile]
 
 
@@ -64,8 +59,8 @@ class Validation:
     format: str
     outputs: int
     models: tuple[str, ...]  # models it names
-    cells: Mapping[tuple[str, View], int]  # questions with an output for each mode and view
-    asked: Mapping[tuple[str, View], int]  # questions that each of them asks: items may lack a language
+    cells: Mapping[CellName, int]  # questions with an output for each mode and view
+    asked: Mapping[CellName, int]  # questions that each of them asks: items may lack a language
     questions: int  # questions of the dataset that are asked for
     subset: str | None  # what the signature calls them, or None for all
     problems: Mapping[str, tuple[int, tuple[str, ...]]]  # by kind: how many, and the first places
@@ -83,10 +78,12 @@ class AnySession(ABC):
     options: Options
     key: AnyKey
 
-    def _check_view(self) -> None:
-        """Refuse a view that there is not."""
-        if self.options.view is not None and self.options.view not in self.task.views:
-            raise ScoreError(f"Unknown view {self.options.view!r}; known: {', '.join(self.task.views)}.")
+    def _asked_view(self) -> View | None:
+        """The only view that is scored, or None for all; refuses one that the task does not have."""
+        view = self.options.view
+        if view is not None and view not in self.task.views:
+            raise ScoreError(f"Unknown view {view!r}; known: {', '.join(self.task.views)}.")
+        return None if view is None else View(view)
 
     @property
     @abstractmethod
@@ -232,23 +229,22 @@ class Session(AnySession):
     key: AnswerKey
 
     def __init__(self, data: Path, options: Options) -> None:
-        self.options = options
+        self._data, self.options = data, options
         if options.mode is not None and not is_mode(options.mode):
             raise ScoreError(f"Unknown mode {options.mode!r}; known: {KNOWN_MODES}.")
-        self._check_view()
+        self._view = self._asked_view()
         self.key = load_answers(data, mode=options.mode, split=options.split, subset=options.subset, lang=options.lang)
+
+    def __reduce__(self) -> tuple[type[Session], tuple[Path, Options]]:
+        """Another process, where it is not forked, reads the answers for itself."""
+        return Session, (self._data, self.options)
 
     @cached_property
     def scorer(self) -> Scorer:
         """The scorer of the dataset's language; made when first used."""
-        return self._make_scorer()
-
-    @property
-    def _make_scorer(self) -> Callable[[], Scorer]:
-        """Makes the scorer; picklable, for processes that make one of their own."""
         names = ("segmenter", "strip_thinking", "max_output_tokens", "refusals", "normalise")
         options = {name: getattr(self.options, name) for name in names}
-        return partial(make_scorer, self.key.lang, protocol=self.options.protocol or self.task.protocols[0], **options)
+        return make_scorer(self.key.lang, protocol=self.options.protocol or self.task.protocols[0], **options)
 
     @property
     def protocol(self) -> str:
@@ -287,16 +283,18 @@ class Session(AnySession):
         run = opened(outputs)
         join = self._join()
         tally = Tally(self.key, self.properties)
-        name, model, signature = run_name(run), None, self.signature
-        for joined, question, scored in self._scored(join(run)):
-            matches = tally.add(joined, question, scored)
-            model = joined.prediction.model or model
-            if evidence.wanted:
-                evidence.add(name, model, self._id(joined.question), *joined.cell, span_rows(matches), str(signature))
+        name, model, signature = run_name(run), None, str(self.signature)
+        for block in scored_blocks(self, self._join, run, join, evidence=evidence.wanted):
+            tally.add(block.cells)
+            for said in block.evidence:
+                model = said.model or model
+                evidence.add(name, model, said.question_id, *said.cell, said.spans, signature)
+            model = block.model or model
         for cell, rows in tally.missing():
             for row in rows.tolist() if evidence.wanted else ():
-                matches = unanswered(self.key.question(row).answers, Outcome.MISSING)
-                evidence.add(name, model, self._id(row), cell.variant, cell.view, span_rows(matches), str(signature))
+                question = self.key.question(row)
+                matches = unanswered(question.answers, Outcome.MISSING)
+                evidence.add(name, model, question.question_id, cell.variant, cell.view, span_rows(matches), signature)
         # Problems that only show when outputs and answers are tokenised.
         if empty := sum(cell.counts[Outcome.EMPTY.value] for cell in tally.cells.values()):
             join.counts["empty"] = empty
@@ -324,29 +322,8 @@ class Session(AnySession):
                 mode, view = joined.cell
                 yield Found(question_id=question.question_id, mode=mode, view=view, output=output, matches=matches)
 
-    def _scored(self, outputs: Iterator[Joined]) -> Iterator[tuple[Joined, Question, ScoredOutput | None]]:
-        """Outputs with their questions and what the scorer says of them, in their order."""
-        workers = self.options.workers
-        make: Callable[[], Callable[[list[ToScore]], list[ScoredOutput | None]]]
-        make = partial(_chunk_scorer, self._make_scorer) if workers > 1 else lambda: partial(_score_chunk, self.scorer)
-        taken: deque[list[tuple[Joined, Question]]] = deque()
-
-        def chunks() -> Iterator[list[ToScore]]:
-            # The question of an output is read at once: to find it by its id, the key has just read it.
-            while chunk := [(joined, self.key.question(joined.question)) for joined in _together(outputs)]:
-                taken.append(chunk)
-                yield [(asked.answers, said.prediction.output, said.prediction.failed) for said, asked in chunk]
-
-        for scored in results(make, chunks(), workers, advice="score with fewer --workers if memory was short"):
-            for (joined, question), one in zip(taken.popleft(), scored, strict=True):
-                yield joined, question, one
-
     def _join(self) -> Join:
-        view = self.options.view
-        return Join(self.key, self.task, self.options.mode, View(view) if view is not None else None)
-
-    def _id(self, question: int) -> str:
-        return self.key.question(question).question_id
+        return Join(self.key, self.task, self.options.mode, self._view)
 
     def _notes(self, run: Run, cells: Sequence[CellResult]) -> Iterator[str]:
         yield from super()._notes(run, cells)
@@ -407,25 +384,6 @@ def score(
     with write_evidence(Path(spans) if spans is not None else None, session.task) as evidence:
         files = [predictions] if isinstance(predictions, str | Path) else predictions
         return session.score([receive(Path(file)) for file in files], evidence)
-
-
-def _together(outputs: Iterator[Joined]) -> Iterator[Joined]:
-    """The outputs of one chunk."""
-    characters = 0
-    for joined in islice(outputs, CHUNK):
-        yield joined
-        characters += len(joined.prediction.output or "")
-        if characters >= CHUNK_CHARACTERS:
-            return
-
-
-def _chunk_scorer(make: Callable[[], Scorer]) -> Callable[[list[ToScore]], list[ScoredOutput | None]]:
-    """What scores chunks in a process of its own."""
-    return partial(_score_chunk, make())
-
-
-def _score_chunk(scorer: Scorer, chunk: list[ToScore]) -> list[ScoredOutput | None]:
-    return [None if output is None else scorer(answers, output, failed=failed) for answers, output, failed in chunk]
 
 
 def opened(outputs: Outputs) -> Run:

@@ -11,6 +11,7 @@ import base64
 import binascii
 import json
 import zlib
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -88,6 +89,25 @@ def signature_of(file: Path) -> str:
         return ""
 
 
+def check_each_once(files: Sequence[Path], identities: Sequence[object]) -> None:
+    """Refuse files of which two are the same: they would stand side by side as if they were two runs.
+
+    Args:
+        files: As the user named them.
+        identities: What is equal for two that are the same: places of outputs; hashes of saved scores, as these hold
+            the name of their outputs, so that equal bytes are a copy.
+
+    Raises:
+        ScoreError: Two are the same.
+    """
+    first: dict[object, Path] = {}
+    for file, identity in zip(files, identities, strict=True):
+        if other := first.get(identity):
+            same = f"{file} is named twice" if other == file else f"{file} and {other} are the same"
+            raise ScoreError(f"{same}; name each run once.")
+        first[identity] = file
+
+
 def load_saved(file: Path) -> RunResult:
     """The result in a file that ``vcrgen score`` wrote, with its resamples.
 
@@ -135,7 +155,7 @@ def load_saved(file: Path) -> RunResult:
     )  # fmt: skip
     if not saved.ink_of_spans:
         return result
-    if not set(saved.ink_of_spans) <= {cell.variant for cell in cells}:
+    if task.axis != "mode" or not set(saved.ink_of_spans) <= {cell.variant for cell in cells}:
         raise _damaged(file, "its levels are not those of its scores")
     packed = saved.ink_of_spans.items()
     unpacked = {mode: np.frombuffer(_unpack(file, task, ink, units * 8), "<f8") for mode, ink in packed}
@@ -185,6 +205,8 @@ def _read(file: Path) -> _Saved:
         raise _damaged(file, f"{'.'.join(map(str, problem.errors()[0]['loc']))[:80]} is wrong") from None
     except ValueError:
         raise _damaged(file, "it holds what is no number or no text") from None
+    except RecursionError:
+        raise _damaged(file, "it is nested too deep") from None
 
 
 def _packed_fields(task: ScoredTask) -> tuple[str, str]:

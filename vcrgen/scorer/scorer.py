@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from vcrgen.errors import PipelineError, ScoreError
-from vcrgen.scorer.clean import REFUSALS, Cleaned, clean, is_refusal
+from vcrgen.scorer.clean import LONGEST_OUTPUT, REFUSALS, Cleaned, clean, is_refusal
 from vcrgen.scorer.match import NGrams, SpanTokens
 from vcrgen.scorer.metrics import character_similarity, overlap, rouge1
 from vcrgen.scorer.normalise import NONE, NORMALISERS, normalised
@@ -16,9 +16,6 @@ from vcrgen.scorer.records import Outcome, Scores, SpanMatch
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.text.segmenters import Segmenter, Tokens, load_segmenter
 
-# Characters of an answer that are read, thinking taken out: fifty times what a model is asked for. Some models repeat
-# themselves for megabytes, and every token of an answer costs a hundred bytes while it is compared.
-LONGEST_OUTPUT = 100_000
 MOST_PREPARED = 1 << 15  # spans whose tokens are kept: about 20 MB
 
 
@@ -107,7 +104,7 @@ class Scorer:
             cleaned=read,
             text=text,
             tokens=tokens,
-            ngrams=NGrams(tokens.texts, LANGUAGES[self.lang].joiner),
+            ngrams=NGrams(tokens, text, LANGUAGES[self.lang].joiner),
             nothing=empty or (refused and protocol.refusal_is_zero),
             outcome=outcome or (Outcome.CUT if tokens.cut or long else None),
         )
@@ -141,16 +138,10 @@ class Scorer:
             sets = overlap(span.unique, unique)
             rouge = self._rouge(span, ngram, nearest.string, sets.f1 if len(unique) == len(ngram) else None)
             scores = Scores(float(exact), *sets, rouge, nearest.similarity, character)
-        return SpanMatch(
-            answer=answer,
-            outcome=Outcome.EXACT if exact else outcome or Outcome.WRONG,
-            ngram=nearest.string,
-            start=origin(tokens.starts[nearest.position]),
-            end=origin(tokens.starts[last] + len(tokens.texts[last]) - 1) + 1,
-            distance=nearest.distance,
-            scores=scores,
-            verbatim=verbatim,
-        )
+        found = Outcome.EXACT if exact else outcome or Outcome.WRONG
+        start, end = tokens.starts[nearest.position], tokens.starts[last] + len(tokens.texts[last])
+        place = origin(start), origin(end - 1) + 1
+        return SpanMatch(answer, found, nearest.string, *place, nearest.distance, scores, verbatim)
 
     def _rouge(self, span: SpanTokens, ngram: Sequence[str], string: str, f1: float | None) -> float:
         """ROUGE-1; equal to F1 over sets where no token is repeated, which ``f1`` is then."""

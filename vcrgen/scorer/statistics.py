@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
 from vcrgen.dataset.views import View
 from vcrgen.scorer.groups import NO_LABEL, Property
+from vcrgen.scorer.records import CellName
 from vcrgen.scorer.results import CellResult, Difference, Estimate, GroupResult, Resamples
 from vcrgen.scorer.tally import AnyTally
 from vcrgen.stats.bootstrap import Resampled, Sums, means_of, resampled_means
@@ -19,8 +21,6 @@ if TYPE_CHECKING:
     from vcrgen.stats.arrays import Bits, Floats, Ints, Records
 
 MACRO = "macro"  # what groups are by whose score is the mean of those of other groups
-
-CellName = tuple[str, View]
 
 
 class _Column(NamedTuple):
@@ -180,8 +180,11 @@ class _Drawn:
         }
         self._units = _UnitSums(scores, self.metrics)
         self._clusters = _ClusterSums(task, starts, scores, self.metrics, properties)
-        self._unit_means = resampled_means(self._units, seed=seed, unit=task.unit)
-        self._cluster_means = resampled_means(self._clusters, seed=seed, unit=task.cluster)
+        # Side by side, as NumPy lets other threads run while it draws and multiplies.
+        with ThreadPoolExecutor(1) as thread:
+            unit_means = thread.submit(resampled_means, self._units, seed=seed, unit=task.unit)
+            self._cluster_means = resampled_means(self._clusters, seed=seed, unit=task.cluster)
+            self._unit_means = unit_means.result()
         self._means, self._counting = means_of(self._clusters)
 
     def estimates(self) -> dict[_Column, Estimate]:
@@ -238,11 +241,9 @@ class _Drawn:
         by_unit = dict(zip(self._units.columns, self._unit_means.T, strict=True))
         by_cluster = {
             # A resample that drew no unit with a score says nothing: it is taken to have the mean itself.
-            column: Resampled(
-                len(self._clusters), float(mean), np.where(lacking, mean, means) if lacking.any() else means
-            )
+            column: Resampled(len(self._clusters), float(mean), np.where(np.isnan(means), mean, means))
             for column, mean, means in zip(self._clusters.columns, self._means, self._cluster_means.T, strict=True)
-            if column.group is None and ((lacking := np.isnan(means)) is not None)
+            if column.group is None
         }
         return {
             name: Resamples(
@@ -301,9 +302,8 @@ class _ClusterSums:
         self._sums: list[tuple[Property | None, Floats, Bits | None]] = []
         self.columns: list[_Column] = []
         self.column: list[int] = []
-        counted: dict[
-            tuple[int, bytes], int
-        ] = {}  # a division and which units lack a score, to the first of its counts
+        # A division and which units lack a score, to the first of its counts.
+        counted: dict[tuple[int, bytes], int] = {}
         kinds = 0
         for name, of_cell in scores.items():
             divided: list[tuple[Property | None, Sequence[str]]] = [(None, metrics[name])]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from vcrgen.errors import AnswerError
 from vcrgen.files import canonical_json
-from vcrgen.reading import iter_lines
+from vcrgen.reading import check_file_size, iter_lines
 
 MAX_BYTES = 256 << 20
 
@@ -23,11 +23,7 @@ def read_subset(file: Path) -> frozenset[str]:
     Raises:
         AnswerError: It cannot be read, is too large, is empty, or names a question twice.
     """
-    try:
-        if file.stat().st_size > MAX_BYTES:
-            raise AnswerError(f"{file} is larger than {MAX_BYTES >> 20} MiB, so it is no list of ids.")
-    except OSError as problem:
-        raise AnswerError(f"{file} cannot be read: {problem.strerror}.") from None
+    check_file_size(file, MAX_BYTES, "it is no list of ids", AnswerError)
     ids = set[str]()
     for number, line in iter_lines(file, AnswerError):
         question_id = line.rstrip("\r\n")

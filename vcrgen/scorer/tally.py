@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import math
 import struct
+from array import array
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from vcrgen.dataset.views import View
 from vcrgen.scorer.answer_key import AnswerKey
-from vcrgen.scorer.groups import Property, SpanProperties
+from vcrgen.scorer.groups import Property, SpanProperties, spans_of
 from vcrgen.scorer.join import Joined
-from vcrgen.scorer.records import Outcome, Question, SpanMatch
+from vcrgen.scorer.records import CellName, Outcome, Question, SpanMatch
 from vcrgen.scorer.scorer import ScoredOutput, unanswered
 from vcrgen.tasks.task import RESTORATION, ScoredTask
 
 if TYPE_CHECKING:
     from vcrgen.stats.arrays import Bits, Codes, Ints, Records
 
+_CODES = {Outcome(outcome): code for code, outcome in enumerate(RESTORATION.outcomes)}
 NOT_ASKED = 0xFF  # the outcome of a unit that a cell does not ask for: an item that its language lacks
 
 
@@ -49,7 +51,7 @@ class AnyTally(Protocol):
         """The task."""
 
     @property
-    def cells(self) -> Mapping[tuple[str, View], Cell]:
+    def cells(self) -> Mapping[CellName, Cell]:
         """The cells by variant and view."""
 
     @property
@@ -108,6 +110,17 @@ class Cell:
         missing: Bits = self.outcomes == self._codes["missing"]
         return missing
 
+    def add(self, part: CellPart, starts: Ints) -> None:
+        """Keep what came of some outputs; ``starts`` is, of each question, how many units stand before it."""
+        import numpy as np
+
+        units, size = spans_of(part.rows, starts), len(self._metrics)
+        np.frombuffer(self._scores, np.float64).reshape(-1, size)[units] = np.array(part.scores).reshape(-1, size)
+        np.frombuffer(self._outcomes, np.uint8)[units] = np.frombuffer(part.outcomes, np.uint8)
+        self.counts.update(part.counts)
+        self.output_characters += part.output_characters
+        self.answer_characters += part.answer_characters
+
     def put(self, first: int, scored: Sequence[Scored]) -> None:
         """Keep the scores of units from the number ``first`` on; a struct, as small arrays are slow to assign to."""
         row, codes = self._row, self._codes
@@ -126,14 +139,54 @@ class Cell:
         return self.output_characters / self.answer_characters if self.answer_characters else None
 
 
+class CellPart:
+    """What came of some of the outputs of a cell: of each question the scores of its spans, one after the other."""
+
+    def __init__(self) -> None:
+        self.rows = array("q")  # of each output the row of its question
+        self.marks = bytearray()  # of each output its mark in `Join.seen`
+        self.scores = array("d")  # of each span all metrics
+        self.outcomes = bytearray()
+        self.counts: Counter[str] = Counter()
+        self.output_characters = 0
+        self.answer_characters = 0
+
+    def add(self, joined: Joined, question: Question, scored: ScoredOutput | None) -> tuple[SpanMatch, ...]:
+        """Count one output; ``scored`` is what the scorer says of it, or None where there is none.
+
+        Returns:
+            The matches of its spans.
+        """
+        if scored is None:
+            self.counts["null"] += 1
+            matches = unanswered(question.answers, Outcome.NULL)
+        else:
+            matches = scored.matches
+            self.counts[scored.outcome.value if scored.outcome else "answered"] += 1
+            self.counts["thinking"] += scored.thinking
+            self.counts["cut"] += scored.cut
+            if scored.long:
+                self.counts["long"] += 1
+            self.counts["verbatim"] += sum([match.verbatim and not match.exact for match in matches])
+            if not joined.prediction.failed:
+                self.output_characters += scored.length
+                self.answer_characters += sum(map(len, question.answers))
+        self.rows.append(joined.question)
+        self.marks.append(joined.mark)
+        for match in matches:
+            self.scores.extend(match.scores)
+            self.outcomes.append(_CODES[match.outcome])
+        return matches
+
+
 class Tally:
-    """Counts scored outputs one by one and keeps what the statistics need; ``properties`` are shown the questions."""
+    """Adds up scored outputs and keeps what the statistics need."""
 
     def __init__(self, key: AnswerKey, properties: SpanProperties) -> None:
         self.task = RESTORATION
         self.key = key
         self.properties = properties
-        self.cells: dict[tuple[str, View], Cell] = {}
+        self.cells: dict[CellName, Cell] = {}
         self.starts = key.questions.starts
 
     @property
@@ -141,31 +194,12 @@ class Tally:
         """The modes, easy before hard."""
         return sorted({variant for variant, _ in self.cells})
 
-    def add(self, joined: Joined, question: Question, scored: ScoredOutput | None) -> tuple[SpanMatch, ...]:
-        """Count one prediction of a question; its spans' matches are returned as evidence and not kept.
-
-        ``scored`` is what the scorer says of its output, or None where there is no output.
-        """
-        if joined.cell not in self.cells:
-            self.cells[joined.cell] = Cell(self.task, *joined.cell, int(self.starts[-1]))
-        cell, answers = self.cells[joined.cell], question.answers
-        if scored is None:
-            cell.counts["null"] += 1
-            matches = unanswered(answers, Outcome.NULL)
-        else:
-            matches = scored.matches
-            self.properties.see(joined.question, question)
-            cell.counts[scored.outcome.value if scored.outcome else "answered"] += 1
-            cell.counts["thinking"] += scored.thinking
-            cell.counts["cut"] += scored.cut
-            if scored.long:
-                cell.counts["long"] += 1
-            cell.counts["verbatim"] += sum([match.verbatim and not match.exact for match in matches])
-            if not joined.prediction.failed:
-                cell.output_characters += scored.length
-                cell.answer_characters += sum(map(len, answers))
-        cell.put(int(self.starts[joined.question]), matches)
-        return matches
+    def add(self, parts: Mapping[CellName, CellPart]) -> None:
+        """Count some outputs."""
+        for name, part in parts.items():
+            if name not in self.cells:
+                self.cells[name] = Cell(self.task, *name, int(self.starts[-1]))
+            self.cells[name].add(part, self.starts)
 
     def missing(self) -> Iterator[tuple[Cell, Ints]]:
         """Cells that lack predictions, and the rows of the questions that have none; counts them on the way."""

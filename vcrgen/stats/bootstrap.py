@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from vcrgen.rng import rng_for
+from vcrgen.rng import array_rng_for
 
 if TYPE_CHECKING:
     import numpy as np
@@ -129,7 +129,7 @@ def weights_of(groups: int, *, seed: int, unit: str, draws: int = RESAMPLES) -> 
     """
     import numpy as np
 
-    rng = np.random.default_rng(rng_for(seed, "bootstrap", f"{unit}:{groups}").getrandbits(128))
+    rng = array_rng_for(seed, "bootstrap", f"{unit}:{groups}")
     block = max(1, min(draws, _BLOCK // min(max(groups, 1), PART), _MOST_DRAWN // max(groups, 1)))
     weights = np.empty((block, groups), np.uint16)
     for start in range(0, draws, block):

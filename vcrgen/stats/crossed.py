@@ -3,9 +3,9 @@
 Example: seven raters see some of 100 pictures each. Another sample of pictures would give another mean, and another
 seven raters would, too. So both are resampled, each by itself (:mod:`vcrgen.stats.bootstrap`). The variance of the mean
 is the sum of both variances, less that of resampling single pairs of both, which is in either of them (Cameron, Gelbach
-and Miller, 2011); it is at least as large as the larger of the two. The degrees of freedom follow Satterthwaite: where
-the raters differ, a few of them are few, however many pictures there are. ``scripts/measure_study.py`` measures how
-often such intervals hold the true value; the table is in ``docs/study.md``.
+and Miller, 2011); it is at least as large as the larger of the two. Where the raters differ, a few of them are few,
+however many pictures there are. ``scripts/measure_study.py`` measures how often such intervals hold the true value; the
+tables are in ``docs/study.md``.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from vcrgen.stats.bootstrap import Sums, resampled_means
-from vcrgen.stats.intervals import deviation, mean_interval, paired_interval
+from vcrgen.stats.intervals import deviation, mean_interval, paired_interval, t_quantile
 
 if TYPE_CHECKING:
     from vcrgen.stats.arrays import Floats, Ints
@@ -31,51 +31,108 @@ class CrossedMean(NamedTuple):
 def crossed_mean(values: Sequence[float], rows: Sequence[int], columns: Sequence[int], *, seed: int) -> CrossedMean:
     """The mean of scores from 0 to 1.
 
+    The interval is that of a mean over groups, of which there are as many as Satterthwaite's degrees of freedom say.
+
     Args:
         values: The scores, at least one.
         rows: Of each score the number of its first thing, such as the picture.
         columns: Likewise of the second, such as the rater.
         seed: Of the resamples.
     """
-    return _interval(values, rows, columns, seed, paired=False)
+    import numpy as np
+
+    found = _spread(values, rows, columns, seed)
+    groups, mean = found.groups_alike, np.array([found.mean])
+    return CrossedMean(found.mean, *_ends(mean_interval(mean, _sd(found.variance, groups), np.array([groups]))))
 
 
 def crossed_difference(
     values: Sequence[float], rows: Sequence[int], columns: Sequence[int], *, seed: int
 ) -> CrossedMean:
-    """The mean of paired differences from -1 to 1; arguments as of :func:`crossed_mean`."""
-    return _interval(values, rows, columns, seed, paired=True)
+    """The difference of two means of scores of the same things.
+
+    Example: people minus a model. Every value is what one person had right of a text, 1 or 0, less what the model had
+    right of it. The mean of all values is the difference.
+
+    Two means may have no single scores that are a pair: nobody sees an item both with its picture and without. Then
+    every score stands for its part of the difference. Of 100 scores with the picture and 100 without, one of the first
+    that is 1 stands for 2, and one of the second for -2.
+
+    The interval is that of paired differences of as many groups as there are rows, or as the degrees of freedom say
+    where they are more. Few columns, such as raters, tell badly how much columns differ. So that part of the variance
+    takes Student's t for the number of columns.
+
+    Args:
+        values: As above; at least one, and their mean is from -1 to 1.
+        rows: Of each value the number of its first thing, such as the picture.
+        columns: Likewise of the second, such as the rater.
+        seed: Of the resamples.
+    """
+    import numpy as np
+
+    found = _spread(values, rows, columns, seed)
+    if min(found.rows, found.columns) < 2:  # a single picture or rater says nothing of others
+        return CrossedMean(found.mean, -1.0, 1.0)
+    groups = max(found.rows, found.groups_alike)
+    wider = t_quantile(found.columns - 1) / t_quantile(groups - 1)
+    sd = _sd(found.variance + (wider**2 - 1) * found.of_columns_alone, groups)
+    return CrossedMean(found.mean, *_ends(paired_interval(np.array([found.mean]), sd, groups)))
 
 
-def _interval(
-    values: Sequence[float], rows: Sequence[int], columns: Sequence[int], seed: int, *, paired: bool
-) -> CrossedMean:
+def _ends(interval: tuple[Floats, Floats]) -> tuple[float, float]:
+    low, high = interval
+    return float(low[0]), float(high[0])
+
+
+def _sd(variance: float, groups: int) -> Floats:
+    """The deviation that resamples of so many groups would have, as intervals take it."""
+    import numpy as np
+
+    return np.array([(variance * (groups - 1) / groups) ** 0.5])
+
+
+class _Spread(NamedTuple):
+    """A mean, and how much it varies when things of one kind are resampled: variances, corrected for their number."""
+
+    mean: float
+    rows: int  # how many there are
+    columns: int
+    of_rows: float  # the variance when rows are resampled
+    of_columns: float
+    of_pairs: float  # when single pairs of a row and a column are
+
+    @property
+    def variance(self) -> float:
+        """When rows and columns are resampled."""
+        return max(self.of_rows + self.of_columns - self.of_pairs, self.of_rows, self.of_columns)
+
+    @property
+    def of_columns_alone(self) -> float:
+        """The part of ``of_columns`` that is not the chance of single pairs: what columns differ in."""
+        # Less ``of_pairs``, it were nothing where few columns are alike by chance, and intervals be too narrow.
+        both = self.of_columns + self.of_pairs
+        return self.of_columns**2 / both if both else 0.0
+
+    @property
+    def groups_alike(self) -> int:
+        """Of how many groups alike a mean would vary as much; 1 where a single row or column says nothing of others."""
+        if min(self.rows, self.columns) < 2:
+            return 1
+        parts = self.of_rows**2 / (self.rows - 1) + self.of_columns**2 / (self.columns - 1)
+        freedom = (self.of_rows + self.of_columns) ** 2 / parts if parts > 0 else max(self.rows, self.columns) - 1
+        return max(round(freedom), 1) + 1
+
+
+def _spread(values: Sequence[float], rows: Sequence[int], columns: Sequence[int], seed: int) -> _Spread:
     import numpy as np
 
     scores = np.asarray(values, np.float64)
-    mean = float(scores.mean())
     row, column = (np.unique(groups, return_inverse=True)[1] for groups in (rows, columns))
     pair = np.unique(row * (column.max() + 1) + column, return_inverse=True)[1]
-    variances, freedoms = [], []
-    for name, groups in (("row", row), ("column", column), ("pair", pair)):
-        count = int(groups.max()) + 1
-        variances.append(_variance(scores, groups, count, seed, name))
-        freedoms.append(max(count - 1, 1))
-    of_rows, of_columns, of_pairs = variances
-    variance = max(of_rows + of_columns - of_pairs, of_rows, of_columns)
-    parts = sum(each**2 / freedom for each, freedom in zip(variances[:2], freedoms[:2], strict=True))
-    whole = (of_rows + of_columns) ** 2
-    freedom = whole / parts if parts > 0 else max(freedoms[:2])
-    groups_alike = max(round(freedom), 1) + 1
-    if min(row.max(), column.max()) < 1:  # a single picture or rater says nothing of others
-        groups_alike = 1
-    sd = np.array([(variance * (groups_alike - 1) / groups_alike) ** 0.5])
-    ends = (
-        paired_interval(np.array([mean]), sd, groups_alike)
-        if paired
-        else mean_interval(np.array([mean]), sd, np.array([groups_alike]))
-    )
-    return CrossedMean(mean, *(float(end[0]) for end in ends))
+    kinds = {"row": row, "column": column, "pair": pair}
+    counts = {name: int(groups.max()) + 1 for name, groups in kinds.items()}
+    variances = [_variance(scores, groups, counts[name], seed, name) for name, groups in kinds.items()]
+    return _Spread(float(scores.mean()), counts["row"], counts["column"], *variances)
 
 
 def _variance(scores: Floats, groups: Ints, count: int, seed: int, name: str) -> float:

@@ -124,7 +124,7 @@ def paired_interval(differences: Floats, sd: Floats, groups: int) -> tuple[Float
     if groups < 2:
         return np.full_like(differences, -1.0), np.full_like(differences, 1.0)
     middle, error = _with_more(differences, sd, groups)
-    half = _quantile(groups - 1) * error
+    half = t_quantile(groups - 1) * error
     low, high = np.minimum(differences, middle - half), np.maximum(differences, middle + half)
     return np.maximum(low, -1.0), np.minimum(high, 1.0)
 
@@ -157,7 +157,7 @@ def _with_more(differences: Floats, sd: Floats, groups: int) -> tuple[Floats, Fl
     return middle, np.sqrt((squares - total * middle**2) * groups / (groups - 1)) / total
 
 
-def _quantile(freedom: int) -> float:
+def t_quantile(freedom: int) -> float:
     """The quantile of Student's t that leaves half of what is outside of the level above it: 2.262 of 9 degrees.
 
     Wallace (1959); three digits are right from 9 degrees of freedom on, and for fewer it is the wider interval.

@@ -93,7 +93,8 @@ def _read_mix(value: Any) -> Values:
         weights = {name: 1 for name in map(str, value) if value.count(name) == 1}
     if not isinstance(weights, Mapping) or not weights or not set(weights) <= set(names):
         known = '"easy", "hard", "both", or weights such as {"easy": 0.7, "hard": 0.3}'
-        raise ConfigError(f"{value!r} is no mode; give {known}.")
+        levels = "; a level of ink is a number, as in ink=0.2 or schedule=[(0, 0.5), (1000, 0.2)]"
+        raise ConfigError(f"{value!r} is no mode; give {known}{levels if 'ink' in str(value) else ''}.")
     easy, hard = (weights.get(name, 0) for name in names)
     if not (_is_number(easy) and _is_number(hard) and easy >= 0 and hard >= 0 and 0 < easy + hard < math.inf):
         raise ConfigError(f"The weights {value!r} have to be numbers of at least 0, not all of them 0.")

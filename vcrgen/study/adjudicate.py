@@ -6,23 +6,26 @@ have marked, so two maintainers mark blind to each other. Only causes on which a
 
 from __future__ import annotations
 
-import base64
 import csv
 import hashlib
 import io
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from vcrgen.errors import StudyError
 from vcrgen.files import output_errors, write_text
+from vcrgen.media import data_uri
+from vcrgen.reading import check_file_size
 from vcrgen.report.forms import as_csv
 from vcrgen.report.pages import Templates
 from vcrgen.report.table import Table
 from vcrgen.study import store as db
 from vcrgen.study.make import check_source
-from vcrgen.study.marks import CAUSES, Wrong, mark, question_of
+from vcrgen.study.marks import CAUSES, mark, question_of
+from vcrgen.study.records import Wrong
+from vcrgen.study.source import questions_shown
 from vcrgen.study.store import Store
 
 NAME = re.compile(r"[A-Za-z0-9_.-]{1,40}")
@@ -49,6 +52,7 @@ class WrongText(NamedTuple):
     answer: str
     raters: int
     condition: int  # one in which it was typed
+    questions: Sequence[Mapping[str, Any]]  # of an item of a question set, what was asked
 
     @property
     def id(self) -> str:
@@ -67,7 +71,8 @@ def adjudicate(store: Store, maintainer: str, *, data: str | None = None) -> She
         data: Where the dataset is now, if it was moved.
 
     Raises:
-        StudyError: The name is none, the sheet cannot be read, a cause is unknown, or the dataset has changed.
+        StudyError: The name is none, the sheet cannot be read, a cause is unknown, the dataset has changed, the
+            study is an audit, or it shows no pictures.
     """
     if not NAME.fullmatch(maintainer):
         raise StudyError(f"{maintainer[:80]!r} is no name; take 1 to 40 letters, digits, points and hyphens (--by).")
@@ -97,20 +102,29 @@ def adjudicate(store: Store, maintainer: str, *, data: str | None = None) -> She
 
 
 def wrong_texts(store: Store, data: str | None = None) -> list[WrongText]:
-    """Every different wrong text that was typed for an item, in the order of the items."""
+    """Every different wrong text that was typed for an item, in the order of the items.
+
+    Causes say what somebody made of a picture: answers that were given without it are left out.
+    """
     with store.reading() as connection:
         frozen, items, places = db.read_frozen(connection), db.items_of(connection), db.places_of(connection)
+    if frozen.draw:
+        raise StudyError(f"{store.folder} is an audit: raters say what is wrong, and `vcrgen study report` lists it.")
+    if len(frozen.blind) == len(frozen.conditions):
+        raise StudyError(f"{store.folder} shows no pictures, so its errors have no causes to mark.")
     source = check_source(frozen, data)
     found: dict[Wrong, WrongText] = {}
     for one in mark(source, items, places):
         about = (one.item, one.place, one.typed)
-        if one.strict or not one.typed.strip():
+        if one.strict or not one.typed.strip() or one.condition in frozen.blind:
             continue
         if about in found:
             found[about] = found[about]._replace(raters=found[about].raters + 1)
             continue
         question = question_of(source, items[one.item])
-        found[about] = WrongText(about, question.question_id, question.answers[one.place], 1, one.condition)
+        found[about] = WrongText(
+            about, question.question_id, question.answers[one.place], 1, one.condition, questions_shown(question)
+        )
     return [found[about] for about in sorted(found)]
 
 
@@ -120,9 +134,8 @@ def read_sheet(file: Path) -> dict[str, str]:
     Raises:
         StudyError: It cannot be read, lacks a column, or names a cause that is none; the message has the line.
     """
+    check_file_size(file, MAX_BYTES, "it is not a sheet of causes", StudyError)
     try:
-        if file.stat().st_size > MAX_BYTES:
-            raise StudyError(f"{file} is larger than {MAX_BYTES >> 20} MiB, so it is not a sheet of causes.")
         text = file.read_text("utf-8-sig")
     except OSError as problem:
         raise StudyError(f"{file} cannot be read: {problem.strerror or problem}.") from None
@@ -158,8 +171,10 @@ def _sheet(errors: Sequence[WrongText], known: Mapping[Wrong, str]) -> str:
 
 
 def _page(errors: Sequence[WrongText], pictures: Mapping[tuple[int, int], bytes]) -> str:
-    shown = {
-        place: f"data:image/png;base64,{base64.b64encode(png).decode()}" for place, png in pictures.items()
-    }  # fmt: skip
-    templates = Templates("vcrgen.study", style="report.css")
-    return templates.render("errors.html", title="Wrong texts, and why", errors=errors, pictures=shown, causes=CAUSES)
+    shown: dict[tuple[int, bytes], list[WrongText]] = {}  # those about the same picture stand together
+    for error in errors:
+        item = error.about[0]
+        shown.setdefault((item, pictures[item, error.condition]), []).append(error)
+    items = [(data_uri(png), of_one) for (_, png), of_one in shown.items()]
+    templates = Templates("vcrgen.study vcrgen.bloom.audit", style="item.css articles.css")
+    return templates.render("errors.html", title="Wrong texts, and why", items=items, causes=CAUSES)

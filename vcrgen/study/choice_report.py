@@ -14,8 +14,8 @@ from vcrgen.study.records import Frozen
 # Heads of columns that say nothing of options, and what the others are called.
 _GONE = {"Language", "Items", "typed", "alpha edits", "Span"}
 _HEADS = {
-    "Mode and view": "Language and view", "Spans": "Questions", "All": "RAE", "alpha texts": "alpha options",
-    "Typed": "Chosen", "Unread": "Cannot tell",
+    "Mode and view": "Language and view", "Mode": "Asked in", "Spans": "Questions", "All": "RAE",
+    "alpha texts": "alpha options", "Typed": "Chosen", "Unread": "Cannot tell",
 }  # fmt: skip
 _TITLES = {"People, exact match in percent": "People, right answers (RAE) in percent"}
 CHANCE = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from vcrgen.study import texts
+from vcrgen.study import audit_texts, texts
 from vcrgen.study.records import Frozen
 
 OTHERWISE = "en"  # the page of those who answer in a language without a page
@@ -68,17 +68,20 @@ Please concentrate. Where you cannot tell, say so instead of guessing. Do not as
 }
 PAGE: Mapping[str, Mapping[str, str]] = {
     "en": texts.PAGE["en"] | {
+        "blind": "This question is asked without its picture. Answer as well as you can.",
         "title": "Questions about pictures", "step": "Question", "picture": "Picture that is asked about",
         "field": "Question", "cannot": "I cannot tell", "fill": "Choose an option, or say that you cannot tell.",
-        "end_text": "You can go back and change what you chose. Then send it.", "you_typed": "You chose",
+        "end_text": "You can go back and change what you chose. Then send it.",
         "other_text": "This study was opened in another tab or window. Nothing you chose is lost.",
     },
     "zh": texts.PAGE["zh"] | {
+        "blind": "这道题不显示图片，请尽力作答。",
         "title": "图片问题", "step": "问题", "picture": "问题所指的图片", "field": "问题", "cannot": "无法判断",
         "next": "下一题", "back": "上一题", "fill": "请选择一项，或选择“无法判断”。", "end": "这是最后一题",
-        "you_typed": "您选择的是", "other_text": "本研究已在另一个标签页或窗口中打开。您的选择没有丢失。",
+        "other_text": "本研究已在另一个标签页或窗口中打开。您的选择没有丢失。",
     },
     "ar": {
+        "blind": "يُطرح هذا السؤال من دون صورته. أجب قدر استطاعتك.",
         "title": "أسئلة حول الصور", "you": "رمزك", "of": "من", "step": "السؤال", "loading": "لحظة …",
         "script": "تحتاج هذه الصفحة إلى JavaScript.", "agree": "قرأت ما سبق وأوافق على المشاركة.", "start": "ابدأ",
         "languages": "ما اللغات التي تتكلمها؟ اذكر لغتك الأولى أولًا.", "instructions": "ما المطلوب",
@@ -87,23 +90,30 @@ PAGE: Mapping[str, Mapping[str, str]] = {
         "field": "السؤال", "cannot": "لا أستطيع التحديد", "next": "التالي", "back": "السابق", "stop": "توقف هنا",
         "saved": "حُفظ", "saving": "جارٍ الحفظ …", "offline": "لا اتصال: حُفظ في هذا المتصفح وسيُرسل لاحقًا.",
         "fill": "اختر خيارًا، أو قل إنك لا تستطيع التحديد.", "training": "للتدريب: ستظهر الإجابة بعد ذلك",
-        "answers": "الإجابة", "right": "صحيح", "wrong": "ليس صحيحًا", "you_typed": "اخترت",
+        "answers": "الإجابة", "right": "صحيح", "wrong": "ليس صحيحًا",
         "check": "للتحقق من أن أحدًا يقرأ هذا، اكتب هذا الرقم من فضلك:", "number": "الرقم",
         "pause": "وقت الاستراحة", "pause_text": "أرح عينيك ما شئت.", "go_on": "متابعة",
         "end": "كان هذا آخر سؤال", "end_text": "يمكنك الرجوع وتغيير ما اخترته، ثم أرسله.",
+        "more": "الإجابة عن بعضها",
+        "more_text": "توقف أحد المشاركين قبل النهاية. يمكنك، إن شئت، الإجابة عن بعض ما تبقى أيضًا.",
         "send": "إرسال الكل", "unsent": "لم يصل إلينا بعضها بعد. أبقِ هذه الصفحة مفتوحة.",
         "thanks": "شكرًا لك", "thanks_text": "وصل كل شيء. يمكنك إغلاق هذه الصفحة.",
         "code": "رمز الإتمام", "return": "العودة إلى Prolific", "other_tab": "فُتحت في مكان آخر",
         "other_text": "فُتحت هذه الدراسة في علامة تبويب أو نافذة أخرى. لم يضع شيء مما اخترته.",
         "take_over": "تابع هنا", "left": "لقد توقفت", "sure": "هل تريد التوقف نهائيًا؟",
-        "left_text": "يُحفظ ما أنهيته ما لم تطلب منا حذفه.", "stay": "ابقَ", "yes_stop": "توقف",
+        "left_text": "يُحفظ ما أنهيته ما لم تطلب منا حذفه.", "yes_stop": "توقف",
         "gone": "هذا الرابط لم يعد صالحًا", "gone_text": "إن كان ذلك خطأً فأخبر من أرسله إليك.",
     },
 }  # fmt: skip
 TYPING = PageTexts(texts.CONSENT, texts.INSTRUCTIONS, texts.PAGE)
 CHOOSING = PageTexts(CONSENT, INSTRUCTIONS, PAGE)
+AUDITING = PageTexts(
+    audit_texts.CONSENT,
+    audit_texts.INSTRUCTIONS,
+    {lang: {**PAGE[lang], **own} for lang, own in audit_texts.PAGE.items()},
+)
 
 
 def texts_for(frozen: Frozen) -> PageTexts:
     """The texts of the pages of a study."""
-    return CHOOSING if frozen.choosing else TYPING
+    return AUDITING if frozen.draw else CHOOSING if frozen.choosing else TYPING

@@ -62,14 +62,14 @@ def all_slots(items: int, conditions: int, raters: int) -> list[Viewing]:
 def deal(
     slots: Collection[Viewing], people: Sequence[int], *, seed: int, most: int | None = None
 ) -> Mapping[int, list[Viewing]]:
-    """Give the answers that are wanted to new raters, as evenly as can be.
+    """Give the answers that are wanted to raters, as evenly as can be.
 
     Of each item everybody gets one condition at most. All get about the same number of items, and of each about the
     same number in each condition. What is left over, because there are too few people, is for the next ones.
 
     Args:
         slots: What is wanted and nobody has.
-        people: Numbers of raters who have seen nothing yet.
+        people: Numbers of raters who have seen none of these items yet.
         seed: The study's.
         most: Items a rater gets at most.
 
@@ -100,6 +100,23 @@ def deal(
             left.remove(slot)
             given[person].append(slot)
             in_condition[person][slot.condition] += 1
+    return given
+
+
+def deal_parts(slots: Collection[Viewing], people: Sequence[int]) -> Mapping[int, list[Viewing]]:
+    """Give each new rater all that is wanted of one pass, the first passes first: what an audit drew for one rater.
+
+    Args:
+        slots: What is wanted and nobody has.
+        people: Numbers of raters who have seen nothing yet.
+
+    Returns:
+        The slots of each of the people; none for those who are too many.
+    """
+    parts = sorted({slot.turn for slot in slots})
+    given: dict[int, list[Viewing]] = {person: [] for person in people}
+    for person, part in zip(people, parts, strict=False):
+        given[person] = [slot for slot in slots if slot.turn == part]
     return given
 
 

@@ -1,4 +1,4 @@
-"""What a study gives to other programs: outputs as of models, and the design."""
+"""What a study gives to other programs: outputs as of models, verdicts of an audit, and the design."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 from vcrgen.errors import StudyError
 from vcrgen.scorer.records import UNSTATED
 from vcrgen.study import store as db
+from vcrgen.study.audit import answer_lines
 from vcrgen.study.design import Kind
 from vcrgen.study.label_studio import as_tasks
 from vcrgen.study.marks import answered
@@ -20,18 +21,26 @@ Line = dict[str, Any]
 LABEL_STUDIO = "label-studio"
 
 
-def export(store: Store, form: str, rater: str | None = None) -> str:
+def export(store: Store, form: str | None = None, rater: str | None = None) -> str:
     """What people did, as JSON Lines, or as one JSON list for Label Studio.
 
     Args:
         store: The study.
-        form: ``outputs``, as `vcrgen score` reads them, a rater being a model; ``design``: who is asked what; or
-            ``label-studio``: tasks with annotations.
+        form: ``outputs``, as `vcrgen score` reads them, a rater being a model; ``audit``, as `vcrgen bloom audit
+            report` reads them; ``design``: who is asked what; or ``label-studio``: tasks with annotations. None for
+            ``audit`` of an audit, and else ``outputs``.
         rater: Only this one's, such as ``r3``; a file that is to be scored holds one model.
 
     Raises:
-        StudyError: The form or the rater is unknown.
+        StudyError: The form or the rater is unknown, or the form is not for this study.
     """
+    with store.reading() as connection:
+        draw = db.read_frozen(connection).draw
+    form = form or ("audit" if draw else "outputs")
+    if draw and form == "outputs":
+        raise StudyError(f"{store.folder} is an audit, which has no outputs; choose --to audit.")
+    if not draw and form == "audit":
+        raise StudyError(f"{store.folder} is no audit; choose another form than --to audit.")
     if form == LABEL_STUDIO:
         if rater is not None:
             raise StudyError(f"{LABEL_STUDIO} holds all raters; leave out --rater.")
@@ -65,6 +74,15 @@ def _outputs(store: Store, rater: int | None) -> Iterator[Line]:
         }
 
 
+def _audit(store: Store, rater: int | None) -> Iterator[Line]:
+    """A line for each finished item of an audit."""
+    with store.reading() as connection:
+        frozen, items = db.read_frozen(connection), db.items_of(connection)
+        places = db.places_of(connection, rater)
+    assert frozen.draw is not None
+    return answer_lines(frozen.draw, items, places)
+
+
 def _axis(frozen: Frozen, condition: Condition) -> Line:
     """In which language or mode an item was shown, where files of outputs say so."""
     if frozen.choosing:
@@ -86,7 +104,9 @@ def _design(store: Store, rater: int | None) -> Iterator[Line]:
             line["view"] = condition.view.value
         if place.step.kind is Kind.ITEM:
             line["pass"] = place.step.turn
-        yield line | {"done": place.response is not None and place.response.done}
+        yield line | {"done": place.done}
 
 
-FORMS: Mapping[str, Callable[[Store, int | None], Iterator[Line]]] = {"outputs": _outputs, "design": _design}
+FORMS: Mapping[str, Callable[[Store, int | None], Iterator[Line]]] = {
+    "outputs": _outputs, "audit": _audit, "design": _design,
+}  # fmt: skip

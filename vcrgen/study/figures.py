@@ -87,6 +87,48 @@ def against(marks: Sequence[Mark], model: Mapping[tuple[int, int], bool], *, see
     )
 
 
+class ViewDifference(NamedTuple):
+    """What people restored in one view and in another, over the covered texts that were seen in both."""
+
+    spans: int  # different ones
+    means: tuple[float, float]  # in the first view and in the second
+    difference: CrossedMean  # first minus second; its interval is over pictures and raters
+
+
+def view_difference(first: Sequence[Mark], second: Sequence[Mark], *, seed: int) -> ViewDifference | None:
+    """One view minus another, paired: each covered text against itself, as nobody sees an item in both views.
+
+    Example: of a text that two of three raters restored in the first view and none of three in the second, the
+    difference is 2/3. The mean of these differences is what is reported. Pictures are resampled with what belongs to
+    both views, and so are raters, who have seen some pictures in the one and some in the other.
+
+    Args:
+        first: Marks of the one view.
+        second: Marks of the other, in the same mode and language.
+        seed: Of the resamples.
+
+    Returns:
+        The difference, or None where no text was seen in both views.
+    """
+    seen = [_grouped(marks, lambda mark: (mark.item, mark.place)) for marks in (first, second)]
+    both = seen[0].keys() & seen[1].keys()
+    if not both:
+        return None
+    means = [mean(_share(of_view[text], strict) for text in sorted(both)) for of_view in seen]
+    paired = [[mark for mark in marks if (mark.item, mark.place) in both] for marks in (first, second)]
+    count = sum(map(len, paired))
+    # Each mark stands for its part of the difference, so that their mean is the difference. It is taken about the mean
+    # of its view: a rater who happens to have more items in one view is not one to whom the picture means more.
+    values = [
+        means[0] - means[1] + sign * (mark.strict - middle) * count / (len(both) * len(of_view[mark.item, mark.place]))
+        for sign, of_view, middle, marks in zip((1, -1), seen, means, paired, strict=True)
+        for mark in marks
+    ]
+    clusters, raters = ([getattr(mark, name) for marks in paired for mark in marks] for name in ("cluster", "rater"))
+    difference = crossed_difference(values, clusters, raters, seed=seed)
+    return ViewDifference(len(both), (means[0], means[1]), difference)
+
+
 class Agreement(NamedTuple):
     """How much raters agree in one condition."""
 

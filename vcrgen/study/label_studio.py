@@ -7,12 +7,12 @@ empty text. The labelling configuration for such tasks stands in ``docs/study.md
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from vcrgen.errors import StudyError
+from vcrgen.media import data_uri
 from vcrgen.reading import as_texts, encodable, read_json
 from vcrgen.study import store as db
 from vcrgen.study.design import Kind, Step, Viewing
@@ -33,10 +33,10 @@ def as_tasks(store: Store) -> Iterator[dict[str, Any]]:
             done.setdefault((one.step.item, one.step.condition), []).append(one)
         for item in items[: frozen.items]:
             for number, condition in enumerate(frozen.conditions):
-                png = base64.b64encode(db.picture_of(connection, item.number, number)).decode()
+                image = data_uri(db.picture_of(connection, item.number, number))
                 data = {"question_id": item.question_id, "mode": condition.mode, "view": condition.view.value}
                 yield {
-                    "data": data | {"fields": item.fields, "image": f"data:image/png;base64,{png}"},
+                    "data": data | {"fields": item.fields, "image": image},
                     "annotations": [_annotation(one) for one in done.get((item.number, number), [])],
                 }
 
@@ -90,10 +90,10 @@ def _typing(frozen: Frozen) -> Frozen:
     """What was decided of a study in which people type.
 
     Raises:
-        StudyError: They choose options instead.
+        StudyError: They choose options, or audit, instead.
     """
-    if frozen.choosing:
-        raise StudyError("Label Studio's tasks are of covered texts; export a study of a question set as outputs.")
+    if frozen.choosing or frozen.draw:
+        raise StudyError("Label Studio's tasks are of covered texts, and this study has none; export it without --to.")
     return frozen
 
 

@@ -8,13 +8,13 @@ reading: case, full width, kind of quotes, spaces. It has a name of its own, ``t
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from vcrgen.errors import StudyError
 from vcrgen.scorer.choices.key import KeyItem
 from vcrgen.scorer.scorer import make_scorer
 from vcrgen.study.design import Kind
-from vcrgen.study.records import Mark, RaterStep, StudyItem, joined
+from vcrgen.study.records import Mark, RaterStep, StudyItem, Wrong, joined
 from vcrgen.study.source import AnyQuestion, ChoiceSource, StudySource
 
 NAME, SLIP, UNREADABLE, FAULT = "name", "slip", "unreadable", "item"
@@ -22,8 +22,6 @@ CAUSES = {
     NAME: "name or date", SLIP: "slip of the fingers", UNREADABLE: "cannot be read", FAULT: "fault of the item",
 }  # fmt: skip
 _QUOTES = dict.fromkeys(map(ord, "\"'`´‘’‚‛“”„‟«»‹›「」『』〝〞′″"), "'")
-Wrong = tuple[int, int, str]
-"""A typed text by number of the item, place in it, and what was typed."""
 
 
 def typed_form(text: str) -> str:
@@ -37,7 +35,7 @@ def typed_form(text: str) -> str:
 
 def answered(places: Iterable[RaterStep], kind: Kind = Kind.ITEM) -> list[RaterStep]:
     """The steps of a kind that raters have finished."""
-    return [place for place in places if place.step.kind is kind and place.response is not None and place.response.done]
+    return [place for place in places if place.step.kind is kind and place.done]
 
 
 def typed_texts(places: Iterable[RaterStep]) -> set[Wrong]:
@@ -54,6 +52,7 @@ def mark(
     items: Sequence[StudyItem],
     places: Iterable[RaterStep],
     causes: Mapping[Wrong, str] | None = None,
+    blind: Collection[int] = (),
 ) -> list[Mark]:
     """Score what was typed.
 
@@ -62,6 +61,7 @@ def mark(
         items: The items of the study.
         places: What raters did; only finished items count.
         causes: Of wrong texts, why they are; those with :data:`NAME` are excused.
+        blind: Conditions without the picture. Causes are of what people saw, so nothing is excused there.
 
     Raises:
         StudyError: The dataset lacks an item.
@@ -78,12 +78,12 @@ def mark(
         answers = question.answers
         for number, (answer, exact) in enumerate(zip(answers, right(answers, response.texts), strict=True)):
             text = response.texts[number]
-            excused = not exact and (causes or {}).get((step.item, number, text)) == NAME
+            cause = None if step.condition in blind else (causes or {}).get((step.item, number, text))
             marks.append(
                 Mark(
                     rater=place.rater, item=step.item, condition=step.condition, turn=step.turn, place=number,
                     typed=text, unread=response.unread[number], strict=exact,
-                    tolerant=typed_form(text) == typed_form(answer), excused=excused,
+                    tolerant=typed_form(text) == typed_form(answer), excused=not exact and cause == NAME,
                     picture=picture,
                 )
             )  # fmt: skip

@@ -1,4 +1,7 @@
-"""The people of a study: they are invited, may leave or be forgotten, and what they leave is wanted again."""
+"""The people of a study: they are invited, may leave or be forgotten, and what they leave is wanted again.
+
+It goes to those who are invited next, or to those at work who have finished and want to go on.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +12,11 @@ from collections.abc import Sequence
 
 from vcrgen.errors import StudyError
 from vcrgen.study import store as db
-from vcrgen.study.design import Extras, Kind, deal, steps_of
+from vcrgen.study.choice_texts import texts_for
+from vcrgen.study.design import Extras, Kind, Viewing, deal, deal_parts, steps_of
 from vcrgen.study.marks import typed_texts
 from vcrgen.study.records import Frozen, Rater, RaterState
 from vcrgen.study.store import Store
-from vcrgen.study.texts import LANGUAGES
 from vcrgen.web.tokens import hash_of, new_token
 
 LINK, DOOR = "vcrs_", "vcrd_"
@@ -50,19 +53,25 @@ def invite(store: Store, count: int, lang: str | None, *, prolific: str = "") ->
         options = frozen.options
         people = range(first, first + count)
         wanted = [slot for slot in db.wanted_slots(connection, frozen) if _speaks(frozen, own, slot.condition)]
-        slots = deal(wanted, people, seed=frozen.seed, most=options["most"])
+        if frozen.draw:
+            slots = deal_parts(wanted, people)
+        else:
+            slots = deal(wanted, people, seed=frozen.seed, most=options["most"])
         training = range(frozen.items, frozen.items + frozen.training)
         extras = Extras(training, options["checks"], options["repeats"])
-        for number, mine in zip(people, (slots[person] for person in people), strict=True):
-            if not mine:
-                break
+        dealt = [mine for person in people if (mine := slots[person])]  # whoever got nothing is not needed
+        for number, mine in zip(people, dealt, strict=False):
             links.append("" if door else new_token(LINK))
             token = hash_of(links[-1]) if links[-1] else None
             db.add_rater(connection, number, own, token=token, code=prolific, door=hash_of(door) if door else None)
             steps = steps_of(number, mine, extras, conditions=len(frozen.conditions), seed=frozen.seed)
-            if frozen.choosing:  # training is in the rater's language, too
+            if frozen.choosing:  # training is in the rater's language, too, and in each view in turn
+                own_ones = [place for place in range(len(frozen.conditions)) if _speaks(frozen, own, place)]
                 steps = [
-                    step._replace(condition=mine[0].condition) if step.kind is Kind.TRAINING else step for step in steps
+                    step._replace(condition=own_ones[(place + number) % len(own_ones)])
+                    if step.kind is Kind.TRAINING
+                    else step
+                    for place, step in enumerate(steps)
                 ]
             db.add_steps(connection, number, steps)
         if not links:
@@ -78,18 +87,46 @@ def _language(frozen: Frozen, lang: str | None) -> str:
         StudyError: There are no pages, or no questions, in it.
     """
     if frozen.choosing:
-        languages = [condition.mode for condition in frozen.conditions]
+        languages = list(dict.fromkeys(condition.mode for condition in frozen.conditions))
         if lang is not None and lang not in languages:
             raise StudyError(f"The study asks nothing in {lang!r}; choose --lang {' or '.join(languages)}.")
         return lang or languages[0]
-    if lang is not None and lang not in LANGUAGES:
-        raise StudyError(f"There are no pages in {lang!r}; choose --lang {' or '.join(LANGUAGES)}.")
-    return lang or (frozen.lang if frozen.lang in LANGUAGES else "en")
+    pages = texts_for(frozen).page
+    if lang is not None and lang not in pages:
+        raise StudyError(f"There are no pages in {lang!r}; choose --lang {' or '.join(pages)}.")
+    return lang or (frozen.lang if frozen.lang in pages else "en")
 
 
 def _speaks(frozen: Frozen, lang: str, condition: int) -> bool:
     """Whether somebody can be asked in a condition: of a question set only in one language that they speak."""
     return not frozen.choosing or frozen.conditions[condition].mode == lang
+
+
+def spare_slots(connection: db.Connection, frozen: Frozen, rater: Rater) -> list[Viewing]:
+    """What drop-outs left and a rater who has finished may take, as many items as stand between two breaks.
+
+    What was never dealt is not among it: it waits for those who are still to be invited. Nobody is offered an item that
+    they have seen in any condition, nor more items than ``--most``. Whoever shows a completion code is paid for what
+    was agreed on, and is offered nothing; nor are raters of an audit, each of whom has the place of one of its draw.
+    """
+    if frozen.draw or rater.code:
+        return []
+    mine = {place.step.item for place in db.places_of(connection, rater.number) if place.step.kind is Kind.ITEM}
+    left = [
+        slot
+        for slot in db.returned_slots(connection)
+        if slot.item not in mine and _speaks(frozen, rater.lang, slot.condition)
+    ]
+    most, pause = frozen.options["most"], frozen.options["pause"]
+    room = pause if most is None else min(pause, most - len(mine))
+    return deal(left, [rater.number], seed=frozen.seed, most=room)[rater.number]
+
+
+def take_spare(connection: db.Connection, frozen: Frozen, rater: Rater) -> None:
+    """Give a rater what :func:`spare_slots` finds."""
+    slots = spare_slots(connection, frozen, rater)
+    steps = steps_of(rater.number, slots, Extras((), 0, 0), conditions=len(frozen.conditions), seed=frozen.seed)
+    db.add_steps(connection, rater.number, steps)
 
 
 def come_in(store: Store, door: str, visitor: str) -> str | None:

@@ -7,10 +7,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+from vcrgen.bloom.audit.draw import Draw
 from vcrgen.dataset.views import View
 from vcrgen.scorer.records import UNSTATED
-from vcrgen.study.design import Step
+from vcrgen.study.design import Step, Viewing, all_slots
 from vcrgen.tasks.task import DEFAULT, QUESTIONS
+
+Wrong = tuple[int, int, str]
+"""A typed text that may be wrong: the number of the item, the place in it, and what was typed."""
 
 
 class Condition(NamedTuple):
@@ -73,15 +77,20 @@ class RaterStep(NamedTuple):
     step: Step
     response: Response | None
 
+    @property
+    def done(self) -> bool:
+        """Whether the rater has finished it."""
+        return self.response is not None and self.response.done
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudyItem:
-    """One picture to restore, as the study keeps it; training items have their answers, no other has."""
+    """One picture to restore, as the study keeps it; training items and those of an audit have their answers."""
 
     number: int
     question_id: str
-    fields: int  # how many texts are covered
-    answers: tuple[str, ...] | None = None
+    fields: int  # how many texts are covered; of an audit three: the own answer, the verdict and the note
+    answers: tuple[str, ...] | None = None  # of an audit the letters of the key and, where one is marked, of the trap
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,6 +107,7 @@ class Frozen:
     spans: int  # covered texts of all items but training
     options: dict[str, Any]  # of :class:`vcrgen.config.StudyOptions`
     task: str = DEFAULT.name  # of the dataset
+    draw: Draw | None = None  # of an audit: which items people look at, and who of them
 
     @property
     def seed(self) -> int:
@@ -107,7 +117,18 @@ class Frozen:
     @property
     def choosing(self) -> bool:
         """Whether people choose one of four options, and type nothing."""
-        return self.task == QUESTIONS.name
+        return self.task == QUESTIONS.name and self.draw is None
+
+    @property
+    def blind(self) -> frozenset[int]:
+        """Numbers of the conditions in which people are not shown the picture."""
+        return frozenset(n for n, condition in enumerate(self.conditions) if condition.view is View.BLIND)
+
+    def slots(self) -> list[Viewing]:
+        """Every answer that the study wants. Of an audit a pass is one of the raters of its draw."""
+        if self.draw is None:
+            return all_slots(self.items, len(self.conditions), int(self.options["raters"]))
+        return [Viewing(number, 0, rater - 1) for number, item in enumerate(self.draw.items) for rater in item.raters]
 
 
 class Mark(NamedTuple):

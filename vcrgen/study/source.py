@@ -9,13 +9,16 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from PIL import Image
 
+from vcrgen.bloom.audit.page import asked_of
 from vcrgen.dataset.key import is_key
 from vcrgen.dataset.pictures import Choice, open_pictures
 from vcrgen.dataset.reader import Dataset
 from vcrgen.dataset.tables import image_bytes
+from vcrgen.dataset.views import View
 from vcrgen.errors import StudyError
 from vcrgen.files import canonical_json
 from vcrgen.scorer.answer_key import AnswerKey
@@ -97,16 +100,27 @@ class ChoiceSource(StudySource):
         return list(islice((item for item in self.key.questions if languages <= item.questions.keys()), most))
 
     def pictures(self, conditions: Sequence[Condition], wanted: Collection[str]) -> Iterator[tuple[str, int, bytes]]:
-        """The pictures of some items, the same one in every condition; see :class:`StudySource`."""
+        """The pictures of some items, the same one in every condition that shows one; see :class:`StudySource`."""
+        shown = [number for number, condition in enumerate(conditions) if condition.view is not View.BLIND]
         left = set(wanted)
         for _, row in self.images.rows(["question_id", "image"]):
             question_id = row["question_id"]
             if question_id in left:
                 left.remove(question_id)
                 png = self._clean(question_id, image_bytes(row["image"]), "it has none")
-                yield from ((question_id, number, png) for number in range(len(conditions)))
+                yield from ((question_id, number, png) for number in shown)
         if left:
             raise StudyError(f"{self.place} lacks the picture of {min(left)!r}.")
+
+
+def questions_shown(question: AnyQuestion) -> list[dict[str, Any]]:
+    """What a maintainer has to read to judge answers: the question with its options, in each language that it has.
+
+    Returns:
+        What the template ``asked.html`` shows, language by language; an empty list for covered texts, of which the
+        picture shows everything.
+    """
+    return asked_of(question.questions) if isinstance(question, KeyItem) else []
 
 
 def clean_picture(data: bytes) -> bytes:

@@ -6,57 +6,63 @@ service or losing power takes nothing that a page called saved.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sqlite3
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from errno import ENOSPC
 from pathlib import Path
 from queue import Empty, LifoQueue
-from typing import Any
 
+from vcrgen.bloom.audit.draw import as_values, from_values
 from vcrgen.dataset.views import View
 from vcrgen.errors import StudyError
 from vcrgen.files import canonical_json
-from vcrgen.study.design import Kind, Step, Viewing, all_slots
-from vcrgen.study.records import Condition, Frozen, Rater, RaterState, RaterStep, Response, StudyItem
+from vcrgen.study.design import Kind, Step, Viewing
+from vcrgen.study.records import Condition, Frozen, Rater, RaterState, RaterStep, Response, StudyItem, Wrong
 from vcrgen.tasks.bloom import ChoiceQuestion
 
 FILE = "study.sqlite3"
-VERSION = 1
+VERSION = 2  # from 2 on a picture is kept once, whatever shows it, and what drop-outs left is known
 BUSY_SECONDS = 60.0
 _TABLES = """
-CREATE TABLE frozen (value TEXT NOT NULL);
-CREATE TABLE items (
+CREATE TABLE IF NOT EXISTS frozen (value TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS items (
     number INTEGER PRIMARY KEY, question_id TEXT NOT NULL, fields INTEGER NOT NULL, answers TEXT
 );
-CREATE TABLE questions (
+CREATE TABLE IF NOT EXISTS questions (
     item INTEGER NOT NULL REFERENCES items, lang TEXT NOT NULL, text TEXT NOT NULL, options TEXT NOT NULL,
     PRIMARY KEY (item, lang)
 );
-CREATE TABLE pictures (
-    item INTEGER NOT NULL REFERENCES items, condition INTEGER NOT NULL, png BLOB NOT NULL,
+CREATE TABLE IF NOT EXISTS images (digest TEXT PRIMARY KEY, png BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS pictures (
+    item INTEGER NOT NULL REFERENCES items, condition INTEGER NOT NULL, image TEXT NOT NULL REFERENCES images,
     PRIMARY KEY (item, condition)
 );
-CREATE TABLE raters (
+CREATE TABLE IF NOT EXISTS raters (
     number INTEGER PRIMARY KEY, lang TEXT NOT NULL, phase TEXT NOT NULL, token TEXT UNIQUE, code TEXT NOT NULL,
     door TEXT, visitor TEXT, tab TEXT NOT NULL DEFAULT '', consent TEXT NOT NULL DEFAULT '',
     languages TEXT NOT NULL DEFAULT '', began TEXT NOT NULL DEFAULT '', ended TEXT NOT NULL DEFAULT '',
     UNIQUE (door, visitor)
 );
-CREATE TABLE steps (
+CREATE TABLE IF NOT EXISTS steps (
     rater INTEGER NOT NULL REFERENCES raters, number INTEGER NOT NULL, kind TEXT NOT NULL, item INTEGER NOT NULL,
     condition INTEGER NOT NULL, turn INTEGER NOT NULL, word TEXT NOT NULL, texts TEXT, unread TEXT,
     seconds REAL NOT NULL DEFAULT 0, done INTEGER NOT NULL DEFAULT 0, revision INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (rater, number)
 );
-CREATE UNIQUE INDEX one_rater_a_slot ON steps (item, condition, turn) WHERE kind = 'item';
-CREATE UNIQUE INDEX one_condition_a_rater ON steps (rater, item) WHERE kind = 'item';
-CREATE TABLE consents (version TEXT PRIMARY KEY, text TEXT NOT NULL);
-CREATE TABLE maintainers (token TEXT PRIMARY KEY);
-CREATE TABLE secret (value TEXT NOT NULL);
-CREATE TABLE causes (
+CREATE UNIQUE INDEX IF NOT EXISTS one_rater_a_slot ON steps (item, condition, turn) WHERE kind = 'item';
+CREATE UNIQUE INDEX IF NOT EXISTS one_condition_a_rater ON steps (rater, item) WHERE kind = 'item';
+CREATE TABLE IF NOT EXISTS returned (
+    item INTEGER NOT NULL REFERENCES items, condition INTEGER NOT NULL, turn INTEGER NOT NULL,
+    PRIMARY KEY (item, condition, turn)
+);
+CREATE TABLE IF NOT EXISTS consents (version TEXT PRIMARY KEY, text TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS maintainers (token TEXT PRIMARY KEY);
+CREATE TABLE IF NOT EXISTS secret (value TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS causes (
     maintainer TEXT NOT NULL, item INTEGER NOT NULL, place INTEGER NOT NULL, typed TEXT NOT NULL, cause TEXT NOT NULL,
     PRIMARY KEY (maintainer, item, place, typed)
 );
@@ -85,11 +91,15 @@ class Store:
             raise StudyError(f"{folder} is not a study (it has no {FILE}); `vcrgen study init` makes one.")
         if new:
             with self.writing() as connection:
-                for statement in filter(str.strip, _TABLES.split(";")):
-                    connection.execute(statement)
-                connection.execute(f"PRAGMA user_version = {VERSION}")
+                _make_tables(connection)
         with self.reading() as connection:
-            version = connection.execute("PRAGMA user_version").fetchone()[0]
+            version = _version(connection)
+        if version == 1:
+            with self.writing() as connection:
+                if _version(connection) == version:  # nobody else has done it meanwhile
+                    _upgrade(connection)
+            self._shrink()
+            version = VERSION
         if version != VERSION:
             self.close()
             raise StudyError(f"{self._file} is of another version of vcrgen, or no study.")
@@ -162,6 +172,12 @@ class Store:
             raise
         return connection
 
+    def _shrink(self) -> None:
+        """Give the room of what was removed back to the disk; where that fails, the file stays as large as it is."""
+        with closing(self._take()) as connection, suppress(sqlite3.Error):
+            connection.execute("VACUUM")
+        self.tidy()
+
     def tidy(self) -> None:
         """Take what was removed out of the files, too: the journal could still hold it."""
         connection = self._take()
@@ -171,6 +187,31 @@ class Store:
             raise StudyError(f"The database {self._file} cannot be used: {problem}.") from problem
         finally:
             connection.close()
+
+
+def _make_tables(connection: sqlite3.Connection) -> None:
+    """Make the tables that are not there."""
+    for statement in filter(str.strip, _TABLES.split(";")):
+        connection.execute(statement)
+    connection.execute(f"PRAGMA user_version = {VERSION}")
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _upgrade(connection: sqlite3.Connection) -> None:
+    """Make a study of version 1 one of this version.
+
+    There each item had a copy of its picture for each condition. What drop-outs had left by then goes to newly invited
+    people, as it did there.
+    """
+    connection.execute("ALTER TABLE pictures RENAME TO copies")
+    _make_tables(connection)
+    for item, condition in connection.execute("SELECT item, condition FROM copies").fetchall():
+        wanted = "SELECT png FROM copies WHERE item = ? AND condition = ?"
+        add_picture(connection, item, condition, connection.execute(wanted, (item, condition)).fetchone()[0])
+    connection.execute("DROP TABLE copies")
 
 
 def now() -> str:
@@ -184,6 +225,7 @@ def now() -> str:
 def write_frozen(connection: sqlite3.Connection, frozen: Frozen) -> None:
     """Keep what was decided."""
     values = {name: getattr(frozen, name) for name in Frozen.__slots__}
+    values["draw"] = frozen.draw and as_values(frozen.draw)
     connection.execute("INSERT INTO frozen VALUES (?)", (canonical_json(values),))
 
 
@@ -191,6 +233,8 @@ def read_frozen(connection: sqlite3.Connection) -> Frozen:
     """What was decided."""
     values = json.loads(connection.execute("SELECT value FROM frozen").fetchone()[0])
     values["conditions"] = tuple(Condition(mode, View(view)) for mode, view in values["conditions"])
+    if values.get("draw"):
+        values["draw"] = from_values(values["draw"])
     return Frozen(**values)
 
 
@@ -213,12 +257,11 @@ def add_item(connection: sqlite3.Connection, item: StudyItem) -> None:
 
 def items_of(connection: sqlite3.Connection) -> list[StudyItem]:
     """All items, those of the training last."""
-    return [_item(row) for row in connection.execute("SELECT * FROM items ORDER BY number")]
-
-
-def item_of(connection: sqlite3.Connection, number: int) -> StudyItem:
-    """One item."""
-    return _item(connection.execute("SELECT * FROM items WHERE number = ?", (number,)).fetchone())
+    rows = connection.execute("SELECT number, question_id, fields, answers FROM items ORDER BY number")
+    return [
+        StudyItem(number=number, question_id=name, fields=fields, answers=answers and tuple(json.loads(answers)))
+        for number, name, fields, answers in rows
+    ]
 
 
 def add_question(connection: sqlite3.Connection, item: int, lang: str, question: ChoiceQuestion) -> None:
@@ -234,13 +277,15 @@ def questions_of(connection: sqlite3.Connection) -> dict[tuple[int, str], Choice
 
 
 def add_picture(connection: sqlite3.Connection, item: int, condition: int, png: bytes) -> None:
-    """Keep the picture of an item in a condition."""
-    connection.execute("INSERT INTO pictures VALUES (?, ?, ?)", (item, condition, png))
+    """Keep the picture of an item in a condition; the same one as another's is kept once."""
+    digest = hashlib.sha256(png).hexdigest()
+    connection.execute("INSERT OR IGNORE INTO images VALUES (?, ?)", (digest, png))
+    connection.execute("INSERT INTO pictures VALUES (?, ?, ?)", (item, condition, digest))
 
 
 def picture_of(connection: sqlite3.Connection, item: int, condition: int) -> bytes:
     """The picture of an item in a condition, as PNG."""
-    wanted = "SELECT png FROM pictures WHERE item = ? AND condition = ?"
+    wanted = "SELECT png FROM images JOIN pictures ON image = digest WHERE item = ? AND condition = ?"
     return bytes(connection.execute(wanted, (item, condition)).fetchone()[0])
 
 
@@ -322,10 +367,15 @@ def is_maintainer(connection: sqlite3.Connection, token: str | None) -> bool:
 
 
 def add_steps(connection: sqlite3.Connection, rater: int, steps: Sequence[Step]) -> None:
-    """Keep what a rater will be asked."""
+    """Keep what a rater will be asked, after what the rater has already."""
+    there = connection.execute("SELECT coalesce(max(number), -1) FROM steps WHERE rater = ?", (rater,)).fetchone()[0]
     connection.executemany(
         "INSERT INTO steps (rater, number, kind, item, condition, turn, word) VALUES (?, ?, ?, ?, ?, ?, ?)",
-        [(rater, number, *step) for number, step in enumerate(steps)],
+        [(rater, number, *step) for number, step in enumerate(steps, start=there + 1)],
+    )
+    connection.executemany(
+        "DELETE FROM returned WHERE (item, condition, turn) = (?, ?, ?)",
+        [(step.item, step.condition, step.turn) for step in steps if step.kind is Kind.ITEM],
     )
 
 
@@ -362,20 +412,29 @@ def wanted_slots(connection: sqlite3.Connection, frozen: Frozen) -> list[Viewing
         Viewing(*row)
         for row in connection.execute("SELECT item, condition, turn FROM steps WHERE kind = ?", (Kind.ITEM,))
     }
-    slots = all_slots(frozen.items, len(frozen.conditions), int(frozen.options["raters"]))
-    return [slot for slot in slots if slot not in held]
+    return [slot for slot in frozen.slots() if slot not in held]
+
+
+def returned_slots(connection: sqlite3.Connection) -> list[Viewing]:
+    """The answers that somebody was to give or had given, and that nobody has now: what drop-outs left."""
+    return [Viewing(*row) for row in connection.execute("SELECT * FROM returned ORDER BY item, condition, turn")]
 
 
 def give_back(connection: sqlite3.Connection, rater: int, *, everything: bool) -> int:
     """Take steps from a rater, so that their items are wanted again: those that are not done, or all; how many."""
     unfinished = "" if everything else " AND done = 0"
+    connection.execute(
+        "INSERT INTO returned SELECT item, condition, turn FROM steps"  # noqa: S608
+        f" WHERE rater = ? AND kind = ?{unfinished}",
+        (rater, Kind.ITEM),
+    )
     return connection.execute(f"DELETE FROM steps WHERE rater = ?{unfinished}", (rater,)).rowcount  # noqa: S608
 
 
 # Causes of errors
 
 
-def put_causes(connection: sqlite3.Connection, maintainer: str, causes: Mapping[tuple[int, int, str], str]) -> None:
+def put_causes(connection: sqlite3.Connection, maintainer: str, causes: Mapping[Wrong, str]) -> None:
     """Keep what a maintainer says of wrong texts, in place of what that maintainer said before.
 
     Args:
@@ -388,23 +447,18 @@ def put_causes(connection: sqlite3.Connection, maintainer: str, causes: Mapping[
     connection.executemany("INSERT INTO causes VALUES (?, ?, ?, ?, ?)", rows)
 
 
-def causes_of(connection: sqlite3.Connection) -> dict[str, dict[tuple[int, int, str], str]]:
+def causes_of(connection: sqlite3.Connection) -> dict[str, dict[Wrong, str]]:
     """By maintainer, what each of them says of wrong texts."""
-    found: dict[str, dict[tuple[int, int, str], str]] = {}
+    found: dict[str, dict[Wrong, str]] = {}
     for maintainer, item, place, typed, cause in connection.execute("SELECT * FROM causes ORDER BY maintainer"):
         found.setdefault(maintainer, {})[item, place, typed] = cause
     return found
 
 
-def drop_causes(connection: sqlite3.Connection, kept: Collection[tuple[int, int, str]]) -> None:
+def drop_causes(connection: sqlite3.Connection, kept: Collection[Wrong]) -> None:
     """Forget what was said of all texts but these."""
     for maintainer, causes in causes_of(connection).items():
         put_causes(connection, maintainer, {about: cause for about, cause in causes.items() if about in kept})
-
-
-def _item(row: Mapping[str, Any]) -> StudyItem:
-    answers = None if row["answers"] is None else tuple(json.loads(row["answers"]))
-    return StudyItem(number=row["number"], question_id=row["question_id"], fields=row["fields"], answers=answers)
 
 
 def _rater(row: sqlite3.Row) -> Rater:

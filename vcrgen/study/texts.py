@@ -42,7 +42,6 @@ Where you cannot read a part, say so with the box below its field. Do not ask an
 认不出的地方，请勾选输入框下方的“认不出”。请不要询问他人，也不要上网搜索。
 """,
 }
-LANGUAGES = tuple(CONSENT)
 
 PAGE: dict[str, dict[str, str]] = {
     "en": {
@@ -54,16 +53,18 @@ PAGE: dict[str, dict[str, str]] = {
         "field": "Covered part", "cannot": "I cannot read it", "next": "Next", "back": "Back", "stop": "Stop here",
         "saved": "Saved", "saving": "Saving …", "offline": "No connection: kept in this browser, and sent later.",
         "fill": "Type something, or say that you cannot read it.", "training": "For practice: the answers follow",
-        "answers": "The answers", "right": "right", "wrong": "not quite", "you_typed": "You typed",
+        "answers": "The answers", "right": "right", "wrong": "not quite",
         "check": "A check that somebody reads this. Please type this number:", "number": "The number",
         "pause": "Time for a break", "pause_text": "Rest your eyes as long as you like.", "go_on": "Go on",
         "end": "That was the last one", "end_text": "You can go back and change what you typed. Then send it.",
+        "more": "Do some of them",
+        "more_text": "Somebody has stopped early. If you like, you can do some of what is left, too.",
         "send": "Send everything", "unsent": "Some of it has not reached us yet. Keep this page open.",
         "thanks": "Thank you", "thanks_text": "Everything has arrived. You can close this page.",
         "code": "Your completion code", "return": "Back to Prolific", "other_tab": "Opened elsewhere",
         "other_text": "This study was opened in another tab or window. Nothing you typed is lost.",
         "take_over": "Go on here", "left": "You have stopped", "sure": "Do you want to stop for good?",
-        "left_text": "What you finished is kept, unless you ask us to remove it.", "stay": "Stay", "yes_stop": "Stop",
+        "left_text": "What you finished is kept, unless you ask us to remove it.", "yes_stop": "Stop",
         "gone": "This link is not valid any more",
         "gone_text": "If that is a mistake, tell the people who sent it to you.",
     },
@@ -76,16 +77,17 @@ PAGE: dict[str, dict[str, str]] = {
         "field": "被遮住的部分", "cannot": "认不出", "next": "下一张", "back": "上一张", "stop": "到此为止",
         "saved": "已保存", "saving": "正在保存……", "offline": "没有网络：已存在此浏览器中，稍后发送。",
         "fill": "请输入内容，或勾选“认不出”。", "training": "练习：之后会显示答案",
-        "answers": "答案", "right": "正确", "wrong": "不完全对", "you_typed": "您输入的是",
+        "answers": "答案", "right": "正确", "wrong": "不完全对",
         "check": "这是一项检查，看看是否有人在读。请输入这个数字：", "number": "数字",
         "pause": "休息一下", "pause_text": "请让眼睛休息，多久都可以。", "go_on": "继续",
         "end": "这是最后一张", "end_text": "您可以返回修改，然后发送。",
+        "more": "再做一些", "more_text": "有人提前停止了。如果您愿意，可以再做一些剩下的。",
         "send": "全部发送", "unsent": "还有内容没有送达，请不要关闭此页面。",
         "thanks": "谢谢您", "thanks_text": "全部内容已送达，您可以关闭此页面了。",
         "code": "您的完成码", "return": "返回 Prolific", "other_tab": "已在别处打开",
         "other_text": "本研究已在另一个标签页或窗口中打开。您输入的内容没有丢失。",
         "take_over": "在这里继续", "left": "您已停止", "sure": "确定要停止吗？",
-        "left_text": "您完成的部分会保留，除非您要求我们删除。", "stay": "继续参加", "yes_stop": "停止",
+        "left_text": "您完成的部分会保留，除非您要求我们删除。", "yes_stop": "停止",
         "gone": "此链接已失效", "gone_text": "如果有误，请联系研究者。",
     },
 }  # fmt: skip

@@ -59,7 +59,9 @@ class ScoredTask:
     subjects: str  # the units on pages of boards
     size: str  # how many `questions` and `units` a set has, for pages
     basis: str  # the same, after "In percent, over"
-    how: str = ""  # how outputs are scored, for boards; empty for the task of which their pages tell anyway
+    asks: str  # what a model has to do, for boards
+    how: str  # how outputs are scored, for boards
+    people: str  # what people of a study have done, for boards
     near_copy: float  # share of outputs that two files of a team on a hidden set may have in common, at most
     evidence: Mapping[str, type] = field(default_factory=dict)  # columns of evidence between view and metrics
     # Outcomes that the table of outputs counts beside them, with their heads.
@@ -79,6 +81,11 @@ class ScoredTask:
     def clusters(self) -> str:
         """The word for several clusters."""
         return f"{self.cluster}s"
+
+    @property
+    def unit_head(self) -> str:
+        """The units as the head of a column on boards: one word, such as "Texts"."""
+        return self.subjects.split()[-1].capitalize()
 
     @property
     def contrast_label(self) -> str:
@@ -131,6 +138,18 @@ RESTORATION = ScoredTask(
     subjects="covered texts",
     size="{questions:,} images, {units:,} covered texts",
     basis="{units:,} hidden texts in {questions:,} images",
+    asks=(
+        "A picture has its caption in it, below or above what it shows, and some words of the caption are covered, so "
+        "that only parts of their letters are left. A model has to write the covered texts. Easy covers leave more of "
+        "the letters than hard ones; a level such as ink-0.20 says what share of their ink is left."
+    ),
+    how=(
+        "The protocol is paper-v2. For every covered text the scorer takes all n-grams of the output with as many "
+        "tokens, and of them the nearest one by Levenshtein distance. Exact match is 1 if that n-gram is the text; "
+        "Jaccard is the overlap of their sets of tokens. Nothing is normalised: case, width and composition count. A "
+        "score is the mean over all covered texts."
+    ),
+    people="restored images",
     near_copy=0.9,
     evidence={
         "span": int, "answer": str, "outcome": str, "ngram": str, "start": int, "end": int, "distance": int,
@@ -175,11 +194,16 @@ QUESTIONS = ScoredTask(
     subjects="items",
     size="{units:,} questions",
     basis="{units:,} questions",
+    asks=(
+        "A picture has a question with four options, of which one is right. A model has to choose it. A set may ask in "
+        "several languages, each of which has a table of its own."
+    ),
     how=(
         "Of a question set the scorer reads which of the four options an output chooses (protocol bloom-v1). RAE is "
         "the share of questions with the right one; who guesses has 25 %. LBS takes the option with the highest mean "
         "log-probability of a token, where a file has log-probabilities."
     ),
+    people="answered questions",
     # Two models that are right on nine of ten questions agree on most of them: only files that differ in hardly any
     # answer tell what the key is.
     near_copy=0.95,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -11,6 +13,19 @@ if TYPE_CHECKING:
 INELIGIBLE_LABELS = frozenset(
     ["PERSON", "NORP", "FAC", "ORG", "GPE", "LOC", "DATE", "TIME", "PERCENT", "MONEY", "QUANTITY", "CARDINAL", "NAME"]
 )
+
+
+def set_entities(doc: Doc, labels: Sequence[str]) -> None:
+    """Set a document's entities: neighbouring tokens of one label are one, and those of "" are in none."""
+    from spacy.tokens import Span
+
+    entities, start = [], 0
+    for label, run in groupby(labels):
+        end = start + sum(1 for _ in run)
+        if label:
+            entities.append(Span(doc, start, end, label=label))
+        start = end
+    doc.ents = tuple(entities)
 
 
 def ineligible_reason(token: Token) -> str | None:

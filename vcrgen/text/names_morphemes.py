@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from vcrgen.text.eligibility import set_entities
 from vcrgen.text.languages import LANGUAGES, LanguageRow
 from vcrgen.text.lexicons import WordLists
 from vcrgen.text.morphemes import Analyser, MorphemeTokenizer, Role
@@ -199,8 +199,6 @@ def _analyser(language: LanguageRow) -> Analyser:
 
 def _name_marker(language: LanguageRow) -> Callable[[Doc], Doc]:
     """The component: it sets ``token.pos_`` of common nouns, and ``doc.ents``."""
-    from spacy.tokens import Span
-
     role, lists = _analyser(language).role, WordLists(language.code)
 
     def mark_names(doc: Doc) -> Doc:
@@ -210,13 +208,7 @@ def _name_marker(language: LanguageRow) -> Callable[[Doc], Doc]:
         for token, own, label in zip(doc, roles, labels, strict=True):
             if own in ("noun", "counter") and not label:
                 token.pos_ = "NOUN"
-        entities, start = [], 0
-        for label, run in groupby(labels):
-            end = start + sum(1 for _ in run)
-            if label:
-                entities.append(Span(doc, start, end, label=label))
-            start = end
-        doc.ents = tuple(entities)
+        set_entities(doc, labels)
         return doc
 
     return mark_names

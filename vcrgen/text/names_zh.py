@@ -8,9 +8,9 @@ asks a reader for knowledge; an everyday word that becomes ineligible costs one 
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from vcrgen.text.eligibility import set_entities
 from vcrgen.text.jieba_zh import UNKNOWN_TAG, load_jieba
 from vcrgen.text.languages import LanguageRow
 from vcrgen.text.lexicons_zh import load_lexicons
@@ -27,8 +27,6 @@ NOUN_FLAGS = frozenset({"n", "ng", "vn", "an"})
 
 def _name_marker() -> Callable[[Doc], Doc]:
     """The component: it sets ``token.tag_``, ``token.pos_`` of common nouns, and ``doc.ents``."""
-    from spacy.tokens import Span
-
     jieba, lexicons = load_jieba(), load_lexicons()
 
     def flag_of(word: str) -> str:
@@ -43,13 +41,7 @@ def _name_marker() -> Callable[[Doc], Doc]:
             token.tag_ = flag
             if flag in NOUN_FLAGS:
                 token.pos_ = "NOUN"
-        entities, start = [], 0
-        for label, run in groupby(label_words(words, flags, lexicons)):
-            end = start + sum(1 for _ in run)
-            if label:
-                entities.append(Span(doc, start, end, label=label))
-            start = end
-        doc.ents = tuple(entities)
+        set_entities(doc, label_words(words, flags, lexicons))
         return doc
 
     return mark_names

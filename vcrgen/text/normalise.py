@@ -10,14 +10,12 @@ WHITE_SPACE = re.compile(r"\s+")
 # Control and format characters, but for white space and the two joiners.
 _UNDRAWN = regex.compile(r"(?V1)[\p{Cc}\p{Cf}--[\s\u200c\u200d]]")
 # Scripts in which a joiner changes how its neighbours are drawn: cursive ones, and those that stack consonants.
-_SHAPED = "".join(
-    rf"\p{{Script_Extensions={script}}}"
-    for script in (
-        *("Arabic", "Syriac", "Nko", "Mandaic", "Mongolian", "Adlam"),
-        *("Devanagari", "Bengali", "Gurmukhi", "Gujarati", "Oriya", "Tamil", "Telugu", "Kannada", "Malayalam"),
-        *("Sinhala", "Myanmar", "Khmer", "Balinese", "Javanese"),
-    )
+SHAPED_SCRIPTS = (
+    *("Arabic", "Syriac", "Nko", "Mandaic", "Mongolian", "Adlam"),
+    *("Devanagari", "Bengali", "Gurmukhi", "Gujarati", "Oriya", "Tamil", "Telugu", "Kannada", "Malayalam"),
+    *("Sinhala", "Myanmar", "Khmer", "Balinese", "Javanese"),
 )
+_SHAPED = "".join(rf"\p{{Script_Extensions={script}}}" for script in SHAPED_SCRIPTS)
 _JOINERS = regex.compile(r"([\u200c\u200d])[\u200c\u200d]+")
 _IDLE_JOINER = regex.compile(
     rf"(?V1)(?<![{_SHAPED}])\u200c|\u200c(?![{_SHAPED}])|(?<![{_SHAPED}])\u200d(?![{_SHAPED}])"

@@ -82,7 +82,7 @@ def packages_of(language: LanguageRow) -> Iterator[None]:
         if not language.extra:
             raise
         raise PipelineError(
-            f"{language.name} needs {missing.name}, which is not installed: pip install 'vcrgen[{language.extra}]'."
+            f'{language.name} needs {missing.name}, which is not installed: pip install "vcrgen[{language.extra}]".'
         ) from None
 
 

@@ -9,7 +9,8 @@ chosen that leaves that ink in the pixels of the sample.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Protocol
 
 import numpy as np
@@ -126,8 +127,7 @@ def make_calibrator(shaper: Shaper, language: LanguageRow, sample: Iterable[str]
     """What finds covers of a kind, ``"rows"`` or one of :data:`vcrgen.typeset.occlusions.OCCLUSIONS`.
 
     Raises:
-        FontError: The first font lacks letters of the language; or no whole rows leave the ink of a level, or those of
-            two levels are the same.
+        FontError: The first font lacks letters of the language, or draws none of them.
     """
     rows = RowCalibrator(shaper, language, sample)
     return rows if cover == ROWS else OcclusionCalibrator(cover, shaper, rows)
@@ -146,14 +146,9 @@ class RowCalibrator:
     """
 
     def __init__(self, shaper: Shaper, language: LanguageRow, sample: Iterable[str]) -> None:
-        windows = [(window, shaper.shape(window, 0, len(window))) for window in _windows(sample, language)]
-        _check_letters(shaper, language, windows)
-        self.windows = [glyphs for _, glyphs in windows]
-        self._above = _ink_above_each_row(shaper, self.windows)
-        if not len(self._above):
-            raise FontError(
-                f"The font {shaper.chain.faces[0].path} draws nothing: its letters have no ink; choose another font."
-            )
+        chain = shaper.chain
+        same = (shaper.engine, chain.digest, chain.size, language.code, language.break_unit)
+        self.windows, self._above = _measured(_Setting(shaper, language, tuple(sample), same))
 
     @property
     def rows(self) -> tuple[float, ...]:
@@ -163,6 +158,31 @@ class RowCalibrator:
     def nearest(self, target: CoverTarget) -> Calibration:
         """The rows that come nearest to a target."""
         return _nearest_rows(self._above, target)
+
+
+@dataclass(frozen=True, slots=True)
+class _Setting:
+    """A language's sample in some fonts; equal to another one where all that is measured is the same."""
+
+    shaper: Shaper = field(compare=False)
+    language: LanguageRow = field(compare=False)
+    sample: tuple[str, ...]
+    same: tuple[object, ...]  # what of shaper and language counts
+
+
+@lru_cache(maxsize=16)  # a build makes its pipeline twice, to plan and to work
+def _measured(setting: _Setting) -> tuple[list[Glyphs], Floats]:
+    """The sample's windows, set, and the share of the ink of each that stands above each row."""
+    shaper = setting.shaper
+    windows = [(window, shaper.shape(window, 0, len(window))) for window in _windows(setting.sample, setting.language)]
+    _check_letters(shaper, setting.language, windows)
+    placed = [glyphs for _, glyphs in windows]
+    above = _ink_above_each_row(shaper, placed)
+    if not len(above):
+        raise FontError(
+            f"The font {shaper.chain.faces[0].path} draws nothing: its letters have no ink; choose another font."
+        )
+    return placed, above
 
 
 class OcclusionCalibrator:

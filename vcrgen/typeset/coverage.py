@@ -20,11 +20,13 @@ def check_text(text: str, *, lang: str, font: str | Path | None = None) -> dict[
         Family to its characters, each once, in the order of the chain; those without a glyph under the empty name.
 
     Raises:
-        ConfigError: The language is not known.
+        ConfigError: The language is not known, or there is nothing but white space.
         FontError: The font cannot be used.
     """
     if lang not in LANGUAGES:
         raise ConfigError(f"Unknown language {lang!r}; known: {', '.join(LANGUAGES)}.")
+    if not text.strip():
+        raise ConfigError("The text has no character to check; leave it out for the list of fonts.")
     language = LANGUAGES[lang]
     first = resolve_font(font) if font else None
     shaper = make_shaper(language, default_chain(language.fonts, size=20, first=first))  # any size has the same glyphs

@@ -13,15 +13,20 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import regex
 from PIL import ImageFont
 
 from vcrgen.errors import FontError
 from vcrgen.files import sha256_file
 from vcrgen.resources import resource_dir
 from vcrgen.text.languages import LANGUAGES
+from vcrgen.text.normalise import SHAPED_SCRIPTS
 from vcrgen.typeset.records import Glyph
 
 MAX_FONT_BYTES = 128 << 20
+# Letters and marks that are joined or stacked, or read from right to left.
+_SHAPED = "".join(rf"\p{{Script={script}}}" for script in SHAPED_SCRIPTS)
+_NOT_BY_ITSELF = regex.compile(rf"(?V1)[[\p{{L}}\p{{M}}]&&[\p{{Bidi_Class=R}}\p{{Bidi_Class=AL}}{_SHAPED}]]")
 
 FontFile = Path | tuple[Path, int]
 """A font file, or a collection and the index of a face in it."""
@@ -222,7 +227,8 @@ class FontChain:
         size: Font size in pixels.
         line_height: Pixels between two baselines: 1.1 times the size.
         baseline: Pixels from the top of a line to its baseline.
-        glyph: From a character to its glyph, or None if no face has it.
+        glyph: From a character to its glyph by itself, or None if no face has it, or if it is a letter that would be
+            wrong so: one that is joined or stacked, or read from right to left.
 
     Raises:
         FontError: A file cannot be used.
@@ -246,7 +252,7 @@ class FontChain:
         return hashlib.sha256("".join(faces).encode()).hexdigest()[:12]
 
     def _draw(self, character: str) -> Glyph | None:
-        for index, face in enumerate(self.faces):
+        for index, face in enumerate(() if _NOT_BY_ITSELF.match(character) else self.faces):
             if ord(character) in face.characters:
                 advance = round(face.font.getlength(character))
                 right = max(advance, round(face.font.getbbox(character)[2]))

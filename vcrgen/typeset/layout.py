@@ -27,6 +27,7 @@ _BREAK = regex.compile(
     (?! [{_CLOSING}\p{{lb=NS}}\p{{lb=CJ}}\p{{lb=IN}}\p{{lb=BA}}\p{{lb=HY}}] )
     (?! [\p{{lb=GL}}\p{{lb=WJ}}\p{{lb=QU}}\p{{lb=CM}}\p{{lb=ZWJ}}] )
     (?! (?<=[{_LETTERS}\p{{lb=NU}}]) [{_LETTERS}\p{{lb=NU}}\p{{lb=PR}}\p{{lb=PO}}] )
+    (?! (?<=\p{{lb=NU}}[\p{{lb=SY}}\p{{lb=IS}}]*[\p{{lb=CL}}\p{{lb=CP}}]?) [\p{{lb=PR}}\p{{lb=PO}}] )
     (?! (?<=[\p{{lb=PR}}\p{{lb=PO}}]) [{_LETTERS}\p{{lb=NU}}] )
     (?! (?<=\p{{lb=PR}}) \p{{lb=ID}} )
     (?! (?<=\p{{lb=ID}}) \p{{lb=PO}} )

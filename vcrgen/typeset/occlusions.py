@@ -125,14 +125,15 @@ def _scribble(ground: Ground) -> Drawn:
     left, top = float(ground.x[0, 0]), float(ground.y[0, 0])
     image = Image.new("L", (width, height), PASSES)
     pen, thick = ImageDraw.Draw(image), max(1, round(0.1 * line))
+    number = np.arange(int((cell.x1 - cell.x0) / (0.25 * line)) + 3)
+    right, down = number - 1.5, 0.12 + 0.6 * (number % 2)  # where a pass would turn without jitter
     for turn in reversed(range(PASSES)):
         step = _between(rng, 0.25, 0.5) * line
         count = int((cell.x1 - cell.x0) / step) + 3
-        jitter = rng.random((count, 2))
-        x = cell.x0 - left + (np.arange(count) - 1.5 + 0.8 * jitter[:, 0]) * step
-        low = np.arange(count) % 2
-        y = cell.y0 - top + line * (0.12 + 0.6 * low + 0.22 * jitter[:, 1])
-        pen.line(np.stack([x, y], axis=1).ravel().tolist(), fill=turn, width=thick)
+        points = rng.random((count, 2))  # jitter
+        points[:, 0] = cell.x0 - left + (right[:count] + 0.8 * points[:, 0]) * step
+        points[:, 1] = cell.y0 - top + line * (down[:count] + 0.22 * points[:, 1])
+        pen.line(points.ravel().tolist(), fill=turn, width=thick)
     passes = np.asarray(image, dtype=np.float32)
     along = (ground.x - cell.x0) / max(1, cell.x1 - cell.x0)
     beside = np.abs(ground.y - cell.y0 - 0.55 * line) / line  # what no pass has met is filled from the middle

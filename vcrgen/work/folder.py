@@ -126,8 +126,7 @@ def new_folder(out: Path, *, mark: str | None = None) -> Iterator[Path]:
     """
     with output_errors(out):
         target = out.resolve()  # a link would be replaced, not what it leads to
-        if target.exists() and not _may_be_replaced(target, mark):
-            raise OutputError(f"{out} is there and holds something else; choose a new or an empty folder.")
+        check_free(out, mark=mark)
         unique = uuid.uuid4().hex
         temporary, old = (target.with_name(f".vcrgen-{unique}.{kind}") for kind in ("tmp", "old"))
         temporary.mkdir(parents=True)
@@ -143,8 +142,19 @@ def new_folder(out: Path, *, mark: str | None = None) -> Iterator[Path]:
             shutil.rmtree(temporary, ignore_errors=True)
 
 
-def _may_be_replaced(target: Path, mark: str | None) -> bool:
-    return target.is_dir() and (not any(target.iterdir()) or (mark is not None and (target / mark).is_file()))
+def check_free(out: Path, *, mark: str | None = None) -> None:
+    """See that :func:`new_folder` may write a folder, before a long job begins.
+
+    Raises:
+        OutputError: ``out`` holds something else, or cannot be looked at.
+    """
+    with output_errors(out):
+        if out.exists() and not _may_be_replaced(out, mark):
+            raise OutputError(f"{out} is there and holds something else; choose a new or an empty folder.")
+
+
+def _may_be_replaced(out: Path, mark: str | None) -> bool:
+    return out.is_dir() and (not any(out.iterdir()) or (mark is not None and (out / mark).is_file()))
 
 
 def _flush(folder: Path) -> None:

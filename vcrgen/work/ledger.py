@@ -83,7 +83,7 @@ class Ledger:
         end = 0
         self._lines.seek(0)
         for line in self._lines:
-            key = _key(line)
+            key = key_of_line(line)
             if key is None:
                 break
             self._starts.setdefault(key, end)
@@ -91,7 +91,7 @@ class Ledger:
         self._lines.truncate(end)
 
 
-def _key(line: bytes) -> str | None:
+def key_of_line(line: bytes) -> str | None:
     """The key of a line, or None where the line is torn."""
     if not line.endswith(b"\n"):
         return None

@@ -9,6 +9,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -32,7 +33,7 @@ _worker: Callable[[Any], Any] | None = None
 
 @contextmanager
 def process_pool(
-    make_worker: Callable[[], Callable[[T], R]], processes: int, *, advice: str
+    make_worker: Callable[[], Callable[[T], R]], processes: int, *, advice: str, forked: bool = False
 ) -> Iterator[Callable[[T], Future[R]]]:
     """Start processes, and end them with the block, whatever ends it.
 
@@ -40,6 +41,8 @@ def process_pool(
         make_worker: Makes what does a task; called once in each process, so it has to be picklable.
         processes: How many.
         advice: What the user should do if a process dies; the end of a sentence.
+        forked: Begin with what this process has in memory, so that nothing is loaded again. Only Linux can do so
+            safely; elsewhere it says nothing. Of threads there have to be none that hold a lock.
 
     Yields:
         A function that hands in a task.
@@ -48,7 +51,7 @@ def process_pool(
         WorkerError: A process died, for example for lack of memory.
     """
     before = multiprocessing.active_children()
-    context = multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("fork" if forked and sys.platform == "linux" else "spawn")
     executor = ProcessPoolExecutor(processes, mp_context=context, initializer=partial(_start, make_worker))
     try:
         yield lambda task: executor.submit(_call, task)
@@ -64,7 +67,12 @@ def process_pool(
 
 
 def results(
-    make_worker: Callable[[], Callable[[T], R]], tasks: Iterable[T], processes: int, *, advice: str
+    make_worker: Callable[[], Callable[[T], R]],
+    tasks: Iterable[T],
+    processes: int,
+    *,
+    advice: str,
+    forked: bool = False,
 ) -> Iterator[R]:
     """What comes of each task, in their order; with one process, everything is done in this one.
 
@@ -74,7 +82,7 @@ def results(
         yield from map(make_worker(), tasks)
         return
     waiting = iter(tasks)
-    with process_pool(make_worker, processes, advice=advice) as submit:
+    with process_pool(make_worker, processes, advice=advice, forked=forked) as submit:
         handed_in = deque(map(submit, islice(waiting, AHEAD * processes)))
         while handed_in:
             yield handed_in.popleft().result()

@@ -22,4 +22,7 @@ class Watcher:
         """Called when the job turns to something other than its items, and with an empty text when that is over."""
 
     def note(self, text: str, /) -> None:
-        """Called with what is to stand beside the count from now on, in place of what is kept and set aside."""
+        """Called with what is to stand beside the count from now on.
+
+        What is kept is not shown then before something is set aside.
+        """

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.browsing import shown_at
 from vcrgen.analysis.document import Document, render
 from vcrgen.analysis.items.analyse import analyse_items
 from vcrgen.analysis.items.example import example_items
@@ -38,13 +39,9 @@ def documents() -> dict[str, Document]:
 def test_nothing_is_wider_than_the_page(browser: Any, name: str, tmp_path: Path) -> None:
     file = tmp_path / f"{name}.html"
     file.write_text(render(documents()[name], "html"), "utf-8")
-    try:
-        for width in (1200, 400):
-            metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
-            browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    for width in (1200, 400):
+        with shown_at(browser, width):
             browser.get(file.as_uri())
             wide = browser.execute_script("return [document.documentElement.scrollWidth, innerWidth]")
             assert wide[0] <= wide[1] == width
             assert browser.execute_script(OVERLAPS) == []
-    finally:
-        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.browsing import lines_of_labels, shown_at
 from vcrgen.analysis.document import render
 from vcrgen.analysis.profile.read import read_profiles
 from vcrgen.analysis.profile.report import profile_document
@@ -59,16 +60,12 @@ def page(tmp_path: Path) -> Path:
 
 def test_nothing_is_wider_than_the_page_and_drawings_have_words(browser: Any, page: Path) -> None:
     browser.get(page.as_uri())
-    try:
-        for width in (360, 1200):
-            metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
-            browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    for width in (360, 1200):
+        with shown_at(browser, width):
             browser.execute_script("document.querySelectorAll('details').forEach(each => each.open = true)")
             wide = browser.execute_script("return [document.documentElement.scrollWidth, innerWidth]")
             assert wide[0] <= wide[1] == width
             assert browser.execute_script(OUTSIDE) == []
-    finally:
-        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
     drawings = browser.execute_script(
         "return [...document.querySelectorAll('svg')].map(each => [each.getAttribute('aria-hidden'),"
         " each.getAttribute('aria-label'), each.closest('tr')?.innerText ?? ''])"
@@ -76,6 +73,16 @@ def test_nothing_is_wider_than_the_page_and_drawings_have_words(browser: Any, pa
     assert len(drawings) > 60
     for hidden, label, beside in drawings:
         assert label or (hidden == "true" and re.search(r"\d", beside)), (hidden, label, beside)
+
+
+def test_names_of_levels_are_not_broken_on_a_phone(browser: Any, page: Path) -> None:
+    """ "Remember" stood in two lines, as "Remembe" and "r"."""
+    text = page.read_text("utf-8").replace(">Apply<", ">Understand<").replace(">Create<", ">Remember<")
+    page.write_text(text, "utf-8")
+    with shown_at(browser, 360):
+        browser.get(page.as_uri())
+        assert lines_of_labels(browser, "Understand", "Remember") == {"Understand": 1, "Remember": 1}
+        assert browser.execute_script("return document.documentElement.scrollWidth") == 360
 
 
 def test_names_from_right_to_left_are_paragraphs_of_their_own(browser: Any, page: Path) -> None:

@@ -6,10 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from vcrgen.analysis.document import Document, Lines, render
 from vcrgen.analysis.profile.records import Leaf, ModelProfile, Profiles, profile_of
 from vcrgen.analysis.profile.report import GAP_NOTE, LBS_NOTE, profile_document, ranks
+from vcrgen.cli import app
 from vcrgen.stats.calibration import Bin, ReliabilityCurve
 
 HOSTILE = "<script>alert(1)</script>|`=1+1"
@@ -47,6 +49,16 @@ def test_every_part_of_the_published_page(published: Profiles) -> None:
     page = render(document, "html")
     assert page.count('class="rd"') == 6 and page.count('class="st"') == 22 * 6 and page.count("<rect") > 2332
     assert GAP_NOTE.replace('"', "&#34;") in page and LBS_NOTE.replace("'", "&#39;") in page
+
+
+def test_what_draws_is_explained_where_it_is_drawn_only(published: Profiles) -> None:
+    document = profile_document(published, settings="")
+    said = ("The middle of a radar", "A bar ends at", "Each level in both languages, on one axis", "A field is a leaf")
+    page, without = render(document, "html"), CliRunner().invoke(app, ["profile", "--example"]).output
+    for text in (without, render(document, "md"), render(document, "json")):
+        assert not [each for each in said if each in text]
+    assert all(each in page for each in said)
+    assert "Leaves on which models differ" in without and "Languages side by side" not in without
 
 
 def test_one_model_in_one_language_by_one_method() -> None:

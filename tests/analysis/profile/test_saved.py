@@ -96,6 +96,8 @@ def test_the_same_model_twice_gets_two_names(scored: Any, tmp_path: Path) -> Non
     one = scored.files[0]
     copy = changed(one, tmp_path, name="again")
     assert read_profiles([one, copy]).models == ["good (good)", "good (again)"]
+    with pytest.raises(ScoreError, match="is named twice; name each run once"):
+        read_profiles([one, copy, one])
 
 
 def test_a_hidden_set_is_private(scored: Any, tmp_path: Path) -> None:

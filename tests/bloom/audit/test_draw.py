@@ -2,7 +2,9 @@
 
 import json
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -76,3 +78,20 @@ def test_a_list_is_no_draw(tmp_path: Path) -> None:
     file.write_text("[1]", "utf-8")
     with pytest.raises(DatasetError, match="draw again"):
         read_draw(file)
+
+
+def test_what_somebody_made_up_is_no_draw(drawn: Draw, tmp_path: Path) -> None:
+    """The name of each fits what is in it, as for a real one."""
+    first, *others = drawn.items
+    nobody, nowhere = replace(first, raters=(drawn.raters + 1,)), replace(first, path="of/no/leaf")
+    options = [{}, *({**drawn.options, **change} for change in ({"raters": "z"}, {"raters": 10**9}, {"more": 1}))]
+    changes: list[dict[str, Any]] = [
+        *({"options": one} for one in options),
+        *({"leaves": dict(drawn.leaves) | {first.path: size}} for size in ("many", 0)),
+        *({"items": (one, *others)} for one in (nobody, nowhere)),
+    ]
+    for number, change in enumerate(changes):
+        file = tmp_path / f"{number}.json"
+        write_draw(file, replace(drawn, **change))
+        with pytest.raises(DatasetError, match="draw again"):
+            read_draw(file)

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.bloom.conftest import made_set, png, row
+from tests.browsing import shown_at
 from vcrgen.bloom.audit.answers import read_answers
 from vcrgen.bloom.audit.draw import Draw, draw_set
 from vcrgen.bloom.audit.page import write_pages
@@ -52,13 +53,35 @@ def test_both_languages_have_the_same_texts() -> None:
     assert len({frozenset(texts) for texts in TEXTS.values()}) == 1
 
 
+def wait_until_drawn(browser: Any) -> None:
+    """The page asks the browser something before it reads what was kept."""
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    WebDriverWait(browser, 60, 0.02).until(lambda browser: browser.find_element("id", "progress").text)
+
+
+def open_anew(browser: Any, page: Path) -> None:
+    """The page as a rater sees it for the first time."""
+    browser.get(page.as_uri())
+    wait_until_drawn(browser)
+    browser.execute_script("localStorage.clear()")
+    reload(browser)
+
+
+def reload(browser: Any) -> None:
+    browser.refresh()
+    wait_until_drawn(browser)
+
+
 @pytest.mark.parametrize("width", [360, 1200])
 def test_an_audit_by_keyboard(browser: Any, made: Dataset, drawn: Draw, tmp_path: Path, width: int) -> None:
     (page,) = write_pages(made, drawn, tmp_path, [1])
-    browser.set_window_size(width, 900)
-    browser.get(page.as_uri())
-    browser.execute_script("localStorage.clear()")
-    browser.refresh()
+    with shown_at(browser, width):
+        audit_by_keyboard(browser, page, drawn, tmp_path / "saved.jsonl")
+
+
+def audit_by_keyboard(browser: Any, page: Path, drawn: Draw, saved: Path) -> None:
+    open_anew(browser, page)
 
     def keys(*every: str) -> None:
         for key in every:
@@ -86,21 +109,44 @@ def test_an_audit_by_keyboard(browser: Any, made: Dataset, drawn: Draw, tmp_path
     directions = [one.value_of_css_property("direction") for one in browser.find_elements("css selector", ".stem")]
     assert directions == ["ltr", "rtl"] and not wide()
     keys("1", "5", LEFT)  # forward, where lines begin at the right
-    browser.refresh()
+    reload(browser)
     assert browser.find_element("id", "progress").text.startswith("3 ")
-    saved = tmp_path / "saved.jsonl"
     saved.write_text(browser.find_element("id", "lines").get_property("value"), "utf-8")
-    said = [one[1] for one in read_answers([saved], drawn).said.values()]
+    read = read_answers([saved], drawn).said  # in the order of the draw; lines stand in that of the page
+    said = [read[json.loads(one)["question_id"]][1] for one in saved.read_text("utf-8").splitlines()]
     assert [one.answer for one in said] == ["B", "", "A"]
     assert [one.verdict.value for one in said] == ["choices", "approve", "approve"]
     assert said[0].note == "two are <b>right</b>"
 
 
+@pytest.mark.parametrize("answer", ["resolve({})", "reject(new DOMException('no', 'SecurityError'))"])
+def test_nothing_kept_is_touched_before_the_browser_has_noted_the_page(
+    browser: Any, made: Dataset, drawn: Draw, tmp_path: Path, answer: str
+) -> None:
+    (page,) = write_pages(made, drawn, tmp_path, [1])
+    slow = """
+        const locks = new Promise((resolve, reject) => { window.answer = { resolve, reject } });
+        LockManager.prototype.query = () => locks;
+        const touch = () => { window.touched = true; return null; };
+        Object.assign(Storage.prototype, { getItem: touch, setItem: touch });"""
+    script = browser.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": slow})
+    try:
+        browser.get(page.as_uri())
+        for what in ("next", "language"):
+            browser.execute_script("document.getElementById(arguments[0]).click()", what)
+        browser.switch_to.active_element.send_keys("2")
+        assert browser.execute_script("return window.touched") is None
+        browser.execute_script(f"answer.{answer}")
+        wait_until_drawn(browser)
+        assert browser.execute_script("return window.touched")
+        assert browser.find_element("id", "progress").text == "0 of 48 done"
+    finally:
+        browser.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", script)
+
+
 def test_a_browser_that_keeps_nothing_says_so(browser: Any, made: Dataset, drawn: Draw, tmp_path: Path) -> None:
     (page,) = write_pages(made, drawn, tmp_path, [1])
-    browser.get(page.as_uri())
-    browser.execute_script("localStorage.clear()")
-    browser.refresh()
+    open_anew(browser, page)
     full = "Storage.prototype.setItem = () => { throw new DOMException('full', 'QuotaExceededError'); }; keep();"
     browser.execute_script(full)
     assert (
@@ -116,9 +162,7 @@ def test_hostile_texts_and_ids_are_texts(browser: Any, tmp_path: Path) -> None:
     data = open_any(made_set(tmp_path / "set", rows))
     draw = draw_set(data, AuditOptions(raters=1))
     (page,) = write_pages(data, draw, tmp_path, [1])
-    browser.get(page.as_uri())
-    browser.execute_script("localStorage.clear()")
-    browser.refresh()
+    open_anew(browser, page)
     for _ in rows:
         for key in ("1", "5", ENTER):
             browser.switch_to.active_element.send_keys(key)
@@ -128,5 +172,5 @@ def test_hostile_texts_and_ids_are_texts(browser: Any, tmp_path: Path) -> None:
     assert len(read_answers([saved], draw).said) == 3
     kept = 'localStorage.setItem(arguments[0], \'{"said":{"__proto__":{"answer":9}},"lang":"constructor","at":1e9}\')'
     browser.execute_script(kept, f"vcrgen-audit-{draw.name}-rater-1")
-    browser.refresh()
+    reload(browser)
     assert browser.find_element("id", "progress").text == "0 of 3 done"

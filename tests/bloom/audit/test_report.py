@@ -1,6 +1,7 @@
 """The report of simulated raters, and the set without what they rejected."""
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -8,14 +9,16 @@ from pathlib import Path
 import pytest
 
 from tests.bloom.audit.conftest import exported, line
+from tests.bloom.conftest import row
 from vcrgen.bloom.audit.answers import read_answers
-from vcrgen.bloom.audit.draw import Draw, DrawnItem, draw_items
+from vcrgen.bloom.audit.draw import Draw, DrawnItem, draw_items, write_draw
 from vcrgen.bloom.audit.figures import audit_figures
 from vcrgen.bloom.audit.report import make_report
 from vcrgen.config import AuditOptions
 from vcrgen.dataset.reader import Dataset
 from vcrgen.errors import DatasetError
 from vcrgen.rng import rng_for
+from vcrgen.tasks.bloom import LETTERS, read_items
 from vcrgen.tasks.opening import open_any
 
 
@@ -25,7 +28,8 @@ def test_the_rate_is_weighted_by_leaf(drawn: Draw, tmp_path: Path) -> None:
     figures = audit_figures(drawn, answers, {item.question_id: "A" for item in drawn.items})
     assert figures.overall and figures.overall.value == pytest.approx(1 - drawn.leaves[bad] / 120)
     assert figures.errors["image"].value == pytest.approx(drawn.leaves[bad] / 120)
-    assert figures.errors["choices"].value == 0 and figures.own[0] == figures.own[1] > 60
+    assert figures.errors["choices"].value == 0
+    assert all(of.own == (of.judged, of.judged) and of.judged == of.dealt > 30 for of in figures.raters)
     assert figures.audited == figures.drawn == 60 and not figures.empty and not figures.problems
 
 
@@ -55,7 +59,9 @@ def test_leaves_that_nobody_read_are_told(drawn: Draw, tmp_path: Path) -> None:
     file = tmp_path / "a.jsonl"
     file.write_text(json.dumps(line(drawn, only, only.raters[0])) + "\n")
     figures = audit_figures(drawn, read_answers([file], drawn), {only.question_id: "B"})
-    assert figures.own == (0, 1) and len(figures.empty) == 5 and figures.agreement is None
+    assert len(figures.empty) == 5 and figures.agreement is None
+    one, other = sorted(figures.raters, key=lambda of: of.rater != only.raters[0])
+    assert (one.judged, one.approved, one.own) == (1, 1, (0, 1)) and (other.judged, other.own) == (0, (0, 0))
     nobody = audit_figures(drawn, read_answers([], drawn), {})
     assert nobody.overall is None and nobody.audited == 0 and len(nobody.empty) == 6
 
@@ -83,8 +89,61 @@ def test_html_in_a_note_stays_text_and_no_table_breaks(made: Dataset, drawn: Dra
     make_report(made, drawn, [file], tmp_path / "out")
     assert json.loads((tmp_path / "out/report.json").read_text("utf-8"))["problems"] == {"other_rater": 1}
     report = (tmp_path / "out/report.md").read_text("utf-8")
-    (row,) = [text for text in report.splitlines() if item.question_id in text]
-    assert "<script" not in report and "\u202e" not in report and "\\|" in row and "\\# head" in row
+    (told,) = [text for text in report.splitlines() if item.question_id in text]
+    page = (tmp_path / "out/faults.html").read_text("utf-8")
+    assert "<script>" not in page and "&lt;script&gt;alert(1)" in page and ">1 item. This page" in page
+    assert "<script" not in report and "\u202e" not in report and "\\|" in told and "\\# head" in told
+
+
+def test_what_raters_doubt_is_shown_with_all_that_was_asked(
+    made: Dataset, drawn: Draw, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = exported(drawn, tmp_path, lambda item, rater: "choices" if rater == 2 else "approve")
+    wanted = {item.question_id: item for item in drawn.items if 2 in item.raters}
+    make_report(made, drawn, files, tmp_path)
+    page = (tmp_path / "faults.html").read_text("utf-8")
+    keys = {item.question_id: LETTERS[item.answer or 0] for item in read_items(made, pictures=False)}
+    articles = page.split("<article>")[1:]
+    assert len(articles) == len(wanted) > 30 and f">{len(wanted)} items. This page" in page
+    for article in articles:
+        item = next(each for name, each in wanted.items() if f">{name}: " in article)
+        key = keys[item.question_id]
+        right = re.findall(
+            r'class="key"><b>(\w)</b><span dir="auto">(.*?)</span><i class="mark" lang="en">right', article
+        )
+        place = LETTERS.index(key)
+        assert right == [(key, row(0)[f"options_{lang}"][place]) for lang in ("en", "ar")]
+        assert article.count("chosen</i>") == (0 if key == "A" else 2) and "data:image/png;base64," in article
+        assert ("Rater 1, who chose A: <b>in order</b>" in article) == (1 in item.raters)
+        assert "Rater 2, who chose A: <b>choice validity</b>" in article and 'lang="ar" dir="rtl"' in article
+    monkeypatch.setattr("vcrgen.bloom.audit.page.MAX_ITEMS", 3)
+    make_report(made, drawn, files, tmp_path)
+    assert f"{len(wanted)} items, of which the first 3 are shown." in (tmp_path / "faults.html").read_text("utf-8")
+
+
+def test_a_rater_who_stopped_is_told_and_what_is_counted_is_named(made: Dataset, drawn: Draw, tmp_path: Path) -> None:
+    """Of a rater's file half was there, and nothing said whose; "in order: count 84" meant the items audited."""
+    first, second = exported(drawn, tmp_path, lambda item, _: "approve")
+    lines = second.read_text().splitlines()
+    second.write_text("\n".join(lines[:10]))
+    _, tables = make_report(made, drawn, [first, second], tmp_path / "out")
+    rates, raters = tables[:2]
+    assert rates.heads == ("Rate", "Audited", "%", "95 % interval")
+    assert [row[:3] for row in raters.rows] == [["1", drawn_for(drawn, 1), drawn_for(drawn, 1)], ["2", len(lines), 10]]
+    assert json.loads((tmp_path / "out/report.json").read_text())["raters"][1]["judged"] == 10
+
+
+def drawn_for(draw: Draw, rater: int) -> int:
+    return sum(rater in item.raters for item in draw.items)
+
+
+def test_a_note_on_an_item_in_order_is_not_lost(made: Dataset, drawn: Draw, tmp_path: Path) -> None:
+    item = drawn.items[0]
+    file = tmp_path / "a.jsonl"
+    file.write_text(json.dumps(line(drawn, item, item.raters[0], note="a comma is missing")) + "\n")
+    make_report(made, drawn, [file], tmp_path / "out")
+    assert "in order | a comma is missing |" in (tmp_path / "out/report.md").read_text()
+    assert (tmp_path / "out/without.txt").read_text() == ""
 
 
 def test_the_whole_way(run: Callable[..., tuple[int, str, str]], made: Dataset) -> None:
@@ -103,11 +162,23 @@ def test_the_whole_way(run: Callable[..., tuple[int, str, str]], made: Dataset) 
     assert set(Path("audit/without.txt").read_text("utf-8").split()) == bad
     code, out, _ = run("bloom", "filter", made, "--without", "audit/without.txt", "--out", "less")
     assert code == 0 and "113 of 120 items" in out
+    assert "has to keep to the licence of its source" in Path("less/README.md").read_text("utf-8")
     less = open_any("less")
     kept = {row["question_id"]: row for _, row in less.rows()}
     whole = {row["question_id"]: row for _, row in made.rows()}
     assert kept == {name: row for name, row in whole.items() if name not in bad}
     assert Counter(less.built.drops) == {"without": 7} and str(less.built.signature) != str(made.built.signature)
+    code, out, _ = run("bloom", "filter", made, "--audit", "audit", "--out", "audited")
+    assert code == 0 and "113 of 120 items" in out
+    card = Path("audited/README.md").read_text("utf-8")
+    assert "People looked at 60 of 120 items. In order, weighted by leaf: " in card
+    assert "Two people judged 30 of them, and say the same of 100.0 %" in card
+    assert "about as large a share is at fault" in card and "7 of 120 items. What follows" in card
+    code, out, _ = run(
+        "bloom", "audit", "report", made, *exported(draw, Path(), lambda *_: "approve"), "--folder", "audit"
+    )
+    assert code == 0 and run("bloom", "filter", made, "--audit", "audit", "--out", "all")[0] == 0  # it rejected nothing
+    assert "In order, weighted by leaf: 100.0 %" in Path("all/README.md").read_text("utf-8")
 
 
 def test_files_without_a_line_that_counts_write_no_report(made: Dataset, drawn: Draw, tmp_path: Path) -> None:
@@ -116,6 +187,28 @@ def test_files_without_a_line_that_counts_write_no_report(made: Dataset, drawn: 
     with pytest.raises(DatasetError, match=r"counts \(other_rater 1\)"):
         make_report(made, drawn, [file], tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    "change", [{"draw": "0" * 16}, {"overall": {"value": "<b>"}}, {"errors": []}, {"audited": "x"}]
+)
+def test_a_report_that_was_changed_gets_onto_no_card(
+    run: Callable[..., tuple[int, str, str]], made: Dataset, drawn: Draw, change: dict[str, object]
+) -> None:
+    write_draw(Path("audit/draw.json"), drawn)
+    code, _, err = run("bloom", "filter", made, "--audit", "audit", "--out", "less")
+    assert code == 2 and "audit has no report yet" in err
+    make_report(made, drawn, exported(drawn, Path(), lambda *_: "approve"), Path("audit"))
+    file = Path("audit/report.json")
+    file.write_text(json.dumps(json.loads(file.read_text()) | change))
+    code, _, err = run("bloom", "filter", made, "--audit", "audit", "--out", "less")
+    assert code == 2 and "is not the report of this audit" in err and not Path("less").exists()
+
+
+def test_one_of_list_and_audit_is_named(run: Callable[..., tuple[int, str, str]], made: Dataset) -> None:
+    for words in ([], ["--without", "list.txt", "--audit", "audit"]):
+        code, _, err = run("bloom", "filter", made, *words, "--out", "less")
+        assert code == 2 and "give --without FILE or --audit FOLDER" in err
 
 
 @pytest.mark.parametrize(

@@ -71,16 +71,30 @@ class Machines:
 
     def kill(self, *nodes: Any) -> None:
         """All at once: what is stopped starts nothing in between."""
-        processes = [process for node in nodes for process in self.tree(node)]
-        for process in processes:
-            process.suspend()
-        for process in processes:
+        for node in nodes:
+            self.freeze(node)
+        for process in self._frozen:
             process.kill()
+        self._frozen = []
+
+    def kill_at_work(self, log: "Log", commits: int) -> None:
+        """Kill a machine inside a shard: it is stopped, and goes on if it has finished that shard by then."""
+        while True:
+            pid = log.wait_inside(commits=commits)
+            self.freeze(node := self.of_worker(pid))
+            if pid in log.inside():
+                return self.kill(node)
+            self.thaw()
 
     def freeze(self, node: Any) -> None:
-        self._frozen = self.tree(node)
-        for process in self._frozen:
+        """Stop all processes of a machine, and wait until they stand."""
+        processes = self.tree(node)
+        self._frozen += processes
+        for process in processes:
             process.suspend()
+        gone = {psutil.STATUS_STOPPED, psutil.STATUS_ZOMBIE}
+        while any(process.is_running() and process.status() not in gone for process in processes):
+            time.sleep(0.01)
 
     def thaw(self) -> None:
         for process in self._frozen:
@@ -129,13 +143,18 @@ class Log:
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             if len(self.names("commit")) >= commits:
-                done = {name.split("-", 1)[1] for name in self.names("commit")}
-                for name in self.names("start"):
-                    started = (self.folder / name).stat().st_mtime
-                    if name.split("-", 1)[1] not in done and time.time() - started >= INSIDE_SECONDS:
-                        return int(name.split("-")[2])
+                for pid, since in self.inside().items():
+                    if time.time() - since >= INSIDE_SECONDS:
+                        return pid
             time.sleep(0.02)
         raise AssertionError("no shard is under way")
+
+    def inside(self) -> dict[int, float]:
+        """Processes that have started a shard and not finished it, and when they started it."""
+        starts = self.names("start")  # before the commits: what is finished meanwhile is not under way
+        done = {name.split("-", 1)[1] for name in self.names("commit")}
+        under_way = [name for name in starts if name.split("-", 1)[1] not in done]
+        return {int(name.split("-")[2]): (self.folder / name).stat().st_mtime for name in under_way}
 
 
 def logged(folder: Path, poison: int | None = None, pause: float = 1.0) -> Callable[..., Any]:
@@ -203,7 +222,7 @@ def test_a_machine_is_killed(
     try:
         building = Building(tmp_path / "out", machines.address)
         building.start()
-        machines.kill(machines.of_worker(log.wait_inside(commits=4)))
+        machines.kill_at_work(log, commits=4)
         building.finish(150)
     finally:
         machines.close()

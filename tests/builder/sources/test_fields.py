@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from vcrgen.builder.sources import cut_at_limit, iter_items, open_source
+from vcrgen.builder.sources import cut_at_limit, iter_captions, iter_items, iter_rows, open_source
 from vcrgen.builder.sources.fields import clean_id, matching_rows
 from vcrgen.config import BuildConfig
 from vcrgen.errors import SourceError
@@ -53,6 +53,27 @@ def write_jsonl(folder: Path, rows: list[Any]) -> str:
 
     (folder / "x.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     return str(folder / "x.jsonl")
+
+
+def test_captions_without_images_are_those_of_the_items(wit: str, tmp_path: Path) -> None:
+    """The number of a row leads back to it; a row that cannot be read, or meets no condition, has none."""
+    rows = [
+        {"id": f"n{number}", "image": "missing.png", "caption": None if number == 2 else "a"} for number in range(4)
+    ]
+    jsonl = Path(write_jsonl(tmp_path, rows))
+    jsonl.write_text(jsonl.read_text() + "torn\n")
+    configs = (
+        BuildConfig(source=wit, caption_column=CAPTION, where=("language=zh",)), BuildConfig(source=str(jsonl)),
+    )  # fmt: skip
+    for config in configs:
+        source = open_source(config)
+        stop = source.partitions()[0].rows
+        found = {row.number: (row.source_id, row.caption) for row in iter_captions(source, config, 0, stop)}
+        items = enumerate(iter_rows(source, config, 0, 0, stop))
+        expected = {
+            at: (item.source_id, item.caption or "") for at, item in items if item and "#4" not in item.source_id
+        }
+        assert found == expected and len(found) in (3, 4)
 
 
 @pytest.mark.parametrize("condition", ["wit_features.language=zh", "language=zh", "lang=zh"])

@@ -99,6 +99,19 @@ def test_the_missing_column_is_named_with_the_nearest_one(written: str) -> None:
     with pytest.raises(SourceError, match=r"'captoin'.*nearest name is 'caption'.*Known: ") as error:
         list(iter_items(open_source(config), config, 0, 0, 1))
     assert "\n" not in str(error.value)
+    config = BuildConfig(source=written, caption_column="xyz")  # "the nearest name is 'id'" helps nobody
+    with pytest.raises(SourceError, match=r"^The caption column 'xyz' is not in [^;]*\. Known: "):
+        list(iter_items(open_source(config), config, 0, 0, 1))
+
+
+@pytest.mark.parametrize(("name", "mark"), [("x.csv", ";"), ("x.csv", "\t"), ("x.csv", ","), ("x.tsv", "\t")])
+def test_what_separates_fields_is_seen_in_the_header(tmp_path: Path, name: str, mark: str) -> None:
+    """Excel writes semicolons where a comma stands in decimal numbers, and begins with a byte order mark."""
+    lines = [mark.join(("image", "caption")), mark.join(("aGVsbG8=", '"one, two; three"'))]
+    (tmp_path / name).write_text("\r\n".join(lines) + "\r\n", "utf-8-sig")
+    config = BuildConfig(source=str(tmp_path / name))
+    (item,) = read_all(open_source(config), config)
+    assert item.caption == "one, two; three"
 
 
 def test_rows_without_an_id_get_file_and_row(tmp_path: Path) -> None:

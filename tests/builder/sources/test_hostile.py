@@ -177,6 +177,15 @@ def test_csv_headers(tmp_path: Path, header: bytes) -> None:
         items_of(tmp_path / "x.csv")
 
 
+@pytest.mark.parametrize("name", ["x.csv", "x.tsv", "x.jsonl"])
+@pytest.mark.parametrize("mark", ["le", "be"])
+def test_utf_16_is_named(tmp_path: Path, name: str, mark: str) -> None:
+    """The module csv said "do you need to open the file in universal-newline mode?"."""
+    (tmp_path / name).write_bytes("\ufeffimage,caption\n,ok\n".encode(f"utf-16-{mark}"))
+    with pytest.raises(SourceError, match=f"{name} is UTF-16 text; save the file as UTF-8"):
+        items_of(tmp_path / name)
+
+
 @pytest.mark.parametrize(("name", "ok"), [("x.csv", ",ok\n"), ("x.jsonl", '{"image": "", "caption": "ok"}\n')])
 def test_huge_lines_are_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, ok: str) -> None:
     monkeypatch.setattr(tabular, "MAX_TEXT_BYTES", 1000)

@@ -129,7 +129,7 @@ def test_an_image_folder_of_json_lines_in_a_split(tmp_path: Path) -> None:
         ("s-{0..99999999999}.tar", "more than"),
         ("x.docx", r"no format that vcrgen reads; known: \.parquet"),
         ("{x.docx,y.csv}", "mixes formats"),
-        ("empty", "holds no pairs that vcrgen knows"),
+        ("empty", r"holds no pairs that vcrgen knows: .* \(with file_name and caption\)"),
         ("n" * 300, "cannot be read"),
         ("nul\0", "There is no file or folder"),
     ],

@@ -21,7 +21,7 @@ from vcrgen.leaderboard.commands import give_token
 from vcrgen.leaderboard.service.app import make_app
 
 PUBLIC, HIDDEN = "public", "hidden-en"
-PATIENCE = 60.0
+PATIENCE = 180.0
 
 
 class Desk:

@@ -10,7 +10,7 @@ import pytest
 from vcrgen.leaderboard.board import Board
 from vcrgen.scorer.answer_key import AnswerKey
 
-PATIENCE = 60
+PATIENCE = 180
 
 
 class Visitor:
@@ -43,7 +43,7 @@ class Visitor:
 
         old = self.one("html")
         element.click()
-        wait = WebDriverWait(self.driver, PATIENCE)
+        wait = WebDriverWait(self.driver, PATIENCE, 0.05)
         wait.until(staleness_of(old))
         wait.until(lambda driver: driver.execute_script("return document.readyState") == "complete")
 
@@ -66,13 +66,14 @@ class Visitor:
             script = "return document.readyState === 'complete' && document.querySelector('h1').textContent"
             return bool(self.driver.execute_script(script) == text)
 
-        WebDriverWait(self.driver, PATIENCE).until(there)
+        WebDriverWait(self.driver, PATIENCE, 0.05).until(there)
 
 
 @pytest.fixture
 def visitor(chromium: Any, sqlite_board: Board, visit: Callable[..., Any]) -> Iterator[Visitor]:
     """A visitor; after the test, that the console is empty and that nothing was asked of any other server."""
     server, desk = visit(sqlite_board)
+    chromium.get("about:blank")
     for log in ("browser", "performance"):
         chromium.get_log(log)
     yield Visitor(chromium, server.url, desk.token)

@@ -51,7 +51,7 @@ def ear() -> Iterator[Ear]:
 
 
 def until(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + 30
+    end = time.monotonic() + 120
     while not condition():
         assert time.monotonic() < end, "did not happen"
         time.sleep(0.05)

@@ -103,7 +103,7 @@ def test_all_bodies_together(small: Board, visit: Visit, raw: Any, hand: Any, pu
             opened.send(desk.upload_head(7 * MIB // 2))
         opened_all.append(opened)
     server.until(lambda: any(line.get("status") == 503 for line in server.complete_lines()))
-    assert len(server.temporary_files()) >= 3
+    server.until(lambda: len(server.temporary_files()) >= 3)
     assert desk.client.get("/").status_code == 200
     refused = desk.api(b"b" * (4 * MIB))
     assert refused.status_code == 503 and int(refused.headers["retry-after"]) > 0

@@ -24,7 +24,7 @@ import pytest
 from filelock import FileLock
 from sqlalchemy import text
 
-from vcrgen.leaderboard.board import Board
+from vcrgen.leaderboard.board import FILE, Board
 from vcrgen.leaderboard.intake import accept
 from vcrgen.leaderboard.records import State
 from vcrgen.leaderboard.store.log import check_log, read_log
@@ -46,6 +46,14 @@ def gone(pid: int) -> bool:
 def states(board: Board) -> Counter[str]:
     with board.reading() as connection:
         return Counter(one.state.value for one in listed(connection))
+
+
+def refuses(address: tuple[str, int]) -> bool:
+    try:
+        socket.create_connection(address, timeout=5).close()
+    except OSError:
+        return True
+    return False
 
 
 def lock_is_free(board: Board) -> bool:
@@ -106,8 +114,8 @@ def test_bodies_without_end(small: Board, visit: Visit, raw: Any) -> None:
     )
     assert desk.api(b"a" * MIB).status_code == 202
     assert peak(pid) - before < 32 * MIB
-    assert server.temporary_files() == []
-    assert not list((small.folder / "files" / "incoming").glob("*"))
+    server.until(lambda: not server.temporary_files())  # a client that was hung up on knows it before
+    server.until(lambda: not list((small.folder / "files" / "incoming").glob("*")))
     kinds = {line["what"] for line in server.lines()}
     assert not kinds & {"fault", "library", "unavailable"}, kinds
 
@@ -119,7 +127,7 @@ def test_uploads_that_break_off(small: Board, visit: Visit, raw: Any) -> None:
         opened.send(desk.upload_head(cut)[: cut or 10])
         opened.socket.close()
     server.until(lambda: sum(line.get("status") == 499 for line in server.complete_lines()) == 3)
-    assert server.temporary_files() == []
+    server.until(lambda: not server.temporary_files())
     assert not {line["what"] for line in server.lines()} & {"fault", "library"}
     assert states(small) == {}
 
@@ -153,14 +161,12 @@ def test_killed_at_any_moment(
     visit: Visit,
     hand: Any,
     public_key: AnswerKey,
+    own_port: int,
 ) -> None:
     """What was answered with 202 is scored once, and the vault holds whole files."""
     url = request.getfixturevalue("postgres")() if database == "postgresql" else ""
     board = make_board(database=url, scored_a_day=1000, requests_a_minute=100_000)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    server, desk = visit(board, "--port", str(port))
+    server, desk = visit(board, "--port", str(own_port))
     files = [hand(public_key, right=2, note=f"n{number}").read_bytes() for number in range(20)]
     accepted: dict[str, str] = {}
     stop = threading.Event()
@@ -174,7 +180,7 @@ def test_killed_at_any_moment(
             server.process.wait()
             server.restart()
             server.wait_for("serving")
-        thread.join(60)
+        thread.join(180)
         assert not thread.is_alive()
     finally:
         stop.set()
@@ -210,21 +216,19 @@ def test_stopping(small: Board, visit: Visit, raw: Any) -> None:
     worker = server.children()
     assert len(worker) == 1
     body = desk.upload_head(200_000) + b"\r\n--x--\r\n"
-    opened = raw(
-        server.url, "POST /submit HTTP/1.1", raw.MULTIPART, f"Content-Length: {len(body)}", "Connection: close"
-    )
+    head = (raw.MULTIPART, f"Content-Length: {len(body)}", "Connection: close", "Expect: 100-continue")
+    opened = raw(server.url, "POST /submit HTTP/1.1", *head)
+    assert opened.socket.recv(1000).startswith(b"HTTP/1.1 100 "), "it has begun to read"
     opened.send(body[:100_000])
-    time.sleep(1)  # until it has begun to read, on a busy machine too
     server.process.terminate()
-    time.sleep(0.3)
-    with pytest.raises(OSError):
-        socket.create_connection(opened.socket.getpeername(), timeout=5).recv(1)
+    server.until(lambda: refuses(opened.socket.getpeername()))
+    assert server.process.poll() is None
     opened.send(body[100_000:])
     answer = opened.answer()
     assert answer.startswith("HTTP/1.1 303 "), answer[:300]
-    assert server.process.wait(30) == 0
+    assert server.process.wait(180) == 0
     assert server.lines()[-1]["what"] == "stopped"
-    server.until(lambda: gone(worker[0]), 5)
+    server.until(lambda: gone(worker[0]))
     assert lock_is_free(small)
     assert states(small)[State.QUEUED.value] + states(small)[State.FAILED.value] == 1
 
@@ -236,26 +240,31 @@ def test_ctrl_c_while_it_scores(small: Board, visit: Visit, hand: Any, public_ke
     server.wait_for("scored")
     family = server.children()
     server.process.send_signal(signal.SIGINT)
-    assert server.process.wait(30) == 0
-    server.until(lambda: all(map(gone, family)), 5)
+    assert server.process.wait(180) == 0
+    server.until(lambda: all(map(gone, family)))
     assert lock_is_free(small)
     assert states(small)[State.SCORING.value] == 0
     assert not [line for line in server.lines() if line["what"] in ("library", "fault", "worker died")]
 
 
-def test_a_killed_worker_is_started_again(small: Board, visit: Visit, hand: Any, public_key: AnswerKey) -> None:
+def test_a_killed_worker_is_started_again(
+    small: Board, visit: Visit, hand: Any, public_key: AnswerKey, tmp_path: Path
+) -> None:
     server, desk = visit(small)
     server.wait_for("worker ready")
     assert desk.client.get("/health").status_code == 200
+    settings = (small.folder / FILE).rename(tmp_path / "elsewhere")  # without which no other one can go on
     os.kill(server.children()[0], signal.SIGKILL)
-    died = server.until(lambda: (answer := desk.client.get("/health")).status_code == 503 and answer, 5)
+    died = server.until(lambda: (answer := desk.client.get("/health")).status_code == 503 and answer)
     assert died.json()["status"] == "nothing is scored: the worker is not there"
     answer = desk.api(hand(public_key))
     assert answer.status_code == 202, "handing in goes on"
+    settings.rename(small.folder / FILE)
     server.wait_for("worker ready", count=2)
     assert desk.client.get("/health").json()["status"] == "ok"
     server.until(lambda: desk.state(answer)["state"] == "scored")
-    assert [line["code"] for line in server.lines() if line["what"] == "worker died"] == [-signal.SIGKILL]
+    codes = [line["code"] for line in server.lines() if line["what"] == "worker died"]
+    assert codes[0] == -signal.SIGKILL and set(codes[1:]) <= {1}
 
 
 def test_one_service_a_board_and_a_port(small: Board, make_board: Any, visit: Visit, serve: Any) -> None:
@@ -265,9 +274,9 @@ def test_one_service_a_board_and_a_port(small: Board, make_board: Any, visit: Vi
     second = serve(small)
     other = make_board("other")
     third = serve(other, "--port", port)
-    assert third.process.wait(60) == 2
+    assert third.process.wait(180) == 2
     assert f"Port {port} of 127.0.0.1 cannot be listened on" in third.log.read_text()
-    assert second.process.wait(60) == 2
+    assert second.process.wait(180) == 2
     assert "Another service serves" in second.log.read_text()
     for log in (second.log, third.log):
         assert "Traceback" not in log.read_text()
@@ -361,7 +370,7 @@ def test_a_fault_of_the_worker_is_a_line(small: Board) -> None:
         connection.exec_driver_sql("ALTER TABLE submissions RENAME TO elsewhere")
         connection.exec_driver_sql("COMMIT")
     command = [sys.executable, "-m", "vcrgen.leaderboard.worker", str(small.folder), str(os.getpid())]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode != 0 and done.stderr
     for line in done.stderr.splitlines():
         json.loads(line)

@@ -1,4 +1,4 @@
-"""What falls without the picture: rules worked by hand, intervals by picture, and a model in the blind view."""
+"""What can be answered without the picture: rules worked by hand, intervals by picture, a model in the blind view."""
 
 import csv
 import io
@@ -107,7 +107,7 @@ def test_on_the_command_line_with_a_model_that_sees_no_picture(run: Run, built: 
     words = ["baseline", "blind", built, "--endpoint", server.url, "--model", "m/1", "--limit", 8]
     code, out, err = run(*words)
     assert code == 0, err
-    assert "ar   m/1, blind" in out and "What falls of" in out and len(server.calls) == 16
+    assert "ar   m/1, blind" in out and "What can be answered of" in out and len(server.calls) == 16
     assert all(len(call.body["messages"][0]["content"]) == 1 for call in server.calls)
     assert (built.parent / "bloom-m-1-blind.jsonl").exists()
     code, again, err = run(*words)

@@ -1,8 +1,10 @@
 """Question sets through the scorer: join, tally by item, intervals by picture, contrasts, saved scores, reports."""
 
+import base64
 import csv
 import io
 import json
+import zlib
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -224,6 +226,24 @@ def test_rubbish_is_counted_or_one_sentence(
     assert cell_of(result, "en").metrics["lbs"].value <= 0.25
 
 
+@pytest.mark.parametrize(
+    ("fields", "what"),
+    [
+        ({"logprobs": [[2.0]] * 4}, ", 1 likelihoods that are no logarithms of probabilities (not used)"),
+        ({"letters": [None] * 4}, ", 1 likelihoods that are no logarithms of probabilities (not used)"),
+        ({"output": None, "rotation": 1}, ""),
+    ],
+)
+def test_a_view_of_which_nothing_can_be_used_is_refused(
+    data: Path, write: Write, fields: dict[str, Any], what: str
+) -> None:
+    row = {"question_id": items()[0]["question_id"], "lang": "en", "view": "blind", **fields}
+    for rows in ([row], [*lines(items(), key_of), row]):
+        with pytest.raises(PredictionError) as caught:
+            score(write(rows), data=data)
+        assert str(caught.value) == f"preds: nothing of en, blind can be scored: no output{what}."
+
+
 def test_two_models_and_twice_the_same_item(data: Path, write: Write) -> None:
     rows = lines(items(), key_of, model="a")
     result = score(write([*rows, rows[0]]), data=data)
@@ -299,6 +319,26 @@ def test_saved_scores_are_compared_as_the_runs_are(data: Path, write: Write, tmp
         (tmp_path / "bad.json").write_text(json.dumps(saved | damage), "utf-8")
         with pytest.raises(ScoreError, match="damaged"):
             load_saved(tmp_path / "bad.json")
+
+
+def test_saved_scores_of_items_have_no_ink(data: Path, write: Write, tmp_path: Path) -> None:
+    saved = as_saved(score(write(lines(items(), key_of)), data=data), secret=False)
+    cell, packed = saved["scores"][0], saved["scores_of_items"][0]
+    levels = ("ink-0.10", "ink-0.30", "ink-0.50")
+    saved |= {"scores": [cell | {"lang": level} for level in levels], "scores_of_items": [packed] * 3}
+    saved["ink_of_spans"] = {levels[0]: base64.b64encode(zlib.compress(bytes(8 * ITEMS))).decode()}
+    file = tmp_path / "ink.scores.json"
+    file.write_text(json.dumps(saved), "utf-8")
+    with pytest.raises(ScoreError, match="its levels are not those of its scores"):
+        load_saved(file)
+
+
+def test_runs_that_were_asked_for_other_things_cannot_be_compared(data: Path, write: Write) -> None:
+    outputs = score(write(lines(items(), key_of), "outputs"), data=data)
+    likely = [{name: line[name] for name in ("question_id", "lang")} for line in lines(items(), key_of)]
+    likelihoods = score(write([line | {"logprobs": [[-1.0]] * 4} for line in likely], "likelihoods"), data=data)
+    with pytest.raises(ScoreError, match="have no lang and view in which both have RAE or LBS"):
+        compare([outputs, likelihoods])
 
 
 @pytest.mark.parametrize("form", ["md", "csv", "latex", "json"])

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from vcrgen.analysis.items.table import ItemTable, model_scores
-from vcrgen.rng import rng_for
+from vcrgen.rng import array_rng_for
 from vcrgen.stats.bootstrap import weights_of
 from vcrgen.stats.intervals import mean_interval
 from vcrgen.stats.paired import benjamini_hochberg
@@ -31,7 +31,7 @@ COPY = 0.95  # the correlation from which on two items may be copies
 RARE = 0.05  # adjusted p-values below this are no accident
 MOST_PAIRS = 200  # of near copies that are listed
 _BLOCK, _DRAWS = 1024, 100  # items, and resamples, at a time
-_Z = 1.959963984540054
+NORMAL_95 = 1.959963984540054  # how many standard errors an interval of 95 % reaches on either side
 
 
 class WithInterval(NamedTuple):
@@ -122,8 +122,8 @@ def item_figures(table: ItemTable) -> ItemFigures:
         rest[part] = _correlations(x, others, inside)
     usable = models - 3
     with np.errstate(invalid="ignore", divide="ignore"):
-        z, width = np.arctanh(rest), _Z / np.sqrt(np.where(usable > 0, usable, np.nan))
-        below = ndtr(z * _Z / width)
+        z, width = np.arctanh(rest), NORMAL_95 / np.sqrt(np.where(usable > 0, usable, np.nan))
+        below = ndtr(z * NORMAL_95 / width)
     return ItemFigures(
         models=models, p=p, rest=rest, low=np.tanh(z - width), high=np.tanh(z + width),
         adjusted=benjamini_hochberg(below), alpha_dropped=_alpha_dropped(table.scores[table.whole]),
@@ -328,4 +328,4 @@ def _hypergeometric(models: int, first: int, second: int, both: int) -> float:
 
 def generator(seed: int, stage: str) -> np.random.Generator:
     """A generator of numbers for a stage of the analysis of items."""
-    return np.random.default_rng(rng_for(seed, "items", stage).getrandbits(128))
+    return array_rng_for(seed, "items", stage)

@@ -160,10 +160,8 @@ class _Fit:
                 self.slope = self.slope + np.clip(change, -0.5, 0.5)
                 self.intercept = self.intercept + np.clip((by_intercept - ac * change) / cc, -1, 1)
                 centre = self.intercept.mean()
-                self.mean, self.deviation = (
-                    float(centre),
-                    float(np.sqrt(((self.intercept - centre) ** 2 + 1 / cc).mean())),
-                )
+                self.mean = float(centre)
+                self.deviation = float(np.sqrt(((self.intercept - centre) ** 2 + 1 / cc).mean()))
                 continue
             by_slope -= (self.slope - SLOPE_PRIOR[0]) / SLOPE_PRIOR[1] ** 2
             aa += 1 / SLOPE_PRIOR[1] ** 2

@@ -10,11 +10,7 @@ import numpy as np
 
 from vcrgen.analysis.document import Document, Drawing, Section
 from vcrgen.analysis.items.analyse import ItemResult
-from vcrgen.analysis.items.classical import (
-    COPY,
-    WithInterval,
-    score_intervals,
-)
+from vcrgen.analysis.items.classical import COPY, WithInterval, score_intervals
 from vcrgen.analysis.items.hardness import Hardness
 from vcrgen.analysis.items.irt import FEWEST_FOR_2PL, ItemModel
 from vcrgen.analysis.items.table import FEW_MODELS, ItemTable

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from vcrgen.analysis.items.classical import WithInterval, generator
+from vcrgen.analysis.items.classical import NORMAL_95, WithInterval, generator
 from vcrgen.analysis.items.irt import fit_items
 from vcrgen.analysis.items.table import ItemTable
 from vcrgen.errors import AnalysisError
@@ -29,7 +29,6 @@ MOST_CLUSTERS = 20
 _ROUNDS = 30  # of k-means
 _COMPONENTS = 8  # of what models do, by which items are clustered
 _ROUND = (10, 15, 20, 30, 50, 70)
-_Z = 1.959963984540054
 
 
 class Chooser(NamedTuple):
@@ -123,10 +122,9 @@ class SubsetResult:
     error: WithInterval  # mean, and the range of 95 % of the repeats
     agreement: WithInterval
     decisions: WithInterval
-    less_error: (
-        WithInterval  # than a random choice on the same models, with the interval of the mean: above 0 it is better
-    )
-    more_decisions: WithInterval  # right than a random choice, likewise
+    # Than a random choice on the same models, with the interval of the mean: above 0 it is better.
+    less_error: WithInterval
+    more_decisions: WithInterval  # that are right
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -244,7 +242,7 @@ class _Full:
         units = left.shape[1]
         shared = left @ left.T * units / (units - 1)
         variance = np.diag(shared)[:, None] + np.diag(shared) - 2 * shared
-        apart = np.abs(self.means[:, None] - self.means) > _Z * np.sqrt(np.maximum(variance, 0.0))
+        apart = np.abs(self.means[:, None] - self.means) > NORMAL_95 * np.sqrt(np.maximum(variance, 0.0))
         self.apart: Bits = apart & (np.abs(self.means[:, None] - self.means) > 1e-12)
 
     def fit(self, rows: Ints, units: Ints) -> SubsetFit:

@@ -145,7 +145,8 @@ def profile_of(
     def pooled(rows: Sequence[int]) -> tuple[float, float, int]:
         """The share of some leaves' items that are right, its variance, and how many items there are."""
         weights = items[rows] / items[rows].sum()
-        return float(weights @ shares[rows]), float(weights**2 @ variances[rows]), int(items[rows].sum())
+        share = min(float(weights @ shares[rows]), 1.0)  # weights may add up to a little more than 1
+        return share, float(weights**2 @ variances[rows]), int(items[rows].sum())
 
     levels = [pooled(rows) for rows in parts.values()]
     overall = [

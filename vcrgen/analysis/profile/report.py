@@ -21,7 +21,7 @@ from vcrgen.analysis.profile.records import (
     gap,
 )
 from vcrgen.report.charts import RADAR_AXES, difference_bar, dumbbell, interval_bar, radar, reach, scatter, strip
-from vcrgen.report.table import DASH, MINUS, Interval, Number, Percent, PValue, Table, TableCell, percent
+from vcrgen.report.table import DASH, MINUS, Interval, Number, Percent, PValue, Table, TableCell, counted, percent
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -67,18 +67,15 @@ def profile_document(data: Profiles, *, settings: str, more: Sequence[Section] =
     items = max(each.micro.items for each in data.profiles)
     return Document(
         title="Profiles of a question set",
-        lead=f"{_count(data.models, 'model')}, {_count(data.langs, 'language')}, {items:,} items on "
-        f"{_count(data.leaves, 'leaf', 'leaves')} of {_count(data.levels, 'level')}. {about or f'From {data.source}.'}",
+        lead=f"{counted(len(data.models), 'model')}, {counted(len(data.langs), 'language')}, "
+        f"{counted(items, 'item')} on {counted(len(data.leaves), 'leaf', 'leaves')} of "
+        f"{counted(len(data.levels), 'level')}. {about or f'From {data.source}.'}",
         sections=[section for section in (*sections, *more) if section is not None],
         not_shown=NOT_SHOWN,
         warnings=data.notes,
         settings=settings,
         private=data.hidden,
     )
-
-
-def _count(things: Sequence[object], one: str, many: str = "") -> str:
-    return f"{len(things)} {one if len(things) == 1 else many or one + 's'}"
 
 
 def _shown(data: Profiles) -> list[ModelProfile]:
@@ -154,7 +151,7 @@ def _levels(data: Profiles) -> Section | None:
     )
     radars = [_radar(data, model) for model in models] if len(levels) in RADAR_AXES else []
     about = "The middle of a radar is 0, its outer circle 100 %, and its broken circle is what guessing gives."
-    return Section(title="Levels", text=[about] if radars else [], panels=radars, tables=[table])
+    return Section(title="Levels", legend=about if radars else "", panels=radars, tables=[table])
 
 
 def _bars(data: Profiles) -> Section | None:
@@ -169,12 +166,14 @@ def _bars(data: Profiles) -> Section | None:
             groups.append((level.capitalize(), lines))
         panels += [Lines(title=f"{METHODS[metric]}, {lang}", axis=AXIS, groups=groups)] if groups else []
     rows: list[Sequence[TableCell]] = [
-        (*_row(each), level, of.items, _share(of), _interval(of)) for each in shown for level, of in each.levels.items()
+        (*_row(each), level.capitalize(), of.items, _share(of), _interval(of))
+        for each in shown
+        for level, of in each.levels.items()
     ]
     heads = ("Model", "Language", "Method", "Level", "Items", "Score", "95 % interval")
     table = Table(title="Levels with their intervals, in percent", heads=heads, labels=4, rows=rows)
     about = "A bar ends at the share; the block around its end is the 95 % interval. The table has the same figures."
-    return Section(title="Levels with their intervals", text=[about], panels=panels, details=[table]) if rows else None
+    return Section(title="Levels with their intervals", legend=about, panels=panels, details=[table]) if rows else None
 
 
 def _radar(data: Profiles, model: str) -> Drawing:
@@ -212,7 +211,7 @@ def _languages(data: Profiles) -> Section | None:
         title = f"{METHODS[metric]}: {one} and {other}"
         panels.append(_compared(title, found, data.levels, f"A disc stands for {one}, a ring for {other}."))
     about = "Each level in both languages, on one axis; the figures are those of the table of levels above."
-    return Section(title="Languages side by side", text=[about], panels=panels)
+    return Section(title="Languages side by side", legend=about, panels=panels)
 
 
 def _methods(data: Profiles) -> Section | None:
@@ -320,12 +319,12 @@ def _leaves(data: Profiles) -> Section | None:
             groups = [(level.capitalize(), [_strip(each, of) for each in of_lang]) for level, of in levels.items()]
             panels.append(Lines(title=f"{METHODS[metric]}, {lang}", axis=(), groups=groups))
         details.append(_leaf_table(leaves, metric, profiles))
-    text = [
+    about = (
         "A field is a leaf, in the order of the tables below: the same leaf of all models is in one column. The "
         "stronger its colour, the further the share is from chance, above it in blue and below it in brown. An empty "
         "field was not asked."
-    ]
-    return Section(title="Leaves", text=text, panels=panels, details=details) if details else None
+    )
+    return Section(title="Leaves", legend=about, panels=panels, details=details) if details else None
 
 
 def _strip(profile: ModelProfile, leaves: Sequence[Leaf]) -> tuple[str, Markup, str]:
@@ -350,7 +349,7 @@ def _leaf_table(leaves: Sequence[Leaf], metric: str, profiles: Sequence[ModelPro
         found = [each.leaves.get(leaf) for each in profiles]
         items = max((of.items for of in found if of), default=0)
         cells = [cell for of in found for cell in ((_share(of, 0), _interval(of)) if few else (_share(of, 0),))]
-        rows.append((leaf.name, leaf.subcategory, leaf.level, items, *cells))
+        rows.append((leaf.name, leaf.subcategory, leaf.level.capitalize(), items, *cells))
     heads = ["Leaf", "Subcategory", "Level", "Items"]
     for each in profiles:
         heads += [f"{each.model} {each.lang}", *([f"{each.model} {each.lang}, interval"] if few else [])]
@@ -397,7 +396,7 @@ def _names(of: LeafDifference, what: str) -> tuple[str, ...]:
 
 def _difference_row(of: LeafDifference, what: str) -> Sequence[TableCell]:
     figures = (Percent(of.value, 1, sign=True), Interval(of.low, of.high, 1, sign=True))
-    leaf = (of.leaf.name, of.leaf.subcategory, of.leaf.level)
+    leaf = (of.leaf.name, of.leaf.subcategory, of.leaf.level.capitalize())
     return (*_names(of, what), *leaf, *figures, PValue(of.p), PValue(of.adjusted))
 
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from vcrgen.analysis.profile.records import METHODS, Leaf, ModelProfile, PartScore
 from vcrgen.analysis.tables import name_of
 from vcrgen.errors import AnalysisError
+from vcrgen.files import sha256_file
 from vcrgen.scorer.results import CellResult, Estimate, RunResult, require_one_signature, with_own_titles
-from vcrgen.scorer.saved import load_means, load_saved
+from vcrgen.scorer.saved import check_each_once, load_means, load_saved
 from vcrgen.scorer.statistics import MACRO
 from vcrgen.stats.calibration import calibration
 
@@ -27,7 +28,7 @@ def load_runs(files: Sequence[Path], *, private: bool) -> tuple[list[RunResult],
 
     Raises:
         AnalysisError: Scores of a hidden set are not asked for, or they are not of a question set.
-        ScoreError: A file holds no scores, was changed, or was made in another way than the first.
+        ScoreError: A file holds no scores, was changed, was made in another way than the first, or is named twice.
     """
     runs, hidden = [], False
     for file in files:
@@ -46,6 +47,7 @@ def load_runs(files: Sequence[Path], *, private: bool) -> tuple[list[RunResult],
             )
             if saved.hidden else load_saved(file)
         )  # fmt: skip
+    check_each_once(files, [sha256_file(file) for file in files])
     require_one_signature(runs)
     return with_own_titles(runs), hidden
 

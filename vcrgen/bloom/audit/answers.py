@@ -7,7 +7,7 @@ line that cannot be used is counted by its reason; a file that is no JSON Lines,
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from vcrgen.bloom.audit.draw import Draw
 from vcrgen.errors import DatasetError
-from vcrgen.reading import encodable, iter_json_lines
+from vcrgen.reading import check_file_size, encodable, iter_json_lines
 from vcrgen.tasks.bloom import LETTERS
 
 MAX_BYTES = 64 << 20  # of one file
@@ -66,17 +66,20 @@ class RaterAnswers:
 
 
 def read_answers(files: Sequence[Path], draw: Draw) -> RaterAnswers:
-    """Read what raters exported.
-
-    Where a rater says two different things of an item, neither counts.
+    """Read what raters exported; see :func:`take_answers`.
 
     Raises:
         DatasetError: A file cannot be read, is too large, or is no JSON Lines.
     """
+    return take_answers(_lines(files), draw)
+
+
+def take_answers(rows: Iterable[dict[str, Any]], draw: Draw) -> RaterAnswers:
+    """What counts of some lines, in any order. Where a rater says two different things of an item, neither counts."""
     raters = {item.question_id: item.raters for item in draw.items}
     answers, name = RaterAnswers(), draw.name
     contradicted: set[tuple[str, int]] = set()
-    for row in _lines(files):
+    for row in rows:
         who, question_id = row.get("rater"), row.get("question_id")
         if row.get("audit") != name:
             answers.problems[Problem.OTHER_AUDIT] += 1
@@ -94,7 +97,13 @@ def read_answers(files: Sequence[Path], draw: Draw) -> RaterAnswers:
     for question_id, who in contradicted:
         del answers.said[question_id][who]
         answers.problems[Problem.CONTRADICTORY] += 1
-    return answers
+    # In the order of the draw, so that the order of the lines changes no digit of a figure.
+    ordered = {
+        question_id: dict(sorted(answers.said[question_id].items()))
+        for question_id in raters
+        if question_id in answers.said
+    }
+    return RaterAnswers(ordered, answers.problems)
 
 
 def read_judge(file: Path, draw: Draw) -> tuple[dict[str, AuditVerdict], Counter[Problem]]:
@@ -137,11 +146,6 @@ def _said(row: dict[str, Any]) -> RaterVerdict | Problem:
 
 def _lines(files: Sequence[Path]) -> Iterator[dict[str, Any]]:
     for file in files:
-        try:
-            size = file.stat().st_size
-        except OSError as error:
-            raise DatasetError(f"{file} cannot be read: {error.strerror}.") from None
-        if size > MAX_BYTES:
-            raise DatasetError(f"{file} is larger than {MAX_BYTES >> 20} MiB, so no rater wrote it.")
+        check_file_size(file, MAX_BYTES, "no rater wrote it", DatasetError)
         for _, row in iter_json_lines(file, DatasetError):
             yield row

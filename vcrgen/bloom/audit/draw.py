@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from vcrgen.config import AuditOptions
 from vcrgen.dataset.reader import Dataset
@@ -23,6 +24,7 @@ from vcrgen.rng import rng_for, shuffled
 from vcrgen.stats.strata import allocate
 from vcrgen.tasks.bloom import TASK, read_items
 
+FILE = "draw.json"  # in the folder of an audit
 FORM = "bloom-audit-1"  # of the file
 SHARE = 8  # one item of so many is drawn where nobody says how many
 MAX_BYTES = 64 << 20
@@ -143,7 +145,35 @@ def write_draw(file: Path, draw: Draw) -> None:
         raise ConfigError(f"{file} holds another draw, which raters may be reading; choose another --folder.")
     with output_errors(file):
         file.parent.mkdir(parents=True, exist_ok=True)
-        write_json(file, {"form": FORM, "name": draw.name} | asdict(draw))
+        write_json(file, as_values(draw))
+
+
+def as_values(draw: Draw) -> dict[str, Any]:
+    """A draw as JSON; :func:`from_values` reads it."""
+    return {"form": FORM, "name": draw.name} | asdict(draw)
+
+
+def from_values(values: Any) -> Draw:
+    """The draw that :func:`as_values` has written.
+
+    Raises:
+        ValueError: It is none, or was changed.
+    """
+    try:
+        items = tuple(DrawnItem(row["question_id"], row["path"], tuple(row["raters"])) for row in values["items"])
+        draw = Draw(data=values["data"], options=values["options"], leaves=values["leaves"], items=items)
+        options = AuditOptions(**dict(values["options"], items=None)).model_dump(mode="json") | {"items": len(items)}
+        sized = all(type(size) is int and size > 0 for size in draw.leaves.values())
+        people = {*range(1, draw.raters + 1)}
+        dealt = all(
+            type(item.question_id) is str and item.path in draw.leaves and people.issuperset(item.raters)
+            for item in items
+        )
+        if sized and dealt and options == draw.options and (values["form"], values["name"]) == (FORM, draw.name):
+            return draw
+    except (KeyError, TypeError, AttributeError, ConfigError):
+        pass
+    raise ValueError("it is no draw, or was changed")
 
 
 def read_draw(file: Path, dataset: Dataset | None = None) -> Draw:
@@ -160,11 +190,8 @@ def read_draw(file: Path, dataset: Dataset | None = None) -> Draw:
         raise DatasetError(f"{file} cannot be read; begin with `vcrgen bloom audit draw`.") from None
     values = read_json(file, DatasetError)
     try:
-        items = tuple(DrawnItem(row["question_id"], row["path"], tuple(row["raters"])) for row in values["items"])
-        draw = Draw(data=values["data"], options=values["options"], leaves=values["leaves"], items=items)
-        if (values["form"], values["name"]) != (FORM, draw.name):
-            raise damaged
-    except (KeyError, TypeError, AttributeError, ValueError):
+        draw = from_values(values)
+    except ValueError:
         raise damaged from None
     if dataset is not None and digest(dataset) != draw.data:
         raise DatasetError(f"{file} was drawn of another question set than {dataset}; draw again in another --folder.")

@@ -23,6 +23,17 @@ class RaterAgreement:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RaterFigures:
+    """What one rater did: who has not sent a file, who approves all, who cannot answer."""
+
+    rater: int
+    dealt: int
+    judged: int
+    approved: int
+    own: tuple[int, int]  # own answers that are the key, and all
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeFigures:
     """A judge's verdicts against those of people, on the items that both judged."""
 
@@ -45,7 +56,7 @@ class AuditFigures:
     levels: Mapping[str, StratifiedMean]
     errors: Mapping[AuditVerdict, StratifiedMean]  # rate of each class of errors
     empty: Mapping[str, int]  # leaves of which nothing is audited, with their items; no rate speaks of them
-    own: tuple[int, int]  # raters' own answers that are the key, and all
+    raters: tuple[RaterFigures, ...]
     agreement: RaterAgreement | None  # approve or not; None where no item has two verdicts
     classes: RaterAgreement | None  # all five verdicts
     problems: Mapping[Problem, int]
@@ -64,7 +75,7 @@ def audit_figures(
     Args:
         draw: Which items were drawn.
         answers: What raters said of them.
-        keys: The right option of each item, ``A`` to ``D``.
+        keys: The right option of each item, ``A`` to ``D``; a rater's own answer to one without it does not count.
         judge: What :func:`vcrgen.bloom.audit.answers.read_judge` gives.
     """
     said = {one: list(every.values()) for one, every in answers.said.items() if every}
@@ -77,7 +88,6 @@ def audit_figures(
         return stratified_mean(Stratum(draw.leaves[path], drawn) for path, drawn in values.items())
 
     levels = {path.partition("/")[0]: None for path in draw.leaves}
-    own = [one.answer == keys[question_id] for question_id, every in said.items() for one in every if one.answer]
     pairs = [every for every in said.values() if len(every) > 1]
     audited = {item.path for item in draw.items if item.question_id in said}
     return AuditFigures(
@@ -85,7 +95,8 @@ def audit_figures(
         overall=rate(_approves), levels={level: found for level in levels if (found := rate(_approves, level))},
         errors={error: found for error in ERRORS if (found := rate(partial(_names, error)))},
         empty={path: size for path, size in draw.leaves.items() if path not in audited},
-        own=(sum(own), len(own)), agreement=_agreement([[_approves(one) for one in every] for every in pairs]),
+        raters=tuple(_rater(number, draw, answers, keys) for number in range(1, draw.raters + 1)),
+        agreement=_agreement([[_approves(one) for one in every] for every in pairs]),
         classes=_agreement([[one.verdict for one in every] for every in pairs]),
         problems=dict(answers.problems), judge=judge and _judged(said, *judge),
     )  # fmt: skip
@@ -94,6 +105,15 @@ def audit_figures(
 def rejected(answers: RaterAnswers) -> list[str]:
     """The items that a rater did not approve, sorted."""
     return sorted(one for one, every in answers.said.items() if not all(map(_approves, every.values())))
+
+
+def _rater(number: int, draw: Draw, answers: RaterAnswers, keys: Mapping[str, str]) -> RaterFigures:
+    said = {one: every[number] for one, every in answers.said.items() if number in every}
+    own = [each.answer == keys[one] for one, each in said.items() if each.answer and one in keys]
+    return RaterFigures(
+        rater=number, dealt=sum(number in item.raters for item in draw.items), judged=len(said),
+        approved=sum(map(_approves, said.values())), own=(sum(own), len(own)),
+    )  # fmt: skip
 
 
 def _approves(said: RaterVerdict) -> bool:

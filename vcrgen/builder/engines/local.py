@@ -23,7 +23,7 @@ def run_local(make_worker: Callable[[], Worker], workers: int, tasks: Sequence[A
     if workers == 1 or len(tasks) < 2:
         if tasks:
             worker = make_worker()
-            _keep_what_is_loaded()
+            gc.freeze()  # with its garbage, until the end: to look for that takes longer than a small build
             try:
                 yield from (worker(task, report) for task in tasks)
             finally:

@@ -5,7 +5,7 @@ from pathlib import Path, PurePosixPath
 
 from vcrgen.builder.sources.arrow import ParquetSource, is_saved_dataset, open_saved
 from vcrgen.builder.sources.base import FileSource, Partition, SampleSource, Source
-from vcrgen.builder.sources.fields import check_columns, cut_at_limit, iter_items, iter_rows, some_items
+from vcrgen.builder.sources.fields import check_columns, cut_at_limit, iter_captions, iter_items, iter_rows, some_items
 from vcrgen.builder.sources.hub import HUB_ID, has_hub_layout, open_hub, open_local, pinned
 from vcrgen.builder.sources.locate import files_with, find_files, is_pattern
 from vcrgen.builder.sources.tabular import CsvSource, JsonlSource
@@ -19,6 +19,7 @@ __all__ = [
     "Source",
     "check_columns",
     "cut_at_limit",
+    "iter_captions",
     "iter_items",
     "iter_rows",
     "open_source",
@@ -125,8 +126,8 @@ def _open_folder(folder: Path, *, split: str, enough: int | None) -> Source:
     if files := files_with(place, ".parquet") or files_with(place, ".tar"):
         return _open_files(files, folder=place, enough=enough)
     raise SourceError(
-        f"{folder} holds no pairs that vcrgen knows: no metadata.jsonl or metadata.csv, no Parquet files or "
-        "tar shards in it or in its `data`, nothing saved by datasets.save_to_disk. "
+        f"{folder} holds no pairs that vcrgen knows: no metadata.jsonl or metadata.csv (with file_name and caption), "
+        "no Parquet files or tar shards in it or in its `data`, nothing saved by datasets.save_to_disk. "
         "A CSV or JSON lines file has to be named itself."
     )
 

@@ -34,11 +34,16 @@ class Columns(NamedTuple):
     where: tuple[tuple[ColumnPath, str], ...]
 
 
-def check_columns(source: Source, config: BuildConfig) -> Columns:
+def check_columns(source: Source, config: BuildConfig, *, caption: str = "caption") -> Columns:
     """Resolve the configuration's names against the source's columns.
 
     A name is a dotted path from the top (lists on the way are not named) or, where there is no such path, the
     end of exactly one path: ``language`` finds ``wit_features.language``.
+
+    Args:
+        source: Has the columns.
+        config: Names them.
+        caption: What messages call the column of the caption, where it is read for another text.
 
     Raises:
         SourceError: A name is not there, or could be one of several.
@@ -50,7 +55,7 @@ def check_columns(source: Source, config: BuildConfig) -> Columns:
     own_id = next(((name,) for name in ID_COLUMNS if (name,) in names), None)
     return Columns(
         image=find(config.image_column, use="image"),
-        caption=find(config.caption_column, use="caption"),
+        caption=find(config.caption_column, use=caption),
         id=find(config.id_column, use="id") if config.id_column is not None else own_id,
         where=tuple((find(path.strip(), use="condition"), value) for path, _, value in conditions),
     )
@@ -90,6 +95,31 @@ def _items(
     paths = [columns.image, columns.caption, *filter(None, [columns.id]), *(path for path, _ in columns.where)]
     for row, number in zip(read(frozenset(path[0] for path in paths)), numbers, strict=False):
         yield read_item(row, columns, root=folder, row_id=f"{name}#{number}")
+
+
+class CaptionRow(NamedTuple):
+    """What a row says of its image, which is not read."""
+
+    number: int
+    source_id: str
+    caption: str
+
+
+def iter_captions(source: Source, config: BuildConfig, index: int, stop: int) -> Iterator[CaptionRow]:
+    """Captions and ids of the rows before ``stop``, read without the images.
+
+    Rows that cannot be read or do not meet the conditions are left out; a caption that is none is empty.
+
+    Raises:
+        SourceError: A column is not there, or the file cannot be read.
+    """
+    columns = check_columns(source, config)
+    name = source.partitions()[index].name
+    paths = [columns.caption, *filter(None, [columns.id]), *(path for path, _ in columns.where)]
+    for number, row in enumerate(source.rows(index, 0, stop, frozenset(path[0] for path in paths))):
+        if PROBLEM not in row and (places := _matching_places(row, columns)) is not None:
+            caption, _ = _text(_first(row, columns.caption, places))
+            yield CaptionRow(number, _id_of(row, columns, places, f"{name}#{number}"), caption or "")
 
 
 def matching_rows(source: Source, config: BuildConfig, index: int) -> Iterator[int]:
@@ -142,8 +172,6 @@ def read_item(row: Row, columns: Columns, *, root: Path | None, row_id: str) -> 
     places = _matching_places(row, columns)
     if places is None:
         return None
-    own_id = _first(row, columns.id, places) if columns.id else None
-    named = isinstance(own_id, str | int | float)
     image, problem = None, ""
     try:
         image = image_bytes(_first(row, columns.image, places), root=root)
@@ -151,11 +179,17 @@ def read_item(row: Row, columns: Columns, *, root: Path | None, row_id: str) -> 
         problem = error.detail
     caption, caption_problem = _text(_first(row, columns.caption, places))
     return Item(
-        source_id=(clean_id(str(own_id)) if named else "") or clean_id(row_id),
+        source_id=_id_of(row, columns, places, row_id),
         image=image,
         caption=caption,
         problem=problem or caption_problem,
     )
+
+
+def _id_of(row: Row, columns: Columns, places: dict[str, list[_Place]], row_id: str) -> str:
+    own_id = _first(row, columns.id, places) if columns.id else None
+    named = isinstance(own_id, str | int | float)
+    return (clean_id(str(own_id)) if named else "") or clean_id(row_id)
 
 
 def clean_id(text: str) -> str:
@@ -175,7 +209,7 @@ def _resolve(name: str, *, use: str, names: Sequence[ColumnPath], description: s
             options = " or ".join(sorted(".".join(path) for path in ends)[:_MAX_SHOWN])
             raise SourceError(f"The {use} column {name!r} of {description} is not clear; write {options}.")
     known = [shown[:80] for path in names if (shown := ".".join(path)).isprintable()]
-    near = difflib.get_close_matches(name, known, n=1, cutoff=0.0)
+    near = difflib.get_close_matches(name, known, n=1)
     hint = f"; the nearest name is {near[0]!r}" if near else ""
     more = ", ..." if len(known) > _MAX_SHOWN else ""
     listed = ", ".join(known[:_MAX_SHOWN]) + more if known else "nothing readable"

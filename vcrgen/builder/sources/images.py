@@ -86,7 +86,9 @@ def _from_file(text: str, root: Path | None) -> bytes:
         with file.open("rb") as handle:
             data = handle.read(status.st_size)
     except FileNotFoundError:
-        raise _problem("the image file is missing") from None
+        raise _problem(
+            "the image file is missing; its path has to begin at the folder of the file that names it"
+        ) from None
     except (OSError, RuntimeError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "the path is not usable"
         raise _problem(f"the image file cannot be read: {reason}") from None

@@ -2,6 +2,7 @@
 
 import csv
 import json
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections import Counter
 from collections.abc import Iterator
 from functools import partial
@@ -12,7 +13,6 @@ from vcrgen.builder.sources.scanned import Record, ScannedSource
 from vcrgen.errors import SourceError
 from vcrgen.reading import SURROGATE
 
-_BOM = b"\xef\xbb\xbf"
 _SKIP_BYTES = 1 << 20
 _MAX_COLUMNS = 1000
 
@@ -46,11 +46,22 @@ class _NumberedLines:
         raise _LineTooLong(f"the line is longer than {MAX_TEXT_BYTES >> 20} MiB")
 
 
-class JsonlSource(ScannedSource):
+class _TextSource(ScannedSource):
+    """Rows in files of UTF-8 text."""
+
+    def _after_bom(self, handle: BinaryIO, name: str) -> int:
+        """Move past a byte order mark, if there is one; that of UTF-16 is an error."""
+        head = handle.read(len(BOM_UTF8))
+        if head.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+            raise SourceError(f"{self._shown(name)} is UTF-16 text; save the file as UTF-8.")
+        return handle.seek(len(BOM_UTF8) if head == BOM_UTF8 else 0)
+
+
+class JsonlSource(_TextSource):
     """One JSON object a line. Empty lines are no rows; any other line that is not an object is a problem."""
 
     def _begin(self, handle: BinaryIO, name: str) -> tuple[int, Any]:
-        start = _after_bom(handle)
+        start = self._after_bom(handle, name)
         if handle.read(64).lstrip().startswith(b"["):
             shown = self._shown(name)
             raise SourceError(f"{shown} is one JSON array; write one object a line, as `jq -c '.[]'` does.")
@@ -66,8 +77,11 @@ class JsonlSource(ScannedSource):
         return {PROBLEM: f"line {record.line}: {row}"} if isinstance(row, str) else row
 
 
-class CsvSource(ScannedSource):
+class CsvSource(_TextSource):
     """CSV with a header, separated by commas or, in ``.tsv``, by tabs; quoted fields may hold line breaks.
+
+    Semicolons or tabs separate the fields of a ``.csv`` whose header has them and no comma: so does Excel write CSV
+    where a comma stands in decimal numbers.
 
     A row with more or fewer fields than the header, a NUL byte or bytes that are not UTF-8 is a problem.
     """
@@ -75,8 +89,11 @@ class CsvSource(ScannedSource):
     def _begin(self, handle: BinaryIO, name: str) -> tuple[int, Any]:
         # A limit of the process, not of a reader: the csv module has no other way.
         csv.field_size_limit(MAX_TEXT_BYTES)
-        delimiter = "\t" if name.lower().endswith(".tsv") else ","
-        _after_bom(handle)
+        start = self._after_bom(handle, name)
+        known = "\t" if name.lower().endswith(".tsv") else ",;\t"
+        head = handle.readline(MAX_TEXT_BYTES)
+        delimiter = next((mark for mark in known if mark.encode() in head), known[0])
+        handle.seek(start)
         lines = _NumberedLines(handle, 0)
         first = next(_csv_records(lines, delimiter), None)
         header = first.raw if first else []
@@ -150,8 +167,3 @@ def _header_problem(header: list[str] | str) -> str:
         return f"more than {_MAX_COLUMNS} columns"
     twice = next((column for column, count in Counter(header).items() if count > 1), None)
     return f"column {twice!r} comes twice" if twice is not None else ""
-
-
-def _after_bom(handle: BinaryIO) -> int:
-    """Move past a byte order mark, if there is one."""
-    return handle.seek(len(_BOM) if handle.read(len(_BOM)) == _BOM else 0)

@@ -9,7 +9,7 @@ from starlette.datastructures import FormData
 
 from vcrgen.errors import LeaderboardError
 from vcrgen.leaderboard import maintainers
-from vcrgen.leaderboard.board import Board
+from vcrgen.leaderboard.board import MAINTAINER, Board
 from vcrgen.leaderboard.commands import remove
 from vcrgen.leaderboard.service.pages import LivePages
 from vcrgen.leaderboard.service.teams import UNKEPT
@@ -56,7 +56,7 @@ class MaintainerRoutes:
             return HTMLResponse(text, status_code=refusal.status, headers=refusal.headers | UNKEPT)
         problems: list[str] = []
         try:
-            await run_in_threadpool(self._do, f"maintainer {name}", values)
+            await run_in_threadpool(self._do, f"{MAINTAINER} {name}", values)
         except LeaderboardError as problem:
             if problem.__cause__ is not None:  # the database, and nothing that the maintainer did
                 raise

@@ -36,7 +36,7 @@ class Pages:
             view_notes=[note for view, note in texts.VIEW_NOTES.items() if view in table.views],
             columns=list(tables.columns_of(table)), rankings=rankings, climbers=table.climbers,
             charts_shown=tables.charts_of(rankings[0][0], track) if rankings else [], quoted=table.quoted,
-            people=people_table(table.people) if table.people else None,
+            people=people_table(track.task, table.people) if table.people else None,
         )  # fmt: skip
 
     @property
@@ -97,14 +97,16 @@ class Pages:
         """How to hand in outputs, and how they are scored and ranked."""
         hidden = {track.set: track for track in reversed(self._site.tracks) if track.step}
         tasks = texts.tasks_of(self._site.sets)
-        views = [view for task in tasks for view in task.views]
+        views = [view for task in tasks for view in task.board_views]
         return self._render(
             "about.html",
             "About",
             names.ABOUT,
             hidden=list(reversed(hidden.values())),
-            view_notes=[note for view, note in texts.VIEW_NOTES.items() if view in views],
+            view_notes=[texts.VIEW_NOTES[view] for view in views],
             tasks=tasks,
+            views=views,
+            axes=[task.axis_label.lower() for task in tasks],
         )
 
     def team(self, page: records.TeamPage | None, token: str, problems: Sequence[str]) -> str:

@@ -138,6 +138,16 @@ def example_lines(sets: Iterable[TestSet]) -> list[tuple[str, list[str]]]:
     return list(lines.items())
 
 
+def languages_of(one: TestSet) -> tuple[str, ...]:
+    """Codes of the languages in which a set asks."""
+    return one.modes if one.task.axis == "lang" else (one.language,)
+
+
+def modes_of(one: TestSet) -> tuple[str, ...]:
+    """The modes of a set; none where its languages are in their place."""
+    return () if one.task.axis == "lang" else one.modes
+
+
 def step_shown(share: float | None, track: Track) -> str:
     """A step of a ladder in percent, or that there is none."""
     return "not better than the team's best" if share is None else percent(share, decimals_of(track))
@@ -150,11 +160,6 @@ def file_state(run: ModelRun) -> str:
     if run.part != FEEDBACK:
         return "another file counts"
     return "tried: not better than the team's best" if run.best is None else f"tried: {100 * run.best:g} %"
-
-
-def state_name(state: str) -> str:
-    """Where a submission stands, for people."""
-    return STATE_NAMES[state]
 
 
 def language_name(code: str) -> str:
@@ -170,11 +175,6 @@ def mode_name(mode: str) -> str:
 def size_of(one: Track | TestSet) -> str:
     """How many questions and units it has, in words."""
     return one.task.size.format(questions=one.questions, units=one.spans)
-
-
-def unit_head(task: ScoredTask) -> str:
-    """The units of a task as the head of a column: one word, such as "Texts"."""
-    return task.subjects.split()[-1].capitalize()
 
 
 def ranked_by(sets: Iterable[TestSet]) -> str:
@@ -237,7 +237,7 @@ def tests_of(part: Versus) -> str:
     """What the tests over single texts say of two models; nothing where the set is hidden."""
     sentences = []
     if part.only_a is not None and part.only_b is not None:
-        done, what = part.track.task.right, unit_head(part.track.task).lower()
+        done, what = part.track.task.right, part.track.task.unit_head.lower()
         sentences.append(f"Only A {done} {part.only_a:,} of {part.track.spans:,} {what}, only B {part.only_b:,}.")
     if part.p is not None:
         p = "< 0.001" if part.p < 0.001 else f"= {part.p:.2g}"

@@ -43,7 +43,7 @@ def open_engine(board: Path, url: str) -> Engine:
         ) from None
     except ModuleNotFoundError as missing:
         raise LeaderboardError(
-            f"The driver {missing.name} of PostgreSQL is not installed: pip install 'vcrgen[postgres]'."
+            f'The driver {missing.name} of PostgreSQL is not installed: pip install "vcrgen[postgres]".'
         ) from None
 
 

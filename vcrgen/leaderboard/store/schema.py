@@ -47,11 +47,13 @@ def columns(**kinds: Any) -> list[Column[Any]]:
     ]
 
 
+# A question set has several, as `en+ar`. Tables of SQLite keep the length that they were made with; it holds to none.
+LANGUAGES = sa.Text().with_variant(String(20), "sqlite")
 # The number is the place of a set in the navigation. The phase is a record of that name as JSON; null for the sets of
 # boards that were made before there were phases. The task is null for the sets of before there were several tasks.
 sets = Table(
     "sets", metadata, *columns(
-        name=40, number=sa.Integer, path=sa.Text, hidden=sa.Boolean, language=20, questions=sa.Integer,
+        name=40, number=sa.Integer, path=sa.Text, hidden=sa.Boolean, language=LANGUAGES, questions=sa.Integer,
         spans=sa.Integer, modes=sa.JSON, signature=sa.Text, phase_=sa.JSON(none_as_null=True), task_=20,
     ),
     sa.PrimaryKeyConstraint("name"),

@@ -57,8 +57,9 @@ def export_dataset(
         OutputError: The folder holds something, or cannot be written.
     """
     if to not in FORMATS:
-        nearest = difflib.get_close_matches(to, FORMATS, n=1, cutoff=0.0)[0]
-        raise ConfigError(f"Unknown format {to!r}; the nearest is {nearest!r}. Known: {', '.join(FORMATS)}.")
+        near = difflib.get_close_matches(to, FORMATS, n=1)
+        hint = f"; the nearest is {near[0]!r}" if near else ""
+        raise ConfigError(f"Unknown format {to!r}{hint}. Known: {', '.join(FORMATS)}.")
     opened = open_any(dataset)
     if opened.kind.task == bloom.TASK:
         return _export_questions(opened, to=to, out=out, mode=mode, split=split)

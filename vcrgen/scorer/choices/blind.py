@@ -1,4 +1,4 @@
-"""What falls of a question set without its pictures: rules that look at the texts only, and a model in the blind view.
+"""What can be answered of a question set without its pictures: by rules that see only texts, and by a model.
 
     items = items_with_keys(open_any("data/my-bloom"))
     for row in blind_rows(items, seed=0):
@@ -190,7 +190,7 @@ def blind_report(name: str, rows: Sequence[BlindRow], leaves: Sequence[str] = ()
     ]
     heads = ["Lang", "Rule", "Items", "Right", "95 % interval", "− chance", *named]
     table = Table(
-        title=f"What falls of {name} without the picture (chance {100 * CHANCE:g} %)",
+        title=f"What can be answered of {name} without the picture (chance {100 * CHANCE:g} %)",
         heads=heads, labels=2, rows=cells, breaks=[6] if shown else [],
     )  # fmt: skip
     says = [

@@ -27,10 +27,9 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from vcrgen.errors import ScoreError
-from vcrgen.scorer.clean import REFUSALS, clean, is_refusal
+from vcrgen.scorer.clean import LONGEST_OUTPUT, REFUSALS, clean, is_refusal
 from vcrgen.tasks.bloom import LETTERS, shown_option
 
-LONGEST_OUTPUT = 100_000  # characters of an output that are read, thinking taken out
 GRAMMAR, PUBLISHED = "bloom-v1", "bloom-code"  # the protocols
 
 

@@ -7,14 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from vcrgen.scorer.choices.grammar import GRAMMAR, Reading, read_choice
-from vcrgen.scorer.choices.likelihood import (
-    OTHER_COUNTS,
-    TIED,
-    Logprobs,
-    likeliest,
-    likelihood_scores,
-    same_counts,
-)
+from vcrgen.scorer.choices.likelihood import OTHER_COUNTS, TIED, Logprobs, likeliest, likelihood_scores, same_counts
 from vcrgen.tasks.bloom import LETTERS
 
 NAN = math.nan

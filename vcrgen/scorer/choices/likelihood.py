@@ -20,7 +20,8 @@ MOST_TOKENS = 4096  # of one option
 ROUNDING = 1e-3  # so far above 0 may a logarithm of a probability be that was rounded
 _LOWEST = -1e9  # below this, a figure is none that a model computes; "a probability of 0" is often -9999
 # What may be wrong with likelihoods, by name. Such likelihoods are not used.
-NOT_FOUR, NOT_LOGARITHMS, NO_TOKENS, OTHER_COUNTS = "not_four", "not_logarithms", "no_tokens", "token_counts"
+NOT_USED = NOT_FOUR, NOT_LOGARITHMS, NO_TOKENS = "not_four", "not_logarithms", "no_tokens"
+OTHER_COUNTS = "token_counts"  # other ones than in another line; the item is scored as wrong
 TIED = "tied"  # scored as wrong; many say that whoever computed them gave no real likelihoods
 Logprobs = tuple[tuple[float, ...], ...]
 

@@ -17,10 +17,10 @@ from vcrgen.scorer.choices.answers import divisions_of, load_items
 from vcrgen.scorer.choices.grammar import ReadingKind, read_choice
 from vcrgen.scorer.choices.item import Asked, Said, ScoredItem, score_item
 from vcrgen.scorer.choices.key import ItemKey, KeyItem
-from vcrgen.scorer.choices.likelihood import checked_letters, checked_logprobs, likeliest
+from vcrgen.scorer.choices.likelihood import NOT_USED, checked_letters, checked_logprobs, likeliest
 from vcrgen.scorer.evidence import EvidenceWriter
-from vcrgen.scorer.join import NOT_ASKED, Join, Joined
-from vcrgen.scorer.records import Prediction
+from vcrgen.scorer.join import NOT_ASKED, PROBLEMS, Join, Joined
+from vcrgen.scorer.records import CellName, Prediction
 from vcrgen.scorer.results import CellResult, RunResult
 from vcrgen.scorer.run import AnySession, Outputs, Run, opened, run_name
 from vcrgen.scorer.tally import Cell, Properties
@@ -126,7 +126,7 @@ class ItemTally:
 
     key: ItemKey
     properties: Properties
-    cells: dict[tuple[str, View], Cell] = field(default_factory=dict)
+    cells: dict[CellName, Cell] = field(default_factory=dict)
     task = QUESTIONS
 
     @property
@@ -158,7 +158,7 @@ class ItemSession(AnySession):
                 raise ScoreError(f"--{shown} is of covered texts; a question set has --lang, --view and --protocol.")
         if self.protocol not in self.task.protocols:
             raise ScoreError(f"Unknown protocol {self.protocol!r}; known: {', '.join(self.task.protocols)}.")
-        self._check_view()
+        self._view = self._asked_view()
         self.key = load_items(data, split=options.split, subset=options.subset, lang=options.lang)
         self.properties = divisions_of(self.key)
 
@@ -225,9 +225,9 @@ class ItemSession(AnySession):
                 if result is not None and item.question_id in question_ids:
                     yield FoundItem(item, lang, view, lines[lang, view].said.get(row, ()), result)
 
-    def _lines(self, join: Join, run: Run) -> tuple[dict[tuple[str, View], ItemLines], str | None]:
-        """What a run says of the items of each cell, and the model that it names."""
-        lines: dict[tuple[str, View], ItemLines] = defaultdict(ItemLines)
+    def _lines(self, join: Join, run: Run) -> tuple[dict[CellName, ItemLines], str | None]:
+        """What a run says of the items of each cell, and the model that it names; refuses a cell that says nothing."""
+        lines: dict[CellName, ItemLines] = defaultdict(ItemLines)
         model = None
         for prediction, row, cell in join(run):
             model = prediction.model or model
@@ -247,11 +247,17 @@ class ItemSession(AnySession):
                     None if isinstance(letters, str) else letters,
                 )
             )
+        for (lang, view), here in lines.items():
+            if not any(here.asked(None)):
+                left_out = [f"{join.counts[kind]} {PROBLEMS[kind]}" for kind in NOT_USED if join.counts[kind]]
+                raise PredictionError(
+                    f"{run_name(run)}: nothing of {lang}, {view} can be scored: {', '.join(['no output', *left_out])}."
+                )
         return lines, model
 
     def _scored(
-        self, lines: Mapping[tuple[str, View], ItemLines], problems: Counter[str]
-    ) -> Iterator[tuple[tuple[str, View], Iterator[ItemOutcome | None]]]:
+        self, lines: Mapping[CellName, ItemLines], problems: Counter[str]
+    ) -> Iterator[tuple[CellName, Iterator[ItemOutcome | None]]]:
         """Of each cell all items in their order; None for one that is not complete in the language."""
         for (lang, view), here in lines.items():
             blind = lines.get((lang, View.BLIND)) if view is View.IMAGE else None
@@ -287,7 +293,7 @@ class ItemSession(AnySession):
             yield ItemOutcome(scored.scores, outcome, scored.reading.choice if scored.reading else None)
 
     def _keep(
-        self, evidence: EvidenceWriter, run: str, model: str | None, row: int, cell: tuple[str, View],
+        self, evidence: EvidenceWriter, run: str, model: str | None, row: int, cell: CellName,
         result: ItemOutcome, signature: str,
     ) -> None:  # fmt: skip
         item = self.key.question(row)
@@ -296,8 +302,7 @@ class ItemSession(AnySession):
         evidence.add(run, model, item.question_id, *cell, [(columns, result.scores)], signature)
 
     def _join(self) -> Join:
-        view = self.options.view
-        return ItemJoin(self.key, self.task, self.options.lang, View(view) if view is not None else None)
+        return ItemJoin(self.key, self.task, self.options.lang, self._view)
 
     def _notes(self, run: Run, cells: Sequence[CellResult]) -> Iterator[str]:
         yield from super()._notes(run, cells)

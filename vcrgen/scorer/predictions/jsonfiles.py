@@ -10,7 +10,7 @@ from vcrgen.dataset.views import IMAGE_VIEWS
 from vcrgen.errors import PredictionError
 from vcrgen.reading import describe, read_json
 from vcrgen.scorer.predictions.jsonlines import lmms_prediction
-from vcrgen.scorer.predictions.output import read_output
+from vcrgen.scorer.predictions.output import read_output, row_number
 from vcrgen.scorer.predictions.tables import read_rows
 from vcrgen.scorer.records import Prediction
 
@@ -21,7 +21,7 @@ def read_vcr_repository(file: Path) -> Iterator[Prediction]:
     """The VCR repository's object: row number to ``{"res_stacked_image": …, "res_only_it_image": …}``."""
     for row, answers in read_json(file, PredictionError).items():
         place = f"{file}, key {row[:40]!r}"
-        if not row.isascii() or not row.isdigit() or len(row) > 18:
+        if (number := row_number(row)) is None:
             raise PredictionError(f"{place}: not a row number.")
         if not isinstance(answers, dict):
             raise PredictionError(f"{place}: not an object but {describe(answers)}.")
@@ -31,9 +31,7 @@ def read_vcr_repository(file: Path) -> Iterator[Prediction]:
             value = answers[key]
             # The repository's own scorer reads an object here as an empty answer.
             output, flaws = ("", ("object",)) if isinstance(value, dict) else read_output(value, place)
-            yield Prediction(
-                place=f"key {row!r}", question_id=None, row=int(row), view=view, output=output, flaws=flaws
-            )
+            yield Prediction(place=f"key {row!r}", question_id=None, row=number, view=view, output=output, flaws=flaws)
 
 
 def read_vlmevalkit_json(file: Path) -> Iterator[Prediction]:

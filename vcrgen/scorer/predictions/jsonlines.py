@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from vcrgen.errors import PredictionError
-from vcrgen.reading import as_id, as_texts, describe, encodable, iter_json_lines, parse_json
+from vcrgen.reading import ALL_LINES, LineBlock, as_id, as_texts, describe, encodable, iter_json_lines, parse_json
 from vcrgen.records import is_mode
-from vcrgen.scorer.predictions.output import read_mode, read_output, read_view
+from vcrgen.scorer.predictions.output import read_mode, read_output, read_view, row_number
 from vcrgen.scorer.records import Prediction
 
 
-def read_canonical(file: Path) -> Iterator[Prediction]:
+def read_canonical(file: Path, lines: LineBlock = ALL_LINES) -> Iterator[Prediction]:
     """``{"question_id": …, "output": …}``, optionally with ``view``, ``mode`` and ``model``."""
-    for number, row in iter_json_lines(file, PredictionError):
-        place = f"{file}, line {number}"
+    path = str(file)
+    for number, row in iter_json_lines(file, PredictionError, lines):
+        place = f"{path}, line {number}"
         question_id = as_id(row.get("question_id"))
         if question_id is None:
             raise PredictionError(f"{place}: no `question_id` (a text or a whole number).")
@@ -47,16 +49,16 @@ def read_canonical(file: Path) -> Iterator[Prediction]:
         )
 
 
-def read_lmms_eval(file: Path) -> Iterator[Prediction]:
+def read_lmms_eval(file: Path, lines: LineBlock = ALL_LINES) -> Iterator[Prediction]:
     """lmms-eval's lines: ``doc_id`` (the row number), ``target``, ``filtered_resps`` or ``resps``."""
-    for number, row in iter_json_lines(file, PredictionError):
+    for number, row in iter_json_lines(file, PredictionError, lines):
         yield lmms_prediction(row, f"{file}, line {number}", f"line {number}")
 
 
 def lmms_prediction(row: Mapping[str, Any], place: str, short: str) -> Prediction:
     """One sample of an lmms-eval log."""
-    doc_id = as_id(row.get("doc_id"))
-    if doc_id is None or not doc_id.isascii() or not doc_id.isdigit() or len(doc_id) > 18:
+    number = row_number(as_id(row.get("doc_id")))
+    if number is None:
         raise PredictionError(f"{place}: no `doc_id` (a row number).")
     responses = row.get("filtered_resps", row.get("resps"))
     if "filtered_resps" not in row and "resps" not in row:
@@ -66,7 +68,7 @@ def lmms_prediction(row: Mapping[str, Any], place: str, short: str) -> Predictio
     return Prediction(
         place=short,
         question_id=as_id(doc.get("question_id")),
-        row=int(doc_id),
+        row=number,
         view=read_view(row.get("view"), place),
         mode=read_mode(row.get("mode"), place) or (doc["mode"] if is_mode(doc.get("mode")) else None),
         output=output,
@@ -84,8 +86,6 @@ def read_target(value: Any, place: str) -> tuple[str, ...] | None:
 
 def _literal(text: str, place: str) -> Any:
     """A list literal without ``eval``: nothing but literals is understood, and only short ones."""
-    import ast
-
     if len(text) > 100_000:
         return None
     try:

@@ -1,9 +1,11 @@
 """What the name of a file of outputs tells, where VLMEvalKit or lmms-eval named it after the task.
 
-GPT4o_VCR_EN_HARD_TEI_test_1a2b3c4d_openended.xlsx    VLMEvalKit: MODEL_TASK; of an exported dataset
-GPT4o_VCR_EN_EASY_500.xlsx                            of its own VCR datasets, which show VI+TEI
-llava/20260131_120000_samples_vcr_en_hard_test_tei.jsonl    lmms-eval: MODEL/DATE_samples_TASK; of an exported one
-llava/20260131_120000_samples_vcr_wiki_zh_easy_100.jsonl    of its own VCR tasks, which show VI+TEI
+VLMEvalKit calls a file MODEL_TASK, and lmms-eval MODEL/DATE_samples_TASK:
+
+    GPT4o_VCR_EN_HARD_TEI_test_1a2b3c4d_openended.xlsx          of an exported dataset
+    GPT4o_VCR_EN_EASY_500.xlsx                                  of VLMEvalKit's own, which show VI+TEI
+    llava/20260131_120000_samples_vcr_en_hard_test_tei.jsonl    of an exported dataset
+    llava/20260131_120000_samples_vcr_wiki_zh_easy_100.jsonl    of lmms-eval's own, which show VI+TEI
 """
 
 from __future__ import annotations

@@ -39,6 +39,11 @@ def read_output(value: Any, place: str) -> tuple[str | None, tuple[str, ...]]:
     return value, tuple(flaws)
 
 
+def row_number(text: str | None) -> int | None:
+    """The number of a row in digits from 0 to 9, of which no dataset needs more than 18; None for any other text."""
+    return int(text) if text and text.isascii() and text.isdigit() and len(text) <= 18 else None
+
+
 def read_view(value: Any, place: str) -> View | None:
     """A view's name, or nothing."""
     view = View.named(value) if isinstance(value, str) else None

@@ -39,6 +39,8 @@ def receive(file: Path) -> PredictionFile:
         PredictionError: It cannot be read or unpacked, unpacks to more than 4 GiB, is a pipe to which nobody writes, or
             holds no outputs.
     """
+    if file.is_dir():
+        raise PredictionError(f"{file} is a folder; name the file of outputs in it.")
     piped = file == STDIN or (file.exists() and not file.is_file())
     if not piped and _compression(file) is None:
         return open_predictions(file)

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from vcrgen.dataset.views import View
 from vcrgen.errors import PredictionError
-from vcrgen.reading import MAX_JSON_BYTES, MAX_JSON_VALUES, iter_lines, parse_json, read_json
+from vcrgen.reading import (
+    MAX_JSON_BYTES,
+    MAX_JSON_VALUES,
+    LineBlock,
+    blocks_of_lines,
+    iter_lines,
+    parse_json,
+    read_json,
+)
 from vcrgen.scorer.predictions.jsonfiles import (
     REPOSITORY_KEYS,
     read_lmms_eval_json,
@@ -28,17 +38,21 @@ from vcrgen.scorer.records import Prediction
 class _Format:
     """How files of a format are read."""
 
-    read: Callable[[Path], Iterator[Prediction]]  # gives the outputs of a file
+    read: Callable[..., Iterator[Prediction]]  # gives the outputs of a file, or of some of its lines
     read_name: Callable[[Path], TaskName] = lambda _: TaskName()  # tells what the file's name says of them all
     failures: tuple[str, ...] = ()  # how an output begins that the tool wrote because its calls to the model failed
     view: View | None = None  # the view of outputs of which nothing says another; None where it cannot be known
+    by_line: bool = False  # whether each output stands on a line of its own, so that `read` takes some lines alone
 
 
+# Outputs that are handed on together, and their characters, at most (but for the last one): so memory stays flat.
+TOGETHER, CHARACTERS_TOGETHER = 128, 1 << 20
+Block = LineBlock | tuple[Prediction, ...]
 _LMMS_EVAL = (read_lmms_eval_name, ("[LMMS_EVAL_REQUEST_FAILED", "[LMMS_EVAL_BUDGET_EXCEEDED]"))
 _VLMEVALKIT = (read_vlmevalkit_name, ("Failed to obtain answer via API",))
 FORMATS = {
-    "vcrgen-jsonl": _Format(read_canonical, view=View.STACKED),  # as docs/scoring.md says
-    "lmms-eval-jsonl": _Format(read_lmms_eval, *_LMMS_EVAL),
+    "vcrgen-jsonl": _Format(read_canonical, view=View.STACKED, by_line=True),  # as docs/scoring.md says
+    "lmms-eval-jsonl": _Format(read_lmms_eval, *_LMMS_EVAL, by_line=True),
     "lmms-eval-json": _Format(read_lmms_eval_json, *_LMMS_EVAL),
     "vcr-repository-json": _Format(read_vcr_repository),
     "vlmevalkit-json": _Format(read_vlmevalkit_json, *_VLMEVALKIT),
@@ -71,17 +85,41 @@ class PredictionFile:
     folder: Any = field(default=None, repr=False, compare=False)  # of the copy, which goes away with it
 
     def __iter__(self) -> Iterator[Prediction]:
-        try:
-            yield from self._read(self.copy or self.path)
-        except PredictionError as problem:
-            raise PredictionError(str(problem).replace(str(self.copy or self.path), str(self.path))) from None
+        return self._read()
 
-    def _read(self, file: Path) -> Iterator[Prediction]:
+    def blocks(self) -> Iterator[Block]:
+        """The outputs in their order, some at a time, each as :meth:`read` takes it, maybe in another process.
+
+        A block is the place of some lines, or where a format has no lines, the outputs themselves.
+        """
+        if FORMATS[self.format].by_line:
+            with self._own_name() as file:
+                yield from blocks_of_lines(file, PredictionError)
+        else:
+            outputs = iter(self)
+            while block := tuple(_together(outputs)):
+                yield block
+
+    def read(self, block: Block) -> Iterator[Prediction]:
+        """The outputs of a block."""
+        return self._read(block) if isinstance(block, LineBlock) else iter(block)
+
+    def _read(self, *lines: LineBlock) -> Iterator[Prediction]:
         form = FORMATS[self.format]
-        for prediction in form.read(file):
-            if form.failures and (prediction.output or "").lstrip().startswith(form.failures):
-                prediction = prediction._replace(flaws=(*prediction.flaws, "failed"))
-            yield self._with_task(prediction) if self.task.mode else prediction
+        with self._own_name() as file:
+            for prediction in form.read(file, *lines):
+                if form.failures and (prediction.output or "").lstrip().startswith(form.failures):
+                    prediction = prediction._replace(flaws=(*prediction.flaws, "failed"))
+                yield self._with_task(prediction) if self.task.mode else prediction
+
+    @contextmanager
+    def _own_name(self) -> Iterator[Path]:
+        """Where the content stands; errors that name it name what the user named instead."""
+        file = self.copy or self.path
+        try:
+            yield file
+        except PredictionError as problem:
+            raise PredictionError(str(problem).replace(str(file), str(self.path))) from None
 
     @property
     def stem(self) -> str:
@@ -101,6 +139,16 @@ class PredictionFile:
                 f"{self.task.view} and {self.task.mode}; mend the one that is wrong."
             )
         return prediction._replace(view=view, mode=mode)
+
+
+def _together(outputs: Iterator[Prediction]) -> Iterator[Prediction]:
+    """The outputs of one block."""
+    characters = 0
+    for prediction in islice(outputs, TOGETHER):
+        yield prediction
+        characters += len(prediction.output or "")
+        if characters >= CHARACTERS_TOGETHER:
+            return
 
 
 def open_predictions(file: Path, *, name: str | None = None) -> PredictionFile:
@@ -156,8 +204,11 @@ def _json_format(file: Path, value: Any) -> str:
             return "vcr-repository-json"
         if "question_id" in value or "output" in value:
             return "vcrgen-jsonl"
-    elif isinstance(value, list) and value and isinstance(value[0], dict) and set(NEEDED) <= set(value[0]):
-        return "vlmevalkit-json"
+    elif isinstance(value, list) and value and isinstance(value[0], dict):
+        if set(NEEDED) <= set(value[0]):
+            return "vlmevalkit-json"
+        if "question_id" in value[0]:
+            raise PredictionError(f"{file} is one JSON array; write one object a line, as `jq -c '.[]'` does.")
     raise PredictionError(f"{file} is JSON, but of no known form; {_KNOWN}")
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from vcrgen.errors import PredictionError
 from vcrgen.reading import MAX_LINE_BYTES, MAX_LINE_VALUES, as_id
 from vcrgen.scorer.predictions.jsonlines import read_target
-from vcrgen.scorer.predictions.output import read_mode, read_output, read_view
+from vcrgen.scorer.predictions.output import read_mode, read_output, read_view, row_number
 from vcrgen.scorer.records import Prediction
 
 NEEDED = ("index", "prediction")
@@ -46,11 +46,10 @@ def read_rows(
         value = row["prediction"]
         output, flaws = (None, ("nan",)) if isinstance(value, str) and value in missing else read_output(value, place)
         view, mode = (None if _is_none(row.get(name)) else row[name] for name in ("view", "mode"))
-        digits = index.isascii() and index.isdigit() and len(index) <= 18
         yield Prediction(
             place=f"row {number}",
             question_id=named or index,
-            row=int(index) if digits and not named else None,
+            row=None if named else row_number(index),
             view=read_view(view, place),
             mode=read_mode(mode, place),
             output=output,

@@ -20,7 +20,7 @@ from typing import IO, Any
 from xml.parsers import expat
 
 from vcrgen.errors import PredictionError
-from vcrgen.reading import MAX_LINE_BYTES
+from vcrgen.reading import MAX_LINE_BYTES, SURROGATE
 from vcrgen.scorer.predictions.tables import NO_VALUE, read_rows
 from vcrgen.scorer.records import Prediction
 
@@ -43,7 +43,6 @@ MAX_NAMES = 10_000
 MAX_TAG = 1 << 20
 _CHUNK = 1 << 16
 _ESCAPED = re.compile("_x([0-9A-Fa-f]{4})_")
-_SURROGATES = re.compile("[\ud800-\udfff]")
 _END_OF_DIRECTORY = b"PK\x05\x06"
 
 
@@ -319,6 +318,6 @@ def _unescaped(text: str) -> str:
     if "_x" not in text:
         return text
     text = _ESCAPED.sub(lambda match: chr(int(match[1], 16)), text)
-    if _SURROGATES.search(text):  # two escapes of one character
+    if SURROGATE.search(text):  # two escapes of one character
         text = text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
     return text

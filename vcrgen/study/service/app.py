@@ -35,7 +35,7 @@ def make_app(store: Store) -> ASGIApp:
     app.add_api_route("/health", lambda: _health(store))
     with store.reading() as connection:
         frozen = db.read_frozen(connection)
-    pages = choice_templates() if frozen.choosing else templates()
+    pages = audit_templates() if frozen.draw else choice_templates() if frozen.choosing else templates()
     guesses = TokenOwners(404, NOT_THERE)
     RaterRoutes(store, pages, guesses).add_to(app)
     StudyMaintainerRoutes(store, pages, guesses).add_to(app)
@@ -64,6 +64,15 @@ def choice_templates() -> Templates:
     return Templates(
         "vcrgen.study", style="page.css choices.css", script="rater.js choices.js", forms=True, fetches=True
     )
+
+
+@functools.cache
+def audit_templates() -> Templates:
+    """The same for an audit, where an item of its offline page takes the place of fields."""
+    return Templates(
+        "vcrgen.study vcrgen.bloom.audit", style="page.css choices.css item.css audit_step.css",
+        script="item.js rater.js audit_step.js", forms=True, fetches=True,
+    )  # fmt: skip
 
 
 def _health(store: Store) -> Response:

@@ -75,11 +75,10 @@ class StudyMaintainerRoutes:
         rows = []
         for rater in raters:
             mine = [place for place in places if place.rater == rater.number]
-            done = sum(place.response is not None and place.response.done for place in mine)
+            done = sum(place.done for place in mine)
             seconds = sum(place.response.seconds for place in mine if place.response)
             rows.append((rater, done, len(mine), seconds / 60, rater.phase in (RaterState.INVITED, RaterState.WORKING)))
-        wanted = frozen.items * len(frozen.conditions) * frozen.options["raters"]
         return self._templates.render(
             "maintain.html", title="For maintainers", token=token, problems=problems, rows=rows,
-            given=len(answered(places, Kind.ITEM)), wanted=wanted,
+            given=len(answered(places, Kind.ITEM)), wanted=len(frozen.slots()),
         )  # fmt: skip

@@ -1,12 +1,11 @@
 """What a rater's page asks of the service. A rater is known by the token in the link alone; no cookie, no address.
 
-The service has no answers but those of training items, so no reply can hold another one. A reply that says "saved" is
-sent when what was typed is on the disk.
+The service has no answers but those of training items and of audits, so no reply can hold another one; that of an
+audit's item is told after the rater's own answer. A reply that says "saved" is sent when what was typed is on the disk.
 """
 
 from __future__ import annotations
 
-import base64
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
@@ -17,12 +16,14 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from vcrgen.media import data_uri
 from vcrgen.report.pages import Templates
 from vcrgen.study import store as db
+from vcrgen.study.audit import asked_in_audit, audit_problem, has_answered
 from vcrgen.study.choice_texts import texts_for
 from vcrgen.study.design import Kind
 from vcrgen.study.marks import typed_form
-from vcrgen.study.people import come_in, leave
+from vcrgen.study.people import come_in, leave, spare_slots, take_spare
 from vcrgen.study.records import Frozen, Rater, RaterState, RaterStep
 from vcrgen.study.records import Response as Typed
 from vcrgen.study.store import Store
@@ -62,6 +63,10 @@ class _Answer(_Body):
     revision: Annotated[int, Field(ge=1, le=1 << 53)]
 
 
+class _More(_Body):
+    take: bool
+
+
 Sent = TypeVar("Sent", bound=_Body)
 
 
@@ -75,7 +80,8 @@ class RaterRoutes:
         with store.reading() as connection:
             self._frozen: Frozen = db.read_frozen(connection)
             self._items = db.items_of(connection)
-            self._questions = db.questions_of(connection) if self._frozen.choosing else {}
+            asks = self._frozen.choosing or self._frozen.draw
+            self._questions = db.questions_of(connection) if asks else {}
         self._texts = texts_for(self._frozen)
         self._picture = lru_cache(MOST_PICTURES)(self._read_picture)
 
@@ -89,12 +95,13 @@ class RaterRoutes:
         app.add_api_route("/api/{token}/begin", self._route(_Begin, self._begin), methods=["POST"])
         app.add_api_route("/api/{token}/send", self._route(_Body, self._send), methods=["POST"])
         app.add_api_route("/api/{token}/stop", self._route(_Body, self._stop), methods=["POST"])
+        app.add_api_route("/api/{token}/more", self._route(_More, self._more), methods=["POST"])
 
     def page(self, request: Request, token: str) -> Response:
         """The page of a rater."""
         with self._store.reading() as connection:
             rater = self._rater(request, token, connection)
-            places = db.places_of(connection, rater.number) if self._frozen.choosing else []
+            places = db.places_of(connection, rater.number) if self._questions else []
         lang, folder = self._texts.lang(rater.lang), self._store.folder
         texts = self._texts.page[lang]
         consent = read_text(folder, "consent", lang)
@@ -103,11 +110,11 @@ class RaterRoutes:
             "pause": self._frozen.options["pause"],
             "texts": {name: texts[name] for name in SCRIPT_TEXTS},
             **(self._asked(rater, places, texts) if self._frozen.choosing else {}),
+            **(asked_in_audit(self._frozen.draw, self._questions, places, lang) if self._frozen.draw else {}),
         }  # fmt: skip
         page = self._templates.render(
-            "rater.html", title=texts["title"], lang=lang, t=texts, name=rater.name, data=data,
+            "rater.html", title=texts["title"], lang=lang, dir=direction(lang), t=texts, name=rater.name, data=data,
             consent=consent.splitlines(), instructions=read_text(folder, "instructions", lang).splitlines(),
-            **({"dir": direction(lang)} if self._frozen.choosing else {}),
         )  # fmt: skip
         return HTMLResponse(page, headers=UNKEPT)
 
@@ -147,7 +154,9 @@ class RaterRoutes:
                 raise Refusal(400, f"This step has {fields} fields.")
             if self._frozen.choosing and place.step.kind is not Kind.CHECK and sent.texts[0] not in ("", *LETTERS):
                 raise Refusal(400, "This step has four options.")
-            over = place.step.kind is Kind.TRAINING and place.response is not None and place.response.done
+            if self._frozen.draw and (problem := audit_problem(sent.texts, sent.unread, sent.done, place.response)):
+                raise Refusal(400, problem)
+            over = place.step.kind is Kind.TRAINING and place.done
             if not over:  # the answers were shown
                 typed = Typed(tuple(sent.texts), tuple(sent.unread), sent.seconds, sent.done, sent.revision)
                 db.save(connection, rater.number, number, typed)
@@ -177,8 +186,8 @@ class RaterRoutes:
         """Make a tab the one that may answer; where the rater stands."""
         db.change_rater(connection, rater.number, tab=sent.tab)
         places = db.places_of(connection, rater.number)
-        done = [place.response is not None and place.response.done for place in places]
         training = sum(place.step.kind is Kind.TRAINING for place in places)
+        done = [place.done for place in places]
         return {"begun": rater.phase is RaterState.WORKING, "done": done, "training": training}
 
     def _begin(self, connection: db.Connection, rater: Rater, sent: _Begin) -> dict[str, Any]:
@@ -195,8 +204,7 @@ class RaterRoutes:
     def _send(self, connection: db.Connection, rater: Rater, sent: _Body) -> dict[str, Any]:
         """The rater is finished; from now on the link is void. Asked again, it says the same."""
         if rater.phase is not RaterState.SENT:
-            places = db.places_of(connection, rater.number)
-            if any(place.response is None or not place.response.done for place in places):
+            if _unfinished(connection, rater):
                 raise Refusal(400, "Some steps are not finished yet.")
             db.change_rater(connection, rater.number, phase=RaterState.SENT, ended=db.now())
         return {"code": rater.code, "url": COMPLETE + rater.code if rater.code else ""}
@@ -204,6 +212,18 @@ class RaterRoutes:
     def _stop(self, connection: db.Connection, rater: Rater, sent: _Body) -> dict[str, Any]:
         """The rater leaves; see :func:`vcrgen.study.people.leave`."""
         return {"stopped": True}
+
+    def _more(self, connection: db.Connection, rater: Rater, sent: _More) -> dict[str, Any]:
+        """How many items that others left a rater who has finished may do, too; or give them to the rater.
+
+        A page that does not know of steps that wait, as it did not hear the reply before, loads itself again.
+        """
+        working = rater.phase is RaterState.WORKING
+        if working and sent.take and not _unfinished(connection, rater):
+            take_spare(connection, self._frozen, rater)
+        waiting = _unfinished(connection, rater)
+        offered = len(spare_slots(connection, self._frozen, rater)) if working and not waiting else 0
+        return {"count": offered, "waiting": waiting}
 
     def _rater(self, request: Request, token: str, connection: db.Connection, *, sent: bool = False) -> Rater:
         """Whose link it is; of those who have sent everything only if ``sent``.
@@ -228,12 +248,14 @@ class RaterRoutes:
             "texts": typed.texts if typed else None,
             "unread": typed.unread if typed else None,
             "seconds": typed.seconds if typed else 0,
-            "done": typed is not None and typed.done,
+            "done": place.done,
             "revision": typed.revision if typed else 0,
         }
-        if picture and place.step.kind is not Kind.CHECK:
+        if picture and place.step.kind is not Kind.CHECK and place.step.condition not in self._frozen.blind:
             shown["picture"] = self._picture(place.step.item, place.step.condition)
-        if place.step.kind is Kind.TRAINING and typed is not None and typed.done:
+        if self._frozen.draw and typed is not None and has_answered(typed):
+            shown["key"] = self._items[place.step.item].answers
+        if place.step.kind is Kind.TRAINING and typed is not None and place.done:
             answers = self._items[place.step.item].answers or ()
             pairs = zip(answers, typed.texts, strict=True)
             shown["answers"] = [
@@ -259,8 +281,7 @@ class RaterRoutes:
 
     def _read_picture(self, item: int, condition: int) -> str:
         with self._store.reading() as connection:
-            png = db.picture_of(connection, item, condition)
-        return f"data:image/png;base64,{base64.b64encode(png).decode()}"
+            return data_uri(db.picture_of(connection, item, condition))
 
 
 async def _read(request: Request, kind: type[Sent]) -> Sent:
@@ -269,6 +290,11 @@ async def _read(request: Request, kind: type[Sent]) -> Sent:
         return kind.model_validate_json(await request.body())
     except ValidationError:
         raise Refusal(400, "That is not what the page sends.") from None
+
+
+def _unfinished(connection: db.Connection, rater: Rater) -> int:
+    """How many steps a rater has not done."""
+    return sum(not place.done for place in db.places_of(connection, rater.number))
 
 
 def _only(rater: Rater, sent: _Body) -> None:

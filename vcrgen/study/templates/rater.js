@@ -86,7 +86,10 @@
         break;
       }
       if (told.refused || told.revision >= (kept[number]?.revision ?? 0)) delete kept[number];
-      if (steps[number] && told.saved) steps[number] = { ...steps[number], ...told };
+      if (steps[number] && told.saved) {
+        steps[number] = { ...steps[number], ...told };
+        if (Number(number) === now) feedback();
+      }
       keep();
     }
     sending = false;
@@ -174,6 +177,8 @@
     feedback();
   };
   const feedback = () => {
+    const key = (steps[now].key ?? []).join(""); // what an audit shows after the rater's own answer
+    if (id("fields").dataset.key !== key) id("fields").dataset.key = key;
     const answers = steps[now].training && steps[now].answers;
     id("answers").hidden = !answers;
     id("answers").querySelector("ul").replaceChildren(
@@ -208,7 +213,7 @@
     if (number >= done.length) {
       since = 0;
       show("end");
-      return;
+      return offer(false);
     }
     let step = await load(number);
     while (!step && !ended) {
@@ -225,9 +230,16 @@
     if (!Object.keys(kept).length && id("status").textContent === data.texts.offline) say("");
     load(number + 1); // so that it is here if the connection goes away
   };
+  // What others left, when everything of one's own has arrived.
+  const offer = async (take) => {
+    const told = (await arrived()) ? await ask("more", { take }) : null;
+    if (told?.waiting) return location.reload(); // the page knows the questions of its steps
+    id("offer").hidden = ended || !told?.count;
+    if (told) id("count").textContent = told.count;
+  };
   const next = async () => {
     if (locked()) return go(now + 1);
-    const empty = rows().find((row) => !row.text.value.trim() && !row.box.checked);
+    const empty = rows().find((row, number) => !row.text.value.trim() && !row.box.checked && number !== data.optional);
     id("fill").hidden = !empty;
     if (empty) return empty.text.focus();
     note({ done: true });
@@ -321,6 +333,7 @@
     await arrived();
     if (!ended && (await ask("stop", {}))) over("left");
   });
+  id("more").addEventListener("click", () => offer(true));
   id("sizes").addEventListener("change", (event) => {
     size = Number(event.target.value);
     scale();

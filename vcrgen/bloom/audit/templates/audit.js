@@ -1,24 +1,12 @@
-"use strict";
-// The page of a rater. Everything from the data is set as text, or as a data: URI of a checked kind; the policy of the
-// page forbids anything else. What the rater says is kept in the browser after every change, or in memory where the
-// browser keeps nothing. Keys are read by their place on the keyboard, so that they work in every script.
+// The page of a rater that works offline. What the rater says is kept in the browser after every change, or in memory
+// where the browser keeps nothing.
 
 const holder = document.getElementById("data");
 const data = JSON.parse(holder.textContent);
 holder.remove(); // the keys of items that are not answered yet are nowhere in the document
-const LETTERS = "ABCD";
-const VERDICTS = ["approve", "image", "question", "choices", "translation"];
-const id = (name) => document.getElementById(name);
 const store = `vcrgen-audit-${data.audit}-${data.name}`;
 const state = { lang: "en", at: 0, said: Object.create(null) }; // without a prototype: an id may be any text
 let saved = true;
-
-function make(tag, text, className) {
-  const element = document.createElement(tag);
-  if (text !== undefined) element.textContent = text;
-  if (className) element.className = className;
-  return element;
-}
 
 const item = () => data.items[state.at];
 const said = (one = item()) => state.said[one.id] ?? {};
@@ -66,63 +54,6 @@ function lines() {
   }).join("");
 }
 
-function drawQuestions() {
-  const { answer } = said();
-  const known = answer !== undefined;
-  id("questions").replaceChildren(...item().questions.map((question) => {
-    const box = make("div", undefined, "stem");
-    box.lang = question.lang;
-    box.dir = question.dir;
-    const list = make("ol");
-    question.options.forEach((option, number) => {
-      const line = make("li");
-      const words = make("span", option);
-      words.dir = "auto";
-      line.append(make("b", LETTERS[number]), words);
-      if (known && number === item().key) line.className = "key";
-      else if (known && number === item().trap) line.className = "trap";
-      if (line.className) {
-        const mark = make("i", text(line.className), "mark");
-        mark.lang = state.lang;
-        line.append(mark);
-      }
-      list.append(line);
-    });
-    box.append(make("p", question.text), list);
-    return box;
-  }));
-}
-
-function drawChoices() {
-  const { answer } = said();
-  const known = answer !== undefined;
-  id("choices").replaceChildren(...[0, 1, 2, 3, -1].map((number) => {
-    const button = make("button");
-    button.type = "button";
-    button.append(make("kbd", String(number + 1)), " ", number < 0 ? text("cannot") : LETTERS[number]);
-    button.disabled = known; // after the key was seen an answer says nothing
-    if (known) button.setAttribute("aria-pressed", String(number === answer));
-    button.addEventListener("click", () => choose(number));
-    return button;
-  }));
-}
-
-function drawVerdicts() {
-  const { answer, verdict, note } = said();
-  id("judging").hidden = answer === undefined;
-  id("verdicts").replaceChildren(...VERDICTS.map((name, number) => {
-    const button = make("button");
-    button.type = "button";
-    const words = make("span");
-    words.append(make("b", text(name)), " ", make("small", text(`${name}Hint`)));
-    button.append(make("kbd", String(number + 5)), words);
-    button.setAttribute("aria-pressed", String(name === verdict));
-    button.addEventListener("click", () => judge(name));
-    return button;
-  }));
-  if (id("note").value !== (note ?? "")) id("note").value = note ?? "";
-}
-
 function drawProgress() {
   const done = data.items.filter(isDone).length;
   const part = data.parts > 1 ? `, ${text("part")} ${data.part} ${text("of")} ${data.parts}` : "";
@@ -137,7 +68,7 @@ function draw() {
   document.documentElement.lang = state.lang;
   document.documentElement.dir = text("dir");
   document.title = `${text("title")} · ${text("you")} ${data.rater}`;
-  for (const element of document.querySelectorAll("[data-text]")) element.textContent = text(element.dataset.text);
+  fillTexts(text);
   const other = otherLanguage();
   id("language").textContent = data.texts[other].name;
   id("language").lang = other;
@@ -147,12 +78,9 @@ function draw() {
   if (source && id("picture").src !== source) id("picture").src = source;
   id("picture").alt = text("picture");
   id("place").textContent = `${text("item")} ${state.at + 1} ${text("of")} ${data.items.length}`;
-  id("leaf").textContent = item().path.split("/").join(" › ");
   id("previous").disabled = state.at === 0;
   id("next").disabled = state.at === data.items.length - 1;
-  drawQuestions();
-  drawChoices();
-  drawVerdicts();
+  drawItem(item(), { ...said(), open: said().answer !== undefined, key: item().key, trap: item().trap }, text, { choose, judge });
   drawProgress();
 }
 
@@ -169,8 +97,7 @@ function judge(name) {
   state.said[item().id].verdict = name;
   keep();
   draw();
-  if (name === "approve") id("verdicts").firstElementChild.focus();
-  else id("note").focus();
+  afterVerdict(name);
 }
 
 function go(step) {
@@ -183,50 +110,52 @@ function go(step) {
   window.scrollTo(0, 0);
 }
 
-document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey) return;
-  const typing = event.target instanceof HTMLTextAreaElement;
-  if (typing) {
-    if (event.key === "Escape") id("item").focus({ preventScroll: true });
-    return;
-  }
-  const digit = /^(?:Digit|Numpad)(\d)$/.exec(event.code)?.[1];
-  const forward = text("dir") === "rtl" ? "ArrowLeft" : "ArrowRight";
-  if (digit !== undefined && !event.repeat) {
-    if (digit < 5) choose(digit - 1);
-    else judge(VERDICTS[digit - 5]);
-  } else if (event.key === "ArrowLeft" || event.key === "ArrowRight") go(event.key === forward ? 1 : -1);
-  else if (event.key === "Enter" && isDone(item()) && !event.target.closest?.("#language, .end, #previous")) go(1);
-  else return;
-  event.preventDefault();
-});
+function listen() {
+  listenToKeys({
+    choose, judge, go,
+    isDone: () => isDone(item()),
+    leave: () => id("item").focus({ preventScroll: true }),
+    own: "#language, .end, #previous",
+  });
 
-id("note").maxLength = data.longest;
-id("note").addEventListener("input", () => {
-  if (said().answer === undefined) return;
-  state.said[item().id].note = id("note").value;
-  keep();
-  drawProgress();
-});
-id("previous").addEventListener("click", () => go(-1));
-id("next").addEventListener("click", () => go(1));
-id("language").addEventListener("click", () => {
-  state.lang = otherLanguage();
+  id("note").maxLength = data.longest;
+  id("note").addEventListener("input", () => {
+    if (said().answer === undefined) return;
+    state.said[item().id].note = id("note").value;
+    keep();
+    drawProgress();
+  });
+  id("previous").addEventListener("click", () => go(-1));
+  id("next").addEventListener("click", () => go(1));
+  id("language").addEventListener("click", () => {
+    state.lang = otherLanguage();
+    keep();
+    draw();
+  });
+  id("save").addEventListener("click", () => {
+    const link = make("a");
+    link.href = URL.createObjectURL(new Blob([lines()], { type: "application/jsonl" }));
+    link.download = `${data.name}.jsonl`;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 60000);
+    saved = true;
+  });
+  window.addEventListener("beforeunload", (event) => {
+    if (!saved) event.preventDefault();
+  });
+}
+
+// Chromium may open a file in a process of its own. localStorage that is used there before the browser has noted the
+// document is one of that process alone, and is lost with it. By the time that the browser has answered a question of
+// the document, here of locks, it has noted it. A browser that has no answer has nothing to wait for.
+async function start() {
+  try {
+    await navigator.locks.query();
+  } catch { /* not allowed, or unknown */ }
+  restore();
   keep();
   draw();
-});
-id("save").addEventListener("click", () => {
-  const link = make("a");
-  link.href = URL.createObjectURL(new Blob([lines()], { type: "application/jsonl" }));
-  link.download = `${data.name}.jsonl`;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 60000);
-  saved = true;
-});
-window.addEventListener("beforeunload", (event) => {
-  if (!saved) event.preventDefault();
-});
+  listen();
+}
 
-restore();
-keep();
-draw();
+start();

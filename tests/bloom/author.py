@@ -1,0 +1,94 @@
+"""An imitation of models that write and judge questions, behind the server of tests/models/fault_server.py.
+
+It answers each prompt of vcrgen/bloom/making/prompts in the form that is asked for; what it says follows from the
+request alone. As a process, ``python -m tests.bloom.author [DELAY]`` prints its port and serves until it is ended.
+"""
+
+import contextlib
+import json
+import random
+import sys
+import threading
+from dataclasses import replace
+from typing import Any
+
+from tests.models.fault_server import Answer, Call, FaultServer, generated
+
+SCENES = ("boat", "house", "tree", "market", "bird", "wall", "street", "fish", "crate", "field")
+# The right option is the one with this word, by which the judges know it: they have no eyes.
+RIGHT = "kite"
+_WORDS = """
+    lamp stone river cloud basket ladder window flag drum apple wheel bench candle rope bottle carpet mirror shovel
+    bucket feather garden hammer island jacket kettle lemon marble needle orange pencil quilt ribbon saddle tunnel
+    umbrella violin wagon anchor button curtain dolphin engine fountain goblet helmet lantern magnet napkin oyster
+"""
+_ARABIC_WORDS = """
+    قارب صغير أحمر جسر قديم بيت شجرة سوق طائر جدار شارع سمك حقل نهر حجر مصباح باب نافذة علم طبل
+"""
+
+THINGS, ARABIC = _WORDS.split(), _ARABIC_WORDS.split()
+
+
+def text_of(call: Call) -> str:
+    """What is asked, in words; of a picture that is to be generated, what it is to show."""
+    if "prompt" in call.body:
+        return str(call.body["prompt"])
+    return "".join(part.get("text", "") for part in call.body["messages"][0]["content"])
+
+
+def stage_of(call: Call) -> str:
+    if "prompt" in call.body:
+        return "picture"
+    text = text_of(call)
+    marks = {
+        '{"scenarios"': "scenario", '{"fitness"': "fitness", '{"question": "...", "answer"': "question",
+        '{"right"': "options", '{"question": "...", "options"': "translation", '{"answer": "A"}': "answer",
+        '{"picture"': "verdict", '{"leaf"': "leaf",
+    }  # fmt: skip
+    return next(stage for mark, stage in marks.items() if mark in text)
+
+
+def said(call: Call) -> Any:
+    """What a good author or judge says."""
+    rng = random.Random(call.digest)
+    match stage_of(call):
+        case "scenario":
+            scenes = [{"scenario": f"a {word} and two of its kind", "keywords": [word, "small"]} for word in SCENES]
+            return {"scenarios": rng.sample(scenes, len(scenes))}
+        case "fitness":
+            return {"fitness": rng.choice([2, 4, 4, 5, 5])}
+        case "question":
+            return {"question": f"Where is the {' '.join(rng.sample(THINGS, 5))}?", "answer": "at the left"}
+        case "options":
+            trap, *wrong = (" ".join(rng.sample(THINGS, 2)) for _ in range(3))
+            return {"right": f"{RIGHT} {rng.choice(THINGS)}", "trap": trap, "wrong": wrong}
+        case "translation":
+            options = [" ".join(rng.sample(ARABIC, 2)) + " " + rng.choice(ARABIC) for _ in range(4)]
+            return {"question": f"أين {' '.join(rng.sample(ARABIC, 4))}؟", "options": options}
+        case "leaf":
+            return {"leaf": int(call.digest[:8], 16) % 107}
+        case "answer":
+            lines = [line for line in text_of(call).splitlines() if line[1:3] == ") " and RIGHT in line]
+            return {"answer": lines[0][0] if lines and rng.random() < 0.95 else "none"}
+        case _:
+            return dict.fromkeys(("picture", "question", "options", "translation"), True)
+
+
+def good(call: Call) -> Answer:
+    """The answer of one who does as asked."""
+    if stage_of(call) == "picture":
+        return generated(call)
+    return Answer(text=json.dumps(said(call), ensure_ascii=False))
+
+
+if __name__ == "__main__":
+    wait = float(sys.argv[1]) if len(sys.argv) > 1 else 0.0
+
+    def late(call: Call) -> Answer:
+        return replace(good(call), delay=wait)
+
+    with FaultServer(late) as running:
+        sys.stdout.write(f"{running.port}\n")
+        sys.stdout.flush()
+        with contextlib.suppress(KeyboardInterrupt):
+            threading.Event().wait()

@@ -1,0 +1,123 @@
+"""What is wrong with a set as a whole."""
+
+import random
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from vcrgen.bloom.making.prompts import words_of_prompts
+from vcrgen.bloom.making.records import Candidate, Drop, ItemPlace, MadeItem
+from vcrgen.bloom.making.sieve import (
+    longest_is_right,
+    longest_keys,
+    near_duplicates,
+    shared_pictures,
+    shortest_is_right,
+)
+from vcrgen.bloom.making.validate import quotes_prompt, uneven
+from vcrgen.tasks.bloom import ChoiceQuestion
+
+
+def slow(texts: Sequence[str], near: float) -> set[int]:
+    """Each text compared with each one that is kept."""
+    kept: list[set[str]] = []
+    found = set()
+    for number, text in enumerate(texts):
+        words = set(text.split())
+        if any(len(words & other) >= near * len(words | other) for other in kept):
+            found.add(number)
+        else:
+            kept.append(words)
+    return found
+
+
+@pytest.mark.parametrize("near", [0.5, 0.8, 1.0])
+def test_near_duplicates_are_those_that_a_slow_rule_finds(near: float) -> None:
+    rng = random.Random(int(near * 10))
+    texts = [" ".join(rng.choices("abcdefghij", k=rng.randint(1, 9))) for _ in range(400)]
+    found = near_duplicates(texts, near)
+    assert set(found) == slow(texts, near) and 0 < len(found) < 400
+    assert not set(found.values()) & set(found)  # the other one is kept
+
+
+def test_texts_without_words_are_near_no_other() -> None:
+    assert near_duplicates([]) == near_duplicates(["?", "!", "", "a"]) == {}
+
+
+def item(number: int, key_size: int) -> MadeItem:
+    options = ("x" * key_size, "y" * 5, "z" * 5, "w" * 5)
+    slot = ItemPlace(name=f"item-{number:03d}", path="a/b/c", number=number, theme="anywhere")
+    picture = Candidate(partition=0, row=number, source_id=str(number), digest=str(number), bits=bytes(32))
+    question = {"en": ChoiceQuestion("?", options)}
+    return MadeItem(slot=slot, picture=picture, questions=question, answer=0, trap=1, votes=(True,))
+
+
+@pytest.mark.parametrize(("long", "others"), [(0, 8), (2, 6), (3, 5), (30, 10), (7, 0)])
+def test_the_longest_option_is_right_in_a_quarter_at_most(long: int, others: int) -> None:
+    items = [item(number, 6 if number < long else 5) for number in range(long + others)]
+    gone = longest_keys(items, 0)
+    left = [one for one in items if one.slot.name not in gone]
+    assert sum(longest_is_right(one, "en") for one in left) <= -(-len(left) // 4)
+    assert bool(gone) == (long > -(-(long + others) // 4))
+    assert all(longest_is_right(one, "en") for one in items if one.slot.name in gone)
+
+
+def test_the_longest_option_is_right_in_a_quarter_at_most_in_each_language() -> None:
+    def both(number: int, english: bool, arabic: bool) -> MadeItem:
+        made = item(number, 6 if english else 5)
+        translated = item(number, 6 if arabic else 5).questions["en"]
+        return replace(made, questions={"en": made.questions["en"], "ar": translated})
+
+    items = [both(number, number < 10, number >= 20) for number in range(40)]
+    gone = longest_keys(items, 0)
+    left = [one for one in items if one.slot.name not in gone]
+    for lang in ("en", "ar"):
+        assert 0 < sum(longest_is_right(one, lang) for one in left) <= -(-len(left) // 4)
+
+
+@pytest.mark.parametrize(("size", "longest", "shortest"), [(6, True, False), (5, False, False), (4, False, True)])
+def test_one_option_alone_is_the_longest_or_the_shortest(size: int, longest: bool, shortest: bool) -> None:
+    one = item(0, size)
+    assert (longest_is_right(one, "en"), shortest_is_right(one, "en")) == (longest, shortest)
+
+
+def about(number: int, digest: str, bits: int) -> MadeItem:
+    made = item(number, 5)
+    return replace(made, picture=replace(made.picture, digest=digest, bits=bits.to_bytes(32, "big")))
+
+
+def test_a_picture_has_few_items_and_no_near_copy() -> None:
+    near, far = (1 << 32) - 1, (1 << 33) - 1  # 32 bits that differ are near, 33 are not
+    items = [about(number, "a", 0) for number in range(6)] + [about(number, "b", near) for number in range(6, 9)]
+    items += [about(9, "c", far << 100), about(10, "c", far << 100)]
+    dropped = shared_pictures(items, 2, 0)
+    left = [item.picture.digest for item in items if item.slot.name not in dropped]
+    assert left in (["a", "a", "c", "c"], ["b", "b", "c", "c"])
+    reasons = Counter(gone.reason for gone in dropped.values())
+    copies = 3 if "a" in left else 6
+    assert reasons == {Drop.NEAR_COPY: copies, Drop.NO_PICTURE_LEFT: len(dropped) - copies}
+    assert shared_pictures(items, 2, 0).keys() == dropped.keys()
+    assert not shared_pictures([], 2, 0)
+
+
+def test_lots_are_drawn_in_the_order_of_the_items() -> None:
+    """If that changes, other sets are made, and `MAKER` of run.py is another one."""
+    shared, long = [about(number, "a", 0) for number in range(9)], [item(number, 6) for number in range(9)]
+    assert set(shared_pictures(shared, 2, 0)) != set(shared_pictures(shared[::-1], 2, 0))
+    assert longest_keys(long, 0) != longest_keys(long[::-1], 0)
+
+
+def test_options_are_of_one_kind_and_about_as_long() -> None:
+    assert uneven(["3", "4", "five boats", "6"])
+    assert uneven(["a", "b", "c", "a very long and careful option"])
+    assert not uneven(["3", "14", "2", "1,000"])
+    assert not uneven(["a boat", "two boats", "no boat", "a very old boat"])
+
+
+def test_what_a_prompt_says_is_known_again() -> None:
+    lines = [line for line in words_of_prompts().splitlines() if len(re.findall(r"\w+", line)) > 8 and "$" not in line]
+    assert len(lines) > 10 and all(map(quotes_prompt, lines))
+    assert not quotes_prompt("What is the woman in the red coat holding in her left hand?")

@@ -1,0 +1,96 @@
+"""Analyses of scores, profiles, studies of people, and the help of commands."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from tests.golden.bench import Bench, digest, golden
+
+
+def rounded(value: Any) -> Any:
+    """A JSON value with four decimals a number."""
+    if isinstance(value, list):
+        return [rounded(each) for each in value]
+    if isinstance(value, dict):
+        return {name: rounded(each) for name, each in value.items()}
+    return round(value, 4) if isinstance(value, float) else value
+
+
+@golden("analysis", "numpy", "scipy", "scikit-learn")
+def analysis(bench: Bench) -> Any:
+    """Every figure of the analyses of shipped examples, to four decimals; not those of single models and pairs."""
+    commands = {
+        "clusters": ("map", "vcr-map", "--on", "abs", "--clusters", 5),
+        "anchor": ("factors", "gold-made", "--resamples", 200),
+        "chain": ("factors", "gold", "--resamples", 100),
+        "pruned": ("prune", "gold-made", "--resamples", 20, "--loading-min", 0.8, "--vif-max", 2, "--floor", 1),
+        "items": ("items", "items", "--resamples", 200),
+        "shorter": ("shorten", "items", "--keep", "30,60", "--resamples", 10, "--error", 3),
+    }
+    found = {}
+    for name, (command, example, *options) in commands.items():
+        lines = bench.run("analyze", command, "--format", "json", "--example", example, *options)
+        tables = json.loads("\n".join(lines))["tables"]
+        long = ("Models", "All pairs", "Printed wrongly in the publication", "All items", "Scores of models")
+        found[name] = {each["title"]: rounded(each["rows"]) for each in tables if each["title"] not in long}
+    return found
+
+
+@golden("profile", "numpy")
+def profile(bench: Bench) -> Any:
+    """The page of the published scores by its digest, and the figures of it that are not of single leaves."""
+    page = bench.folder / "profile.html"
+    bench.run("profile", "--example", "--out", page)
+    tables = json.loads("\n".join(bench.run("profile", "--example", "--format", "json")))["tables"]
+    kept = ("Scores, in percent", "Levels, in percent", "How alike the two methods are", "Gaps, in points")
+    kept += ("How many leaves differ", "Printed and worked out")
+    rows = [{"title": table["title"], "rows": table["rows"]} for table in tables if table["title"] in kept]
+    return {"page": digest(page.read_text("utf-8")), "tables": rounded(rows)}
+
+
+@golden("study", "numpy")
+def study(bench: Bench) -> Any:
+    """Who sees what of a study, in which order; and every figure of people who restore what a rule says."""
+    from vcrgen.study import figures
+    from vcrgen.study.design import Extras, all_slots, deal, steps_of
+    from vcrgen.study.marks import typed_form
+    from vcrgen.study.records import Mark
+
+    dealt = deal(all_slots(8, 2, 3), range(1, 8), seed=5, most=6)
+    extras = Extras([8, 9], 2, 2)
+    orders = {person: steps_of(person, slots, extras, conditions=2, seed=5) for person, slots in dealt.items()}
+    texts = ("a red fox", "A  Red Fox", "a rod fox", "")
+    marks = [
+        Mark(person, item, condition, turn, place, text, not text, text == texts[0], text in texts[:2], person == 3)
+        for person, slots in dealt.items()
+        for item, condition, turn in sorted(slots)
+        for place in range(1 + item % 2)
+        for text in (texts[0 if (item + place) % 3 and person != 3 else (item + person) % 4],)
+    ]
+    rights = {"strict": figures.strict, "filtered": figures.filtered, "typed": figures.typed}
+    model = {(mark.item, mark.place): mark.item % 2 == 0 for mark in marks}
+    return {
+        "orders": {str(person): [" ".join(map(str, step)) for step in steps] for person, steps in orders.items()},
+        "people": {name: figures.human(marks, right, seed=5) for name, right in rights.items()},
+        "against": figures.against(marks, model, seed=5),
+        "views": figures.view_difference(*([m for m in marks if m.condition == view] for view in (0, 1)), seed=5),
+        "agreement": figures.agreement(marks),
+        "odd keys": figures.odd_keys(marks),
+        "typed": {text: typed_form(text) for text in ("“Ａ  Cat”", "STRASSE", "红色 的\u3000狐狸", "it's")},
+    }
+
+
+@golden("help", "typer", "rich")
+def help_texts(bench: Bench) -> Any:
+    """The options of every command with their defaults."""
+    names = ("build", "score", "validate", "calibrate", "export", "preview", "inspect", "hidden make", "hidden verify")
+    names += ("leaderboard init", "leaderboard add", "leaderboard export", "baseline ocr")
+    names += ("analyze map", "analyze factors", "analyze prune", "analyze items", "analyze shorten", "profile")
+    names += ("study init", "bloom build", "bloom import", "bloom coverage")
+    found = {}
+    for name in names:
+        words = [re.sub(r"[│╭╮╰╯─]+", " ", line).split() for line in bench.run(*name.split(), "--help")]
+        found[name] = [" ".join(line) for line in words if line[:1] and line[0].startswith(("-", "*"))]
+    return found

@@ -1,0 +1,278 @@
+"""Question sets: the built-in maker, how answers are read, scores."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from tests.golden.bench import Bench, digest, golden, lines, short
+from tests.golden.hidden import secret_file
+
+# What outputs to questions of four options are put together of.
+CHOICE_PIECES = (
+    *("A", "b", "C", "d", "2", "4", "٣", "ب", "(B)", "c)", "A.", "**D**", "\\boxed{C}", "a dog", "A cow", "horse"),
+    *("Answer:", "the answer is", "الإجابة:", "option", "correct choice:", "not", "or", "and", ",", "/", "\n", "\n\n"),
+    *("because", "I think", "is right", "sorry", "<think>B</think>", "It is", "لا أستطيع", "الخيار"),
+)
+
+
+@golden("choices")
+def choices(bench: Bench) -> Any:
+    """How outputs are read that are made of all kinds of pieces, and scores of likelihoods that are drawn."""
+    from vcrgen.scorer.choices.grammar import GRAMMAR, PUBLISHED, read_choice
+    from vcrgen.scorer.choices.item import Asked, Said, score_item
+    from vcrgen.tasks.bloom import LETTERS
+
+    options, draws = ("a cat", "a dog", "a horse", "a cow"), random.Random(15)
+    outputs = [*CHOICE_PIECES, *(" ".join(draws.choices(CHOICE_PIECES, k=draws.randrange(2, 6))) for _ in range(200))]
+
+    def read(output: str, rotation: int, protocol: str) -> str:
+        choice, kind = read_choice(output, options, rotation=rotation, protocol=protocol)
+        return kind.value if choice is None else LETTERS[choice]
+
+    def drawn() -> tuple[tuple[float, ...], ...]:
+        return tuple(tuple(-draws.random() for _ in range(draws.randrange(1, 6))) for _ in LETTERS)
+
+    asked, scores = Asked(outputs=True, rotations=True, logprobs=True, blind=True, letters=True), []
+    for number in range(60):
+        logprobs, answer = drawn() if number else ((-1.0,),) * 4, number // 3 % 4
+        blind = tuple(tuple(value - draws.random() for value in tokens) for tokens in logprobs)
+        letters = tuple(-draws.random() for _ in LETTERS)
+        said = [Said(LETTERS[(number - r) % 4], r, None if r else logprobs, letters) for r in range(4)]
+        scored = score_item(
+            ("قطة", "cat", "بقرة", "cows"), answer, said, asked=asked, trap=(answer + 1) % 4, blind=blind
+        )  # fmt: skip
+        scores.append(" ".join(f"{value:.4g}" for value in scored.scores))
+    ways = ((0, GRAMMAR), (1, GRAMMAR), (0, PUBLISHED))
+    return {
+        "readings": {repr(output): " ".join(read(output, *way) for way in ways) for output in outputs},
+        "scores": scores,
+    }
+
+
+@golden("questions")
+def questions(bench: Bench) -> Any:
+    """Built-in questions: one of every leaf, the digest of a thousand; and one hidden by a fixed secret."""
+    from vcrgen.bloom.maker import make_items
+    from vcrgen.bloom.write import Aside
+    from vcrgen.config import BloomOptions
+    from vcrgen.files import canonical_json
+    from vcrgen.hidden.questions import hidden_line
+    from vcrgen.hidden.secret import load_secret
+    from vcrgen.tasks.bloom import item_of
+
+    rows = [row for _, few in make_items(BloomOptions(items=1000), Aside()) for row in few]
+    first = {row["path"]: row for row in reversed(rows)}
+    texts = {
+        leaf: {
+            name: [row[f"question_{name}"], *row[f"options_{name}"]] if name in ("en", "ar") else row[name]
+            for name in ("question_id", "en", "ar", "answer", "trap")
+        }
+        for leaf, row in sorted(first.items())
+    }
+    secret, _ = load_secret(secret_file(bench), create=False)
+    line = hidden_line(item_of(rows[0], ("en", "ar")), secret)
+    return {"items": texts, "digest": digest(canonical_json(rows).encode()), "hidden": line}
+
+
+# Items of which one thing is wrong: what it is, and the texts that are other ones than those of a good item.
+ITEM_EN = ("What stands left of the red boat?", "a stone house", "a tall tree", "a small wall", "a wooden bench")
+ITEM_AR = ("ماذا يوجد على يسار القارب الأحمر؟", "بيت حجري", "شجرة طويلة", "جدار صغير", "مقعد خشبي")
+FLAWS: dict[str, tuple[dict[int, str], dict[int, str]]] = {
+    "nothing": ({}, {}),
+    "wrong script": ({}, {0: ITEM_EN[0]}),
+    "an option in the wrong script": ({}, {4: ITEM_EN[4]}),
+    "a number added": ({}, {0: f"{ITEM_AR[0]} ٧"}),
+    "a number changed": ({1: "3 stone houses"}, {1: "أربعة بيوت حجرية"}),
+    "another word of a number": ({1: "three houses"}, {1: "أربعة بيوت"}),
+    "equal options": ({2: "A Stone  House"}, {}),
+    "markup": ({1: "<b>a house</b>"}, {}),
+    "a control character": ({1: "a stone\u202e house"}, {}),
+    "pointing at options": ({0: "Which of the following is there?"}, {}),
+    "a number beside words": ({1: "7"}, {1: "٧"}),
+    "a sentence beside words": ({1: "a stone house."}, {1: "بيت حجري."}),
+    "a long option": ({1: "a house of stone that stands at the end of the road"}, {}),
+    "words of a prompt": ({0: "Write one JSON object and nothing before it: what?"}, {}),
+}
+# Replies to one request, one after another.
+REPLIES = {
+    "good": ('{"fitness": 4}',),
+    "fenced": ('```json\n{"fitness": 5}\n```',),
+    "good at last": ("I cannot.", '{"fitness": "4"}', '{"fitness": 2}'),
+    "never good": ('{"fitness": 6}', '{"fitness": 4', '{"fitness": true}', '{"fitness": 4}'),
+    "cut": ("length", "length", "length"),
+    "filtered": ("content_filter",),
+}
+# What a judge says of an item whose key is B.
+_PASSES = '{"picture": true, "question": true'
+VERDICTS = {
+    "right and good": ('{"answer": "B"}', _PASSES + ', "options": true, "translation": true}'),
+    "right and bad": ('{"answer": "B"}', _PASSES + ', "options": true, "translation": false}'),
+    "another one": ('{"answer": "C"}',),
+    "none": ('{"answer": "none"}',),
+    "no verdict": ('{"answer": "B"}', *(_PASSES + "}",) * 3),
+}
+
+
+def flawed_item(en: dict[int, str], ar: dict[int, str]) -> dict[str, Any]:
+    """A good item, but for the texts that are given by their place."""
+    from vcrgen.tasks.bloom import ChoiceQuestion
+
+    texts = {lang: [own.get(at, text) for at, text in enumerate(good)]
+             for lang, good, own in (("en", ITEM_EN, en), ("ar", ITEM_AR, ar))}  # fmt: skip
+    return {lang: ChoiceQuestion(stem, tuple(options)) for lang, (stem, *options) in texts.items()}
+
+
+def checked(call: Any, *args: Any) -> str:
+    """What a call gives, or why an item is dropped."""
+    from vcrgen.bloom.making.records import ItemDropped
+
+    try:
+        return str(call(*args))
+    except ItemDropped as dropped:
+        return f"{dropped.stage}, {dropped.reason.value}: {dropped.detail}"
+
+
+def replied(steps: Any, replies: Any) -> str:
+    """What a stage asks, and what comes of the replies, one after another."""
+    from vcrgen.bloom.making.records import ItemDropped
+    from vcrgen.models.base import Reply
+
+    asked, left = [], list(replies)
+    try:
+        request = next(steps)
+        while True:
+            asked.append(f"{request.stage} {request.role}")
+            said = left.pop(0)
+            cut = said in ("length", "content_filter")
+            request = steps.send(Reply(text="" if cut else said, model="M", finish_reason=said if cut else "stop"))
+    except StopIteration as stop:
+        return f"{', '.join(asked)}: {stop.value}"
+    except ItemDropped as dropped:
+        return f"{', '.join(asked)}: {dropped.reason.value} {dropped.detail}"
+
+
+@golden("making")
+def making(bench: Bench) -> Any:
+    """What is done about items of models: each validator, replies of the wrong form, the judge, requests for images."""
+    from vcrgen.bloom.making import stages
+    from vcrgen.bloom.making.generated import GeneratedPictures, PictureFolder
+    from vcrgen.bloom.making.records import ItemPlace, MadeItem, Scenario
+    from vcrgen.bloom.making.sieve import longest_keys, near_duplicates
+    from vcrgen.bloom.making.validate import check_item
+    from vcrgen.config import BloomMakeOptions
+    from vcrgen.models.address import address_of
+    from vcrgen.models.generations import body_of
+    from vcrgen.tasks.bloom import ChoiceQuestion
+
+    path, scene = "apply/a/b", Scenario(text="a boat", keywords=("boat",))
+    lengths: Any = [
+        MadeItem(
+            slot=SimpleNamespace(name=f"item-{at}"), picture=None, answer=0, trap=1, votes=(True,),  # type: ignore[arg-type]
+            questions={"en": ChoiceQuestion("?", ("long" if at < 6 else "a", "b", "c", "d"))},
+        )
+        for at in range(12)
+    ]  # fmt: skip
+    words = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
+    options = BloomMakeOptions(model="M", image_model="I", offline=True, image_param=('size="9x9"',))
+    place = ItemPlace(name="leaf-001-0001", path=path, number=0, theme="anywhere")
+    offers = GeneratedPictures(options, PictureFolder(Path("ledger"))).deal(0, [(place, scene)])[0]
+    asked: list[Any] = [next(offer) for offer in offers]
+    return {
+        "pictures": [
+            [one.stage, one.role, one.request.id, body_of(one.request, address_of("http://h/v1", "I"), "I").decode()]
+            for one in asked
+        ],
+        "validators": {name: checked(check_item, path, flawed_item(*own), 0, 1, "here") for name, own in FLAWS.items()},
+        "replies": {name: replied(stages.fitness(path, scene, b"", 1), said) for name, said in REPLIES.items()},
+        "judge": {
+            name: replied(stages.judged(path, flawed_item({}, {}), 1, b"", 1), said) for name, said in VERDICTS.items()
+        },
+        "long keys": sorted(longest_keys(lengths, 0)),
+        "near": near_duplicates([" ".join(words), " ".join(words[1:]), " ".join(words[3:])]),
+    }  # fmt: skip
+
+
+@golden("score-questions")
+def score_questions(bench: Bench) -> Any:
+    """Every figure of two scored files of a small question set, compared; and one of them by the published reading."""
+    from vcrgen.bloom.taxonomy import default_taxonomy
+    from vcrgen.bloom.write import Aside, write_set
+    from vcrgen.scorer import compare, render, score
+    from vcrgen.scorer.results import as_named
+    from vcrgen.tasks.task import QUESTIONS, RESTORATION
+
+    taxonomy, rows = default_taxonomy(), []
+    for number_ in range(24):
+        row: dict[str, Any] = {"question_id": f"item-{number_}", "source": "golden", "answer": "ABCD"[number_ * 7 % 4]}
+        row["image"] = {"bytes": b"picture %d" % (number_ // 3), "path": None}
+        row |= {"path": taxonomy.paths[number_ % 4 * 30], "trap": "ABCD"[(number_ * 7 + 1) % 4]}
+        for lang, one in (("en", "boat"), ("ar", "قارب")):
+            lacking = lang == "ar" and number_ == 5
+            row[f"question_{lang}"] = "" if lacking else f"{one}?"
+            row[f"options_{lang}"] = None if lacking else [f"{one} {place}" for place in range(4)]
+        rows.append(row)
+    data = bench.folder / "score-questions"
+    write_set(data, rows, languages=("en", "ar"), taxonomy=taxonomy, source="golden", config={}, aside=Aside())
+    draws, results = random.Random("questions"), []
+    for model, skill in (("good", 0.8), ("poor", 0.4)):
+        written = []
+        for row in rows:
+            for lang, view in (("en", "image"), ("en", "blind"), ("ar", "image")):
+                if row[f"options_{lang}"] is None:
+                    continue
+                key = "ABCD".index(row["answer"])
+                choice = key if draws.random() < skill else draws.randrange(4)
+                logprobs = [[round(-draws.random() - (place != choice), 3)] * (place + 1) for place in range(4)]
+                said = draws.choice((f"{choice + 1}", "ABCD"[choice], f"Answer: {'ABCD'[choice]}", "A or B"))
+                line = {"question_id": row["question_id"], "lang": lang, "view": view, "output": said}
+                written.append(json.dumps(line | {"logprobs": logprobs, "model": model}))
+        file = bench.folder / f"{model}-questions.jsonl"
+        file.write_text("\n".join(written[:-1]), "utf-8")
+        results.append(score(file, data=data))
+    names = {theirs: RESTORATION.field_names[name] for name, theirs in QUESTIONS.field_names.items()}
+    published = score(bench.folder / "good-questions.jsonl", data=data, protocol="bloom-code")
+    return {
+        "good": short(as_named(results[0].as_json(), names)),
+        "published": {cell.view.value: cell.outcomes for cell in published.cells if cell.variant == "en"},
+        "report": lines(render(results, "md", compare(results))),
+    }
+
+
+@golden("coverage")
+def coverage(bench: Bench) -> Any:
+    """The report of a drawn set, and of one that a list files; what a model is asked about an item."""
+    from vcrgen.analysis.document import render
+    from vcrgen.analysis.profile.coverage import coverage_document
+    from vcrgen.bloom.coverage.filing import FiledItem, FiledSet, Filing, read_leaves
+    from vcrgen.bloom.making.prompts import prompt_hash
+    from vcrgen.bloom.making.stages import leaf_number
+    from vcrgen.bloom.taxonomy import default_taxonomy
+
+    taxonomy = default_taxonomy()
+    texture = [path for path in taxonomy.paths if path.endswith("/texture")]
+    drawn = [
+        FiledItem(name=str(at), own=texture[at % 3], leaf=leaf, reason="" if leaf else "fits_none", second=texture[0])
+        for at, leaf in enumerate([*texture, texture[0], texture[0], None])
+    ]
+    whole = [FiledItem(name="1", own=None, leaf=texture[1]), FiledItem(name="2", own=None, reason="not_listed")]
+    sets = [
+        FiledSet(name="drawn", by="M", count=60, items=drawn, pictures=5),
+        FiledSet(name="whole", by="list.csv", count=2, items=whole),
+    ]
+    document = coverage_document(Filing(taxonomy=taxonomy, sets=sets, missing=Counter()), settings="", published=True)
+    file = bench.folder / "leaves-of-items.csv"
+    file.write_text(
+        "set,question_id,leaf\n,1,poem\na,1,0\n,2,texture\n,3,remember/attribute recognition/texture\n,4,\n"
+    )
+    listed = read_leaves(file, taxonomy)
+    request = next(leaf_number("Which?", ["one", "two"], (b"picture",), "1. a\n2. b", 1))
+    return {
+        "report": render(document, "md").splitlines(),
+        "list": {f"{one} {item}": str(listed.of(one, item)) for one in "ab" for item in "12345"},
+        "asked": [request.stage, request.role, request.request.text.splitlines(), prompt_hash("leaf")],
+    }

@@ -1,0 +1,1 @@
+"""How the items of other sets spread over the leaves of a taxonomy."""

@@ -1,0 +1,338 @@
+"""A whole set: scenes and pictures for each leaf, items side by side, what is wrong with all of them, and the files.
+
+A build is a function of source, configuration and ledger. What one item is does not depend on when others are done:
+the items of a leaf and a theme, which share a request for scenes, choose their pictures by these alone. Where too many
+items come to be about one picture, it is settled when all of them are there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter, deque
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import SpooledTemporaryFile
+from typing import Any
+
+from vcrgen.bloom.making.asking import Desk, NotAsked, Spent
+from vcrgen.bloom.making.card import card_notes
+from vcrgen.bloom.making.chain import make_item
+from vcrgen.bloom.making.generated import GeneratedPictures, PictureFolder
+from vcrgen.bloom.making.pictures import PictureSource
+from vcrgen.bloom.making.prompts import prompt_hashes
+from vcrgen.bloom.making.records import (
+    Drop,
+    ItemDropped,
+    ItemPlace,
+    LocalWork,
+    MadeItem,
+    Offers,
+    Steps,
+    about_item,
+)
+from vcrgen.bloom.making.replies import open_replies
+from vcrgen.bloom.making.sieve import longest_keys, near_duplicates, shared_pictures
+from vcrgen.bloom.making.stages import scenarios
+from vcrgen.bloom.taxonomy import Taxonomy, load_taxonomy
+from vcrgen.bloom.without import read_ids
+from vcrgen.bloom.write import Aside, write_set
+from vcrgen.config import BloomMakeOptions, read_yaml
+from vcrgen.dataset.manifest import Manifest
+from vcrgen.errors import ConfigError, NoPairsError
+from vcrgen.files import output_errors
+from vcrgen.models.endpoint import EndpointModel
+from vcrgen.report.escape import escape_markdown, one_line
+from vcrgen.tasks.bloom import LETTERS
+from vcrgen.work.folder import check_free
+from vcrgen.work.watcher import Watcher
+
+MAKER = "models-2"  # another number when the same replies make other items
+ANYWHERE = "anywhere"
+_MOST_THEMES = 50
+Pictures = PictureSource | GeneratedPictures
+_SOURCE_CHARS = 250  # of the column `source`
+_KEPT_IN_MEMORY = 64 << 20  # bytes of pictures; more of them are kept in a file beside the set
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MadeSet:
+    """What became of a run.
+
+    Attributes:
+        manifest: Of the finished set; None where replies are missing, and so nothing was written.
+        missing: Items and scenes without a reply, by the reason.
+        example: One of them, for people.
+        spent: What all replies in the ledger took.
+    """
+
+    manifest: Manifest | None
+    missing: Counter[str]
+    example: str
+    spent: Spent
+    ledger: Path
+
+
+def themes_of(file: Path | None) -> dict[str, int]:
+    """Themes and their shares.
+
+    Raises:
+        ConfigError: The file is none of themes.
+    """
+    if file is None:
+        return {ANYWHERE: 1}
+    found = read_yaml(file)
+    for name, share in found.items():
+        whole = isinstance(share, int) and not isinstance(share, bool)
+        if not whole or not 1 <= share <= 1000 or not name.isprintable() or not 0 < len(name) <= 100:
+            raise ConfigError(
+                f"{file}: give each theme a share from 1 to 1000, as in `Arab: 2`; {name[:50]!r} has none."
+            )
+    if not 0 < len(found) <= _MOST_THEMES:
+        raise ConfigError(f"{file} names no theme, or more than {_MOST_THEMES}.")
+    return found
+
+
+def slots_of(taxonomy: Taxonomy, themes: Mapping[str, int], per_leaf: int) -> list[list[ItemPlace]]:
+    """The places of each leaf; over the whole set themes come as often as their shares say."""
+    total, at = sum(themes.values()), 0
+    given: Counter[str] = Counter()
+    leaves = []
+    for number, path in enumerate(taxonomy.paths):
+        places = []
+        for place in range(per_leaf):
+            at += 1
+            theme = max(themes, key=lambda name: themes[name] * at / total - given[name])
+            given[theme] += 1
+            places.append(
+                ItemPlace(name=f"leaf-{number + 1:03d}-{place + 1:04d}", path=path, number=place, theme=theme)
+            )
+        leaves.append(places)
+    return leaves
+
+
+def make_set(
+    options: BloomMakeOptions, out: Path, models: Mapping[str, EndpointModel], *, watcher: Watcher | None = None
+) -> MadeSet:
+    """Make a question set with models. A run that was interrupted goes on with the replies in its ledger.
+
+    Args:
+        options: What is made, and of what.
+        out: A new or empty folder; it appears whole, when no reply is missing.
+        models: By name: the one that writes, the judges, the one that generates pictures; none where nobody is to be
+            asked.
+        watcher: Told of the progress.
+
+    Raises:
+        ConfigError: Taxonomy, themes or the list of what is left out cannot be read, or do not fit.
+        EndpointError: The server cannot be reached, or refuses one request after another.
+        OutputError: The folder holds something, or the ledger is in use or damaged.
+        SourceError: The pairs cannot be read.
+    """
+    assert options.model is not None
+    taxonomy, themes = load_taxonomy(options.taxonomy), themes_of(options.themes)
+    without = read_ids(options.without) if options.without else frozenset()
+    check_free(out)
+    names = [options.model, *options.judge_names, *([options.image_model] if options.image_model else [])]
+    run = _Run(options, slots_of(taxonomy, themes, options.per_leaf))
+    if unknown := sorted(without - {slot.name for slot in run.slots}):
+        raise ConfigError(f"{options.without} names items that the set cannot have, first {unknown[0][:80]!r}.")
+    file = options.ledger or out.with_name(f"{out.name}.ledger")
+    folder = PictureFolder(file)
+    with SpooledTemporaryFile(_KEPT_IN_MEMORY, dir=str(out.parent)) as kept:
+        pictures: Pictures = (
+            GeneratedPictures(options, folder)
+            if options.image_model
+            else PictureSource(options, kept, groups=len(run.groups), places=len(run.slots))
+        )
+        with output_errors(file), open_replies(file, offline=options.offline) as ledger:
+            if not options.offline:
+                folder.clean()
+            out.parent.mkdir(parents=True, exist_ok=True)
+            desk = Desk(ledger, names, models, options, folder)
+            run.ask(desk, pictures, watcher or Watcher())
+            manifest = None
+            if not run.missing or options.allow_failed:
+                manifest = _write(options, out, run, pictures, desk, taxonomy, themes, without)
+    return MadeSet(manifest=manifest, missing=run.missing, example=run.example, spent=desk.spent, ledger=file)
+
+
+class _Run:
+    """The items of a set, and what became of each.
+
+    Attributes:
+        dropped: What was set aside, by the name of the place.
+        missing: Places without a reply, by the reason.
+    """
+
+    def __init__(self, options: BloomMakeOptions, leaves: Sequence[Sequence[ItemPlace]]) -> None:
+        self.options = options
+        self.slots = [slot for leaf in leaves for slot in leaf]  # all places, in the set's order
+        self.made: dict[str, MadeItem] = {}
+        self.dropped: dict[str, ItemDropped] = {}
+        self.missing: Counter[str] = Counter()
+        self.example = ""
+        by_scenes: dict[tuple[str, str], list[ItemPlace]] = {}
+        for slot in self.slots:
+            by_scenes.setdefault((slot.path, slot.theme), []).append(slot)
+        self.groups = list(by_scenes.values())  # places whose scenes are asked for at once
+
+    def ask(self, desk: Desk, pictures: Pictures, watcher: Watcher) -> None:
+        """Bring every place to an item, a reason, or a reply that is missing."""
+        watcher.begin(len(self.slots), 0)
+        watcher.note(desk.spent.so_far)
+        waiting: deque[tuple[int | ItemPlace, Steps[Any]]] = deque(
+            (number, self._planned(number, pictures)) for number in range(len(self.groups))
+        )
+        for what, outcome in desk.work(lambda: waiting.popleft() if waiting else None):
+            watcher.note(desk.spent.so_far)
+            if isinstance(what, ItemPlace):
+                self._take(what, outcome, watcher)
+            elif isinstance(outcome, ItemDropped | NotAsked):
+                for slot in self.groups[what]:
+                    self._take(slot, outcome, watcher)
+            else:
+                waiting.extend(outcome)
+                watcher.advance(0, 0, Counter())  # scenes for many leaves may take minutes
+
+    def _planned(self, number: int, pictures: Pictures) -> Steps[list[tuple[ItemPlace, Steps[MadeItem]]]]:
+        """Find scenes and pictures for the places of a group; gives the stages of their items."""
+        group, options = self.groups[number], self.options
+        scenes = yield from scenarios(group[0].path, group[0].theme, options.languages[0])
+        planned = [(slot, scenes[at % len(scenes)]) for at, slot in enumerate(group)]
+        offers: list[Offers] = yield LocalWork(lambda: pictures.deal(number, planned))
+        judges = len(options.judge_names)
+        return [
+            (slot, make_item(slot, scene, few, languages=options.languages, judges=judges, seed=options.seed))
+            for (slot, scene), few in zip(planned, offers, strict=True)
+        ]
+
+    def _take(self, slot: ItemPlace, outcome: MadeItem | ItemDropped | NotAsked, watcher: Watcher) -> None:
+        if isinstance(outcome, ItemDropped):
+            self.dropped[slot.name] = outcome
+            watcher.advance(1, 0, Counter({outcome.reason.value: 1}))
+        elif isinstance(outcome, NotAsked):
+            self.missing[outcome.reason] += 1
+            self.example = self.example or f"{slot.name}: {outcome.detail}"
+            self.dropped[slot.name] = ItemDropped("asking", Drop.NOT_ASKED, outcome.reason)
+            watcher.advance(1, 0, Counter({outcome.reason: 1}))
+        else:
+            self.made[slot.name] = outcome
+            watcher.advance(1, 1, Counter())
+
+
+def _write(
+    options: BloomMakeOptions, out: Path, run: _Run, pictures: Pictures, desk: Desk, taxonomy: Taxonomy,
+    themes: Mapping[str, int], without: Set[str],
+) -> Manifest:  # fmt: skip
+    """Take away what does not fit into the set as a whole, and write the rest."""
+    items = _sieved(run, options, without)
+    if not items:
+        raise NoPairsError(_no_item(run))
+    votes = [item.votes for item in run.made.values()]
+    votes += [dropped.votes for dropped in run.dropped.values() if dropped.votes]
+    hashes = prompt_hashes(generated=bool(options.image_model))
+    source = f"pictures {'' if options.image_model else 'of '}{pictures.description}, questions of models"
+    decided = {
+        "maker": MAKER, "model": options.model, "judges": list(options.judge_names), "prompts": hashes,
+        "themes": dict(themes), "licence": options.licence,
+        "licence_column": options.licence_column,
+        **{name: getattr(options, name) for name in ("lang", "per_leaf", "per_picture", "pictures", "seed", "limit")},
+    }  # fmt: skip
+    if without:
+        decided["without"] = sorted(without)
+    by = {"model": options.model or "", "judges": "+".join(options.judge_names)}
+    if options.image_model:
+        decided |= {"image_model": options.image_model, "image_parameters": options.image_parameters}
+        by["images"] = options.image_model
+    made = {
+        "maker": MAKER, **{name: value.replace("|", "_") for name, value in by.items()},
+        "prompts": _short(hashes),
+    }  # fmt: skip
+    dropped_by = Counter((dropped.stage, dropped.reason.value) for dropped in run.dropped.values())
+    licences = [options.licence] * len(items)
+    if isinstance(pictures, PictureSource):
+        licences = pictures.licences([item.picture for item in items])
+    licence = (
+        f"Licence of the pictures, as their user says: {escape_markdown(options.licence)}." if options.licence else ""
+    )
+    if options.licence_column:
+        licence = "The licence of each picture stands at the end of `source`; they are counted below."
+    return write_set(
+        out, _rows(items, licences, pictures), languages=options.languages, taxonomy=taxonomy, source=source,
+        config=decided, aside=_aside(run, options.judge_names), licence=licence, made=made,
+        notes=card_notes(items, taxonomy, dropped_by, desk, votes, pictures.unusable, Counter(licences), options),
+    )  # fmt: skip
+
+
+def _sieved(run: _Run, options: BloomMakeOptions, without: Set[str]) -> list[MadeItem]:
+    """The items that stay; why the others do not is added to what was dropped."""
+    items = [run.made[slot.name] for slot in run.slots if slot.name in run.made]
+
+    def drop(dropped: Mapping[str, ItemDropped]) -> None:
+        run.dropped |= dropped
+        items[:] = [item for item in items if item.slot.name not in run.dropped]
+
+    drop(shared_pictures(items, options.per_picture, options.seed))
+    first = options.languages[0]
+    texts = [" ".join((item.questions[first].text, *item.questions[first].options)) for item in items]
+    nearly = "nearly the same as "
+    drop({
+        items[number].slot.name: ItemDropped("set", Drop.NEAR_DUPLICATE, nearly + items[other].slot.name)
+        for number, other in near_duplicates(texts).items()
+    })  # fmt: skip
+    long = "drawn by lot of those with a long key"
+    drop({name: ItemDropped("set", Drop.LONGEST_IS_RIGHT, long) for name in sorted(longest_keys(items, options.seed))})
+    left_out = {item.slot.name for item in items} & without
+    drop({name: ItemDropped("set", Drop.WITHOUT, "left out by a list") for name in sorted(left_out)})
+    return items
+
+
+def _no_item(run: _Run) -> str:
+    """Why no item is left, by the commonest reason and an example of it."""
+    reasons = Counter(dropped.reason for dropped in run.dropped.values())
+    (most, _), *_ = reasons.most_common(1)
+    name, first = next((name, dropped) for name, dropped in run.dropped.items() if dropped.reason is most)
+    told = ", ".join(f"{reason} {count:,}" for reason, count in reasons.most_common(3))
+    anew = "" if run.missing else " Replies are kept: to have them asked for anew, name another --ledger."
+    return (
+        f"None of {len(run.slots):,} places came to an item (set aside: {told}; such as {name}, {first.stage}: "
+        f"{first.detail}).{anew}"
+    )
+
+
+def _aside(run: _Run, judges: Sequence[str]) -> Aside:
+    """What was dropped, with all that is known of it but the key: leaf, picture, question, options, who was against."""
+    aside = Aside()
+    for slot in run.slots:
+        if (dropped := run.dropped.get(slot.name)) is None:
+            continue
+        about = dropped.about
+        if made := run.made.get(slot.name):  # dropped when the set was whole
+            first = next(iter(made.questions.values()))
+            about = about_item(made.picture, first.text, first.options)
+        against = ", ".join(name for name, passes in zip(judges, dropped.votes, strict=False) if not passes)
+        detail = f"{dropped.stage}: {dropped.detail}" + f": {against}" * bool(against)
+        aside.add(slot.name, dropped.reason.value, detail, {"path": slot.path, **about})
+    return aside
+
+
+def _short(hashes: Mapping[str, str]) -> str:
+    return hashlib.sha256("".join(hashes.values()).encode()).hexdigest()[:12]
+
+
+def _rows(items: Sequence[MadeItem], licences: Sequence[str], pictures: Pictures) -> Iterator[dict[str, Any]]:
+    for item, licence in zip(items, licences, strict=True):
+        origin = one_line(f"{pictures.description}: {item.picture.source_id}")
+        end = f" ({licence})" if licence else ""
+        row: dict[str, Any] = {
+            "question_id": item.slot.name,
+            "image": {"bytes": pictures.picture(item.picture), "path": None},
+            "path": item.slot.path,
+            "source": origin[: _SOURCE_CHARS - len(end)] + end,
+            "answer": LETTERS[item.answer],
+            "trap": LETTERS[item.trap],
+        }
+        for lang, question in item.questions.items():
+            row |= {f"question_{lang}": question.text, f"options_{lang}": list(question.options)}
+        yield row

@@ -1,0 +1,183 @@
+"""What is wrong with a set as a whole: questions that are nearly the same, and keys that are too often the longest."""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from vcrgen.bloom.making.records import Drop, ItemDropped, MadeItem
+from vcrgen.bloom.numbers import folded_words
+from vcrgen.hidden.near import NearIndex
+from vcrgen.rng import rng_for, shuffled
+
+NEAR = 0.8  # words that two items share, of all their words: from here on they are near-duplicates
+# What that catches, as scripts/measure_making.py measures it.
+NEAR_CATCHES = (
+    "Of pairs of items that differ in one word it catches all, with two other words in the question 64 %, with a "
+    "question that begins otherwise 86 %; of 182 different sentences of Wikipedia none"
+)
+_BITS = 62  # of a number that tells of which words a text is
+Numbers = npt.NDArray[np.int64]
+
+
+def near_duplicates(texts: Sequence[str], near: float = NEAR) -> dict[int, int]:
+    """Texts that are nearly the same as an earlier one that is kept.
+
+    Two texts are compared by their sets of words: the words of both, divided by the words of either. Those that are as
+    near as ``near`` (at least 0.5) have two of the rarest words of each in common, or have one or two words. Only such
+    pairs are compared, and none is missed.
+
+    Args:
+        texts: Question and options of each item.
+        near: The share from which on they are near-duplicates.
+
+    Returns:
+        Number of the text and of the earlier one.
+    """
+    words, starts = _words_by_rarity(texts)
+    if not len(words):
+        return {}
+    # A bit for each word of a text, though not one of its own: a bit that another text lacks is a word that it lacks.
+    sizes: list[int] = np.diff(starts).tolist()
+    filled = np.flatnonzero(np.diff(starts))
+    bits = np.zeros(len(texts), np.int64)
+    bits[filled] = np.bitwise_or.reduceat(1 << words % _BITS, starts[filled])
+    signs: list[int] = bits.tolist()
+    least = near / (1 + near)  # of the words of two near-duplicates, counted in each, those that are in both
+    sets: dict[int, frozenset[int]] = {}  # of texts that came to be compared
+    kept: defaultdict[int, list[int]] = defaultdict(list)  # texts by key
+    found: dict[int, int] = {}
+
+    def words_of(number: int) -> frozenset[int]:
+        if number not in sets:
+            sets[number] = frozenset(words[starts[number] : starts[number + 1]].tolist())
+        return sets[number]
+
+    for number, keys in _shared_keys(words, starts, near):
+        sign, size = signs[number], sizes[number]
+        lacked = size * (1 - least) + 1e-9  # and by the size of the other one, fewer
+        others = {
+            other
+            for key in keys
+            for other in kept[key]
+            if (sign & ~signs[other]).bit_count() <= lacked - least * sizes[other]
+        }
+        for other in sorted(others):
+            both = len(words_of(number) & words_of(other))
+            if both >= near * (size + sizes[other] - both):
+                found[number] = other
+                break
+        else:
+            for key in keys:
+                kept[key].append(number)
+    return found
+
+
+def _words_by_rarity(texts: Sequence[str]) -> tuple[Numbers, Numbers]:
+    """The words of all texts as numbers, those of a text once each, the rarest first; and where each text begins."""
+    known: defaultdict[str, int] = defaultdict()
+    known.default_factory = known.__len__
+    numbers, ends = array("q"), array("q")
+    for text in texts:
+        numbers.extend(map(known.__getitem__, folded_words(text)))
+        ends.append(len(numbers))
+    words, kinds = np.frombuffer(numbers, np.int64), max(len(known), 1)
+    ranks = np.empty(len(known), np.int64)
+    # Of equally rare words any order will do, if it is the same for all texts.
+    ranks[np.argsort(np.bincount(words, minlength=len(known)), kind="stable")] = np.arange(len(known))
+    owners = np.repeat(np.arange(len(texts)), np.diff(ends, prepend=0))
+    ordered = np.sort(owners * kinds + ranks[words])
+    ordered = ordered[np.diff(ordered, prepend=-1) > 0]
+    return ordered % kinds, np.searchsorted(ordered, np.arange(len(texts) + 1) * kinds)
+
+
+def _shared_keys(words: Numbers, starts: Numbers, near: float) -> Iterator[tuple[int, list[int]]]:
+    """The texts that share a pair of their rarest words with another, in their order, and numbers of the pairs."""
+    sizes = np.diff(starts)
+    base = int(words.max(initial=0)) + 1
+    keys, owners = [], []
+    for size in np.unique(sizes[sizes > 0]).tolist():
+        rarest = min(size, size - math.ceil(near * size) + 2)
+        first, second = np.triu_indices(rarest, 1 if size > 2 else 0)
+        which = np.flatnonzero(sizes == size)
+        rows = words[starts[which][:, None] + np.arange(rarest)]
+        keys.append((rows[:, first] * base + rows[:, second]).ravel())
+        owners.append(np.repeat(which, len(first)))
+    _, groups, counts = np.unique(np.concatenate(keys), return_inverse=True, return_counts=True)
+    several = counts[groups] > 1
+    groups, texts = groups[several], np.concatenate(owners)[several]
+    order = np.argsort(texts, kind="stable")
+    groups, texts = groups[order], texts[order]
+    edges = np.flatnonzero(np.diff(texts, prepend=-1, append=-1)).tolist()
+    for start, stop in pairwise(edges):
+        yield int(texts[start]), groups[start:stop].tolist()
+
+
+def shared_pictures(items: Sequence[MadeItem], most: int, seed: int) -> dict[str, ItemDropped]:
+    """Items to take away, so that a picture has at most ``most`` of them, and no picture is a near copy of another.
+
+    They are drawn by lot from the items in their order. So give them in the order of the set, which does not depend on
+    which of them were made first; in another order other items go.
+    """
+    bits = {item.picture.digest: item.picture.bits for item in items}
+    digests, index = list(bits), NearIndex(list(bits.values()))
+    counts: Counter[str] = Counter()
+    dropped: dict[str, ItemDropped] = {}
+    for item in shuffled(rng_for(seed, "bloom/pictures", ""), items):
+        digest = item.picture.digest
+        if counts[digest] == most:
+            detail = f"its picture has {most} items already"
+            dropped[item.slot.name] = ItemDropped("set", Drop.NO_PICTURE_LEFT, detail)
+        elif counts[digest] or not any(
+            counts[digests[other]] for other in index.near(np.frombuffer(item.picture.bits, np.uint8))
+        ):
+            counts[digest] += 1
+        else:
+            detail = "its picture is a near copy of another item's"
+            dropped[item.slot.name] = ItemDropped("set", Drop.NEAR_COPY, detail)
+    return dropped
+
+
+def longest_keys(items: Sequence[MadeItem], seed: int) -> set[str]:
+    """Items to take away, so that the longest option is right in at most a quarter of the items, rounded up.
+
+    They are drawn by lot from the items in their order, which is that of the set, as for :func:`shared_pictures`; the
+    option has to be longer than each of the others, in any of the languages. What is taken away for one language may
+    leave too many in another one, so it is looked at until nothing more goes.
+    """
+    gone: set[str] = set()
+    before = -1
+    while before < len(gone):
+        before = len(gone)
+        for lang in items[0].questions if items else ():
+            left = [item for item in items if item.slot.name not in gone]
+            long = [item.slot.name for item in left if longest_is_right(item, lang)]
+            more = 0
+            while len(long) - more > math.ceil((len(left) - more) / 4):
+                more += 1
+            gone.update(shuffled(rng_for(seed, "bloom/longest", lang), long)[:more])
+    return gone
+
+
+def longest_is_right(item: MadeItem, lang: str) -> bool:
+    """Whether the right option is longer than each of the others."""
+    right, others = _lengths(item, lang)
+    return right > max(others)
+
+
+def shortest_is_right(item: MadeItem, lang: str) -> bool:
+    """Whether the right option is shorter than each of the others: of this the card tells, and nothing is dropped."""
+    right, others = _lengths(item, lang)
+    return right < min(others)
+
+
+def _lengths(item: MadeItem, lang: str) -> tuple[int, list[int]]:
+    """Characters of the right option, and of the others."""
+    lengths = [len(option) for option in item.questions[lang].options]
+    return lengths.pop(item.answer), lengths

@@ -1,0 +1,86 @@
+"""What can be told of an item without a model."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+
+from vcrgen.bloom.checks import Fault, RawItem, faults, in_script, mixes_scripts
+from vcrgen.bloom.making.prompts import words_of_prompts
+from vcrgen.bloom.making.records import Drop, ItemDropped
+from vcrgen.bloom.numbers import folded_words
+from vcrgen.tasks.bloom import LETTERS, ChoiceQuestion
+
+QUOTED_WORDS = 6  # in a row, of a prompt
+_PART = 3  # of them, which are looked for first
+# An option may be so much longer than another one: three times, and twelve characters.
+_TIMES, _MORE = 3, 12
+_PLAIN_WORD = re.compile(r"\b[a-z]{3,}\b")  # in small letters, and no unit
+_LATIN = re.compile("[a-z]")  # six words in a row of a prompt have such a letter
+_SENTENCE_ENDS = tuple(".!?\u061f\u06d4\u3002\uff01\uff1f\u0964")
+_DIGITS_ONLY = re.compile(r"[\d\s.,:%/+-]+")
+
+
+def check_item(path: str, questions: Mapping[str, ChoiceQuestion], answer: int, trap: int, stage: str) -> None:
+    """See that an item may go on.
+
+    Args:
+        path: Its leaf.
+        questions: By language, as far as they are written.
+        answer: Number of the right option.
+        trap: Number of the trap.
+        stage: The stage that wrote last.
+
+    Raises:
+        ItemDropped: It may not.
+    """
+    raw = RawItem(question_id="", path=path, questions=questions, answer=LETTERS[answer], trap=LETTERS[trap])
+    for fault, detail in faults(raw):
+        raise ItemDropped(stage, Drop.FAULTY_TEXT, f"{fault.value}: {detail}")
+    for lang, one in questions.items():
+        texts = one.text, *one.options
+        whole = " ".join(texts)
+        if may_quote(whole) and any(map(quotes_prompt, texts)):
+            raise ItemDropped(stage, Drop.QUOTED_PROMPT, f"in {lang}")
+        if mixes_scripts(lang, whole) and any(untranslated(lang, option) for option in one.options):
+            raise ItemDropped(stage, Drop.FAULTY_TEXT, f"{Fault.WRONG_SCRIPT.value}: an option in {lang}")
+        if uneven(one.options):
+            raise ItemDropped(stage, Drop.UNEVEN_OPTIONS, f"in {lang}")
+
+
+def untranslated(lang: str, option: str) -> bool:
+    """Whether an option is in words of another script: "a red boat" in Arabic. Names and signs, as "STOP", may be."""
+    return _PLAIN_WORD.search(option) is not None and not in_script(lang, option)
+
+
+def may_quote(text: str) -> bool:
+    """A quick look at a whole item: False only where :func:`quotes_prompt` is false of each of its parts.
+
+    Wherever six words in a row begin, three of them are words 0 to 2, 4 to 6, 8 to 10, ... of the text.
+    """
+    if not _LATIN.search(text.casefold()):
+        return False
+    return not _prompts(_PART).isdisjoint(_runs(folded_words(text), _PART, QUOTED_WORDS - _PART + 1))
+
+
+def quotes_prompt(text: str) -> bool:
+    """Whether a text has six words in a row that stand so in a prompt."""
+    return not _prompts(QUOTED_WORDS).isdisjoint(_runs(folded_words(text), QUOTED_WORDS))
+
+
+def uneven(options: Sequence[str]) -> bool:
+    """Whether options differ in kind (numbers and words, sentences and parts of such) or much in length."""
+    if len({(bool(_DIGITS_ONLY.fullmatch(option)), option.endswith(_SENTENCE_ENDS)) for option in options}) > 1:
+        return True
+    lengths = sorted(map(len, options))
+    return lengths[-1] > _TIMES * lengths[0] + _MORE
+
+
+def _runs(words: Sequence[str], length: int, step: int = 1) -> Iterator[tuple[str, ...]]:
+    """So many words in a row, from every ``step``-th word on."""
+    return zip(*(words[at::step] for at in range(length)), strict=False)
+
+
+@cache
+def _prompts(length: int) -> set[tuple[str, ...]]:
+    """Whatever stands in the prompts of so many words in a row."""
+    return set(_runs(folded_words(words_of_prompts()), length))

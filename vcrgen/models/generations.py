@@ -1,0 +1,101 @@
+"""OpenAI's protocol for generated pictures: a request as the bytes that are sent, and a picture out of what comes back.
+
+Servers differ in what they know: some refuse ``response_format``, as they never answer in another form, some refuse
+``seed``. What a server refuses by name is not sent to it again. Only a picture that is in the reply itself is taken: an
+address is never fetched, whoever's it is.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import json
+import re
+from collections.abc import Collection
+from typing import Any
+
+from vcrgen.errors import EndpointError
+from vcrgen.models.address import Address
+from vcrgen.models.base import Reply, Request
+from vcrgen.models.chat import CallError, Cut, name_of, object_in
+
+MAX_REPLY_BYTES = 48 << 20  # Base64 of 36 MiB
+# What some servers refuse, as they have it no other way.
+OPTIONAL = {"response_format": "b64_json", "seed": None}
+_REFUSED = (400, 422)
+_DATA_ADDRESS = re.compile(r"data:[a-z]+/[a-z0-9.+-]+;base64,")
+
+
+def body_of(request: Request, address: Address, model: str, without: Collection[str] = ()) -> bytes:
+    """A request for a picture as JSON.
+
+    Args:
+        request: What is asked.
+        address: Of whom.
+        model: Name of the model.
+        without: Names of :data:`OPTIONAL` that the server does not know.
+    """
+    head = {"model": model} if address.kind.names_model else {}
+    more = OPTIONAL | {"seed": request.sampling.seed}
+    sent = {name: value for name, value in more.items() if value is not None and name not in without}
+    asked = {**head, "prompt": request.text, "n": 1, **sent, **request.parameters}
+    return json.dumps(asked, separators=(",", ":")).encode("ascii")
+
+
+def refused_names(status: int, data: bytes) -> frozenset[str]:
+    """Which of :data:`OPTIONAL` an answer refuses, in the words of whatever server: in quotes of whatever kind."""
+    if status not in _REFUSED:
+        return frozenset()
+    return frozenset(name for name in OPTIONAL if re.search(rf"[\"'`]{name}\\?[\"'`]".encode(), data))
+
+
+def reply_of(data: bytes, host: str, cut: Cut) -> Reply:
+    """The picture in the body of a good answer; whether it is one that can be decoded is not looked at here.
+
+    Args:
+        data: All bytes of the body.
+        host: Of the server, to be recorded.
+        cut: Takes the key out of a text.
+
+    Raises:
+        CallError: It holds no picture, or is an error that calls itself a good answer.
+        EndpointError: It holds an address in place of a picture, as all others of this server would.
+    """
+    body = object_in(data, cut, "--image-endpoint")
+    listed = body.get("data")
+    first = listed[0] if isinstance(listed, list) and listed else None
+    if not isinstance(first, dict):
+        raise _no_picture("the server sent no picture; see whether --image-endpoint is right")
+    text, address = first.get("b64_json"), first.get("url")
+    if not text and address and isinstance(address, str) and not (text := _inside(address)):
+        raise EndpointError(
+            f"{host} sends the address of a picture in place of the picture, and addresses are not fetched; set the "
+            "server to answer with b64_json, or name another --image-endpoint."
+        )
+    picture = _decoded(text)
+    return Reply(
+        text=hashlib.sha256(picture).hexdigest(), picture=picture, model=name_of(body.get("model"), cut),
+        usage={"pictures": 1}, served={"host": host},
+    )  # fmt: skip
+
+
+def _inside(address: str) -> str:
+    """The Base64 inside of an address that is the picture itself; empty if it leads elsewhere."""
+    start = _DATA_ADDRESS.match(address[:100])
+    return address[start.end() :] if start else ""
+
+
+def _decoded(text: Any) -> bytes:
+    try:
+        picture = base64.b64decode("".join(text.split()), validate=True)
+    except (AttributeError, ValueError, binascii.Error):
+        picture = b""
+    if not picture:
+        raise _no_picture("what the server sent for a picture is not Base64")
+    return picture
+
+
+def _no_picture(detail: str) -> CallError:
+    """A whole reply without a picture, which is not asked for again: it was paid for, and another would be the same."""
+    return CallError("wrong_form", detail, again=False)
