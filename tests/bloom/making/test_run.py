@@ -104,7 +104,12 @@ def test_what_is_set_aside_can_be_read(run: Run) -> None:
 
 
 def test_where_no_item_is_left_an_example_says_why(run: Run) -> None:
-    with FaultServer(lambda call: Answer(text="Sure! Here you are.")) as server:
+    """The example is the first place of the set, also where its replies are the last to come."""
+
+    def chat(call: Call) -> Answer:
+        return Answer(text="Sure! Here you are.", delay=0.1 if "animals" in text_of(call) else 0)
+
+    with FaultServer(chat) as server:
         code, _, err = build(run, server, "made")
         assert code == 2 and "such as leaf-001-0001, scenario: 3 replies are not valid; the last: it is not JSON" in err
         assert "name another --ledger" in err

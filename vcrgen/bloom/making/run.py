@@ -194,6 +194,9 @@ class _Run:
             else:
                 waiting.extend(outcome)
                 watcher.advance(0, 0, Counter())  # scenes for many leaves may take minutes
+        # Which place comes to its end first differs from run to run; what is written and said of them must not.
+        self.made = {slot.name: self.made[slot.name] for slot in self.slots if slot.name in self.made}
+        self.dropped = {slot.name: self.dropped[slot.name] for slot in self.slots if slot.name in self.dropped}
 
     def _planned(self, number: int, pictures: Pictures) -> Steps[list[tuple[ItemPlace, Steps[MadeItem]]]]:
         """Find scenes and pictures for the places of a group; gives the stages of their items."""
