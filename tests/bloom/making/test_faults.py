@@ -316,7 +316,15 @@ def test_a_ledger_that_is_damaged_in_its_midst_is_not_cut(run: Run, whole: Whole
     assert files("made") == whole.files
 
 
-@pytest.mark.parametrize("value", [{"reply": {}}, {"reply": 3, "date": "x"}, [], {"reply": {"text": "x", "no": 1}}])
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"reply": {}}, {"reply": 3, "date": "x"}, [], {"reply": {"text": "x", "no": 1}},
+        {"reply": {"text": "x", "model": "M"}}, {"reply": {"text": "x", "model": "M"}, "date": "<b>2026-11-22</b>"},
+        {"reply": {"text": "x", "model": "M", "finish_reason": 5}, "date": "2026-11-22"},
+        {"reply": {"text": "x", "model": "M", "usage": {"input": "1"}}, "date": "2026-11-22"},
+    ],
+)  # fmt: skip
 def test_a_ledger_of_something_else_is_a_sentence(run: Run, value: Any) -> None:
     Path("made.ledger").write_text(json.dumps({"key": "M x", "value": value}) + "\n")
     with FaultServer(good) as server:

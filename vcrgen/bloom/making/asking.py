@@ -240,11 +240,16 @@ class Desk:
         try:
             value = self._ledger[key]
             reply = Reply.from_json(value["reply"])
-            if not isinstance(reply.text, str) or {*map(type, reply.usage.values())} - {int}:
+            texts = reply.text, reply.finish_reason
+            if not all(isinstance(text, str) for text in texts) or {*map(type, reply.usage.values())} - {int}:
                 raise ValueError
-            return reply, str(value["date"])
+            # Days stand on the card, so nothing else may.
+            return reply, datetime.fromisoformat(value["date"]).date().isoformat()
         except (TypeError, KeyError, AttributeError, ValueError):
-            raise OutputError("The ledger of the replies is damaged; remove it, or name another --ledger.") from None
+            raise OutputError(
+                f"The ledger of the replies is damaged: what it keeps as {key[-80:]!r} is no reply; remove that line, "
+                "whose reply is then asked for again, or name another --ledger."
+            ) from None
 
 
 def _model_of(key: str) -> str:
