@@ -181,6 +181,18 @@ def test_with_allow_failed_what_is_missing_is_counted(run: Run, server: FaultSer
     assert reasons(found)["not_asked"] == 8 and "nobody says where" in found["warnings"][0]
 
 
+def test_what_is_said_to_be_missing_does_not_hang_on_who_is_refused_first(run: Run) -> None:
+    def refuse(call: Call) -> Answer:
+        first = "Case 0?" in text_of(call)
+        return Answer(status=400 if first else 403, body=b"{}", delay=0.1 if first else 0)
+
+    mmmu("MMMU.parquet", 2)
+    with FaultServer(refuse) as server:
+        code, _, err = run("bloom", "coverage", "MMMU.parquet", "--endpoint", server.url, "--model", "M")
+    assert code == 3
+    assert "2 replies are missing: http_400 1, http_403 1; the first: dev_0: the server answers 400" in err
+
+
 def test_a_second_model_tells_how_far_both_agree(run: Run) -> None:
     def answer(call: Call) -> Answer:
         case = int(text_of(call).partition("Case ")[2].partition("?")[0])
