@@ -1,5 +1,6 @@
 """Files of raters are the files of strangers."""
 
+import itertools
 import json
 from pathlib import Path
 from typing import Any
@@ -39,7 +40,7 @@ def test_what_cannot_be_used_is_counted(drawn: Draw, tmp_path: Path, changes: di
     item = drawn.items[0]
     good = line(drawn, item, item.raters[0])
     answers = read_answers([write(tmp_path / "a.jsonl", good | changes)], drawn)
-    assert dict(answers.problems) == {reason: 1} and not any(answers.said.values())
+    assert dict(answers.problems) == {reason: 1} and not answers.said
 
 
 def test_an_item_of_another_rater_does_not_count(drawn: Draw, tmp_path: Path) -> None:
@@ -54,7 +55,20 @@ def test_two_verdicts_of_one_rater_are_none_and_the_same_line_counts_once(drawn:
     rows += [line(drawn, second, second.raters[0])] * 3
     answers = read_answers([write(tmp_path / "a.jsonl", *rows)], drawn)
     assert dict(answers.problems) == {"contradictory": 2, "repeated": 2}
-    assert not answers.said[first.question_id] and len(answers.said[second.question_id]) == 1
+    assert first.question_id not in answers.said and len(answers.said[second.question_id]) == 1
+
+
+def test_what_counts_and_what_does_not_hangs_on_no_order_of_lines(drawn: Draw, tmp_path: Path) -> None:
+    first, second = drawn.items[:2]
+    rows = [line(drawn, first, first.raters[0], verdict) for verdict in ("image", "approve", "approve")]
+    rows += [line(drawn, second, second.raters[0])] * 2
+    for number, order in enumerate(itertools.permutations(rows)):
+        answers = read_answers([write(tmp_path / f"{number}.jsonl", *order)], drawn)
+        assert dict(answers.problems) == {"contradictory": 3, "repeated": 1}
+        assert answers.said.keys() == {second.question_id}
+        verdicts, problems = read_judge(tmp_path / f"{number}.jsonl", drawn)
+        assert dict(problems) == {"contradictory": 3, "repeated": 1}
+        assert verdicts == {second.question_id: "approve"}
 
 
 def test_a_file_too_large_or_of_another_form_is_a_sentence(drawn: Draw, tmp_path: Path) -> None:
@@ -79,4 +93,4 @@ def test_a_judge(drawn: Draw, tmp_path: Path) -> None:
     rows += [{"question_id": ids[2], "verdict": "blocked"}, {"question_id": "other", "verdict": "approve"}]
     rows += [{"question_id": ids[3], "verdict": verdict} for verdict in ("approve", "image")]
     verdicts, problems = read_judge(write(tmp_path / "judge.jsonl", *rows), drawn)
-    assert verdicts == {ids[0]: "approve", ids[1]: "choices"} and dict(problems) == {"blocked": 1, "contradictory": 1}
+    assert verdicts == {ids[0]: "approve", ids[1]: "choices"} and dict(problems) == {"blocked": 1, "contradictory": 2}

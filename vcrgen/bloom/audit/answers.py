@@ -11,13 +11,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from vcrgen.bloom.audit.draw import Draw
 from vcrgen.errors import DatasetError
 from vcrgen.reading import check_file_size, encodable, iter_json_lines
 from vcrgen.tasks.bloom import LETTERS
 
+T = TypeVar("T")
 MAX_BYTES = 64 << 20  # of one file
 MAX_NOTE = 2_000  # characters; the page takes no more
 
@@ -44,7 +45,7 @@ class Problem(StrEnum):
     NO_VERDICT = "no_verdict"  # none of the five, or several
     BAD_ANSWER = "bad_answer"  # the rater's own answer is none of A to D, nor empty
     BAD_NOTE = "bad_note"  # no text, or too long
-    CONTRADICTORY = "contradictory"  # the same rater said something else of this item on another line
+    CONTRADICTORY = "contradictory"  # the same rater (or the judge) said something else of this item on another line
     REPEATED = "repeated"  # the same line again
     BLOCKED = "blocked"  # a judge that gave no verdict, such as for a filter of its server
 
@@ -61,7 +62,7 @@ class RaterVerdict(NamedTuple):
 class RaterAnswers:
     """What counts of some files."""
 
-    said: dict[str, dict[int, RaterVerdict]] = field(default_factory=dict)  # by question_id and rater
+    said: dict[str, dict[int, RaterVerdict]] = field(default_factory=dict)  # by question_id and rater; none is empty
     problems: Counter[Problem] = field(default_factory=Counter)  # lines that do not count, by reason
 
 
@@ -78,7 +79,7 @@ def take_answers(rows: Iterable[dict[str, Any]], draw: Draw) -> RaterAnswers:
     """What counts of some lines, in any order. Where a rater says two different things of an item, neither counts."""
     raters = {item.question_id: item.raters for item in draw.items}
     answers, name = RaterAnswers(), draw.name
-    contradicted: set[tuple[str, int]] = set()
+    said: dict[tuple[str, int], list[RaterVerdict]] = {}
     for row in rows:
         who, question_id = row.get("rater"), row.get("question_id")
         if row.get("audit") != name:
@@ -87,23 +88,16 @@ def take_answers(rows: Iterable[dict[str, Any]], draw: Draw) -> RaterAnswers:
             answers.problems[Problem.OTHER_ITEM] += 1
         elif type(who) is not int or who not in raters[question_id]:
             answers.problems[Problem.OTHER_RATER] += 1
-        elif isinstance(said := _said(row), Problem):
-            answers.problems[said] += 1
-        elif (before := answers.said.setdefault(question_id, {}).setdefault(who, said)) != said:
-            contradicted.add((question_id, who))
-            answers.problems[Problem.CONTRADICTORY] += 1
-        elif before is not said:
-            answers.problems[Problem.REPEATED] += 1
-    for question_id, who in contradicted:
-        del answers.said[question_id][who]
-        answers.problems[Problem.CONTRADICTORY] += 1
+        elif isinstance(one := _said(row), Problem):
+            answers.problems[one] += 1
+        else:
+            said.setdefault((question_id, who), []).append(one)
     # In the order of the draw, so that the order of the lines changes no digit of a figure.
-    ordered = {
-        question_id: dict(sorted(answers.said[question_id].items()))
-        for question_id in raters
-        if question_id in answers.said
-    }
-    return RaterAnswers(ordered, answers.problems)
+    for item in draw.items:
+        for who in sorted(item.raters):
+            if verdict := _only(said.get((item.question_id, who), []), answers.problems):
+                answers.said.setdefault(item.question_id, {})[who] = verdict
+    return answers
 
 
 def read_judge(file: Path, draw: Draw) -> tuple[dict[str, AuditVerdict], Counter[Problem]]:
@@ -116,21 +110,30 @@ def read_judge(file: Path, draw: Draw) -> tuple[dict[str, AuditVerdict], Counter
         DatasetError: The file cannot be read, is too large, or is no JSON Lines.
     """
     drawn = {item.question_id for item in draw.items}
-    verdicts: dict[str, AuditVerdict] = {}
+    said: dict[str, list[AuditVerdict]] = {}
     problems: Counter[Problem] = Counter()
-    twice: set[str] = set()
     for row in _lines([file]):
         question_id = row.get("question_id")
         if not isinstance(question_id, str) or question_id not in drawn:
             continue
         if row.get("verdict") == Problem.BLOCKED:
             problems[Problem.BLOCKED] += 1
-        elif isinstance(said := _said({"verdict": row.get("verdict")}), Problem):
-            problems[said] += 1
-        elif verdicts.setdefault(question_id, said.verdict) is not said.verdict:
-            twice.add(question_id)
-    problems[Problem.CONTRADICTORY] += len(twice)
-    return {one: verdict for one, verdict in verdicts.items() if one not in twice}, +problems
+        elif isinstance(one := _said({"verdict": row.get("verdict")}), Problem):
+            problems[one] += 1
+        else:
+            said.setdefault(question_id, []).append(one.verdict)
+    verdicts = {question_id: _only(every, problems) for question_id, every in said.items()}
+    return {question_id: verdict for question_id, verdict in verdicts.items() if verdict}, problems
+
+
+def _only(every: Sequence[T], problems: Counter[Problem]) -> T | None:
+    """The one thing that lines say of an item; None where they say several things. Lines that do not count are told."""
+    if len(set(every)) > 1:
+        problems[Problem.CONTRADICTORY] += len(every)
+        return None
+    if len(every) > 1:
+        problems[Problem.REPEATED] += len(every) - 1
+    return every[0] if every else None
 
 
 def _said(row: dict[str, Any]) -> RaterVerdict | Problem:

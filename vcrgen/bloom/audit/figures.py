@@ -78,7 +78,7 @@ def audit_figures(
         keys: The right option of each item, ``A`` to ``D``; a rater's own answer to one without it does not count.
         judge: What :func:`vcrgen.bloom.audit.answers.read_judge` gives.
     """
-    said = {one: list(every.values()) for one, every in answers.said.items() if every}
+    said = {one: list(every.values()) for one, every in answers.said.items()}
 
     def rate(holds: Callable[[RaterVerdict], bool], level: str | None = None) -> StratifiedMean | None:
         values: dict[str, list[float]] = {}

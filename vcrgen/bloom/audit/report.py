@@ -60,7 +60,7 @@ def make_report(
         OutputError: The folder cannot be written.
     """
     answers = read_answers(files, draw)
-    if not any(answers.said.values()):
+    if not answers.said:
         why = ", ".join(f"{reason} {count}" for reason, count in answers.problems.most_common(3))
         raise DatasetError(f"No line of {files[0]} or the other files counts ({why or 'they are empty'}).")
     verdicts = read_judge(judge, draw) if judge else None
