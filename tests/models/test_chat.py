@@ -76,7 +76,7 @@ def body(message: Any = None, **more: Any) -> bytes:
 
 
 def read(data: bytes) -> Reply:
-    return reply_of(data, "host:1", KEY.cut)
+    return reply_of(data, address_of("http://host:1/v1", "m"), KEY.cut)
 
 
 def test_a_reply_with_all_that_servers_say() -> None:

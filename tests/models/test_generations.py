@@ -15,6 +15,7 @@ from vcrgen.models.chat import CallError
 from vcrgen.models.endpoint import EndpointModel, Limits
 from vcrgen.models.generations import refused_names, reply_of
 
+SERVER = address_of("http://host/v1", "i", pictures=True)
 WANTED = Request(text="a boat", picture=True, sampling=Sampling(seed=7), parameters={"size": "160x120"})
 
 
@@ -119,18 +120,18 @@ HOSTILE: list[Any] = [
 
 def test_a_page_is_no_picture() -> None:
     with pytest.raises(CallError, match="a page in place of a reply; see whether --image-endpoint is right"):
-        reply_of(b"<html>Welcome", "host", str)
+        reply_of(b"<html>Welcome", SERVER, str)
 
 
 @pytest.mark.parametrize("body", HOSTILE)
 def test_a_hostile_reply_is_a_problem(body: Any) -> None:
     with pytest.raises(CallError):
-        reply_of(json.dumps(body).encode(), "host", lambda text: text)
+        reply_of(json.dumps(body).encode(), SERVER, lambda text: text)
 
 
 def test_what_is_broken_into_lines_is_base64() -> None:
     text = "\n".join(base64.b64encode(bytes(100)).decode()[at : at + 20] for at in range(0, 136, 20))
-    assert reply_of(json.dumps({"data": [{"b64_json": text}]}).encode(), "h", str).picture == bytes(100)
+    assert reply_of(json.dumps({"data": [{"b64_json": text}]}).encode(), SERVER, str).picture == bytes(100)
 
 
 @pytest.mark.parametrize(

@@ -199,13 +199,12 @@ def models_of(chosen: BloomMakeOptions | BloomCoverageOptions) -> dict[str, Endp
         return {}
     limits = Limits(concurrency=chosen.concurrency, rpm=chosen.rpm, tpm=chosen.tpm, timeout=chosen.timeout)
 
-    def model(name: str, endpoint: str | None, key_env: str | None) -> EndpointModel:
-        address = address_of(endpoint or "", name, chosen.profile)
+    def model(name: str, endpoint: str | None, key_env: str | None, option: str) -> EndpointModel:
+        address = address_of(endpoint or "", name, chosen.profile, option=option)
         return EndpointModel(address, name, key=key_of(key_env, address), limits=limits)
 
-    judged = (
-        (chosen.judge_endpoint, chosen.judge_key_env) if chosen.judge_endpoint else (chosen.endpoint, chosen.key_env)
-    )
+    own = chosen.endpoint, chosen.key_env, "--endpoint"
+    judged = (chosen.judge_endpoint, chosen.judge_key_env, "--judge-endpoint") if chosen.judge_endpoint else own
     assert chosen.model is not None
     found = {name: model(name, *judged) for name in chosen.judge_names}
     if isinstance(chosen, BloomMakeOptions) and (name := chosen.image_model):
@@ -217,7 +216,7 @@ def models_of(chosen: BloomMakeOptions | BloomCoverageOptions) -> dict[str, Endp
         )  # fmt: skip
         key = key_of(chosen.image_key_env if given else chosen.key_env, address)
         found[name] = EndpointModel(address, name, key=key, limits=limits)
-    return found | {chosen.model: model(chosen.model, chosen.endpoint, chosen.key_env)}
+    return found | {chosen.model: model(chosen.model, *own)}
 
 
 @bloom.command(

@@ -24,11 +24,17 @@ class Address:
     profile: str  # name of the kind of server
     secure: bool  # whether what is sent is encrypted
     here: bool  # whether it is this machine
+    option: str  # what gave it, for messages
 
     @property
     def kind(self) -> Profile:
         """The kind of server."""
         return PROFILES[self.profile]
+
+    @property
+    def key_option(self) -> str:
+        """What names the variable of its key, for messages."""
+        return _key_option(self.option)
 
 
 class Key:
@@ -77,7 +83,9 @@ def address_of(
         raise ConfigError(f"{option} has to be an address as http://127.0.0.1:8000/v1 or https://HOST/v1.")
     # Neither the password nor the rest is quoted: it may be a key.
     if parts.username is not None or parts.password is not None or parts.fragment or not _QUERY.fullmatch(parts.query):
-        raise ConfigError(f"{option} may hold no user, password or parameters; name a key's variable by --key-env.")
+        raise ConfigError(
+            f"{option} may hold no user, password or parameters; name a key's variable by {_key_option(option)}."
+        )
     kind = profile or profile_of(host)
     end = PROFILES[kind].pictures if pictures else PROFILES[kind].path
     end = end.format(model=quote(model, safe=""))
@@ -86,7 +94,13 @@ def address_of(
     shown = f"[{host}]" if ":" in host else host
     place = f"{shown}:{port}" if port is not None else shown
     url = f"{parts.scheme}://{place}{quote(path, safe='/%')}/{end}" + (f"?{query}" if query else "")
-    return Address(url=url, host=place, profile=kind, secure=parts.scheme == "https", here=_is_here(host))
+    return Address(
+        url=url, host=place, profile=kind, secure=parts.scheme == "https", here=_is_here(host), option=option
+    )
+
+
+def _key_option(option: str) -> str:
+    return option.replace("endpoint", "key-env")
 
 
 def _is_here(host: str) -> bool:
@@ -107,11 +121,13 @@ def key_of(variable: str | None, address: Address) -> Key | None:
         return None
     value = os.environ.get(variable, "").strip() if _NAME.fullmatch(variable) else ""
     if not value:
-        raise ConfigError("--key-env takes the name of an environment variable, and there is none of the given name.")
+        raise ConfigError(
+            f"{address.key_option} takes the name of an environment variable, and there is none of the given name."
+        )
     if len(value) < _SHORTEST or not value.isascii() or not value.isprintable() or " " in value:
         raise ConfigError(
-            f"The variable of --key-env holds no key ({_SHORTEST} printable ASCII characters at least, no spaces); "
-            "leave --key-env out where the server asks for none."
+            f"The variable of {address.key_option} holds no key ({_SHORTEST} printable ASCII characters at least, no "
+            f"spaces); leave {address.key_option} out where the server asks for none."
         )
     if not address.secure and not address.here:
         raise ConfigError(f"A key is not sent to {address.host} by plain http; use https, or a server on this machine.")

@@ -117,18 +117,18 @@ def _json_bytes(value: Any) -> bytes:
     return json.dumps(value, separators=(",", ":")).encode("ascii")
 
 
-def reply_of(data: bytes, host: str, cut: Cut) -> Reply:
+def reply_of(data: bytes, address: Address, cut: Cut) -> Reply:
     """The reply in the body of a good answer.
 
     Args:
         data: All bytes of the body.
-        host: Of the server, to be recorded.
+        address: Of the server, whose host is recorded.
         cut: Takes the key out of a text.
 
     Raises:
         CallError: It is no reply, or it is an error that calls itself a good answer.
     """
-    body = object_in(data, cut)
+    body = object_in(data, cut, address.option)
     choices = body.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
     if isinstance(choice, dict) and (error := choice.get("error")):
@@ -144,11 +144,11 @@ def reply_of(data: bytes, host: str, cut: Cut) -> Reply:
         finish_reason=name_of(choice.get("finish_reason"), cut),
         usage=_usage(body.get("usage")),
         thinking=encodable(cut(thinking)),
-        served={"host": host} | {name: value for name, value in served.items() if value},
+        served={"host": address.host} | {name: value for name, value in served.items() if value},
     )
 
 
-def object_in(data: bytes, cut: Cut, option: str = "--endpoint") -> dict[str, Any]:
+def object_in(data: bytes, cut: Cut, option: str) -> dict[str, Any]:
     """The JSON object that is the body of a good answer, whatever was asked for.
 
     Args:

@@ -89,7 +89,7 @@ class EndpointModel:
         try:
             httpx2.URL(address.url)
         except httpx2.InvalidURL as error:
-            raise ConfigError(f"--endpoint is not an address that can be reached ({str(error)[:200]}).") from None
+            raise ConfigError(f"{address.option} is not an address that can be reached ({str(error)[:200]}).") from None
         self.name = name
         self.facts: Mapping[str, Any] = {"model": name, "profile": address.profile}
         self._address, self._key, self._limits = address, key, limits or Limits()
@@ -272,11 +272,11 @@ class _Calls:
                 async with aclosing(await self._client.send(asked, stream=True)) as response:
                     data = await _read(response, protocol.MAX_REPLY_BYTES)
         except httpx2.ConnectTimeout as error:
-            raise _not_connected(error) from None
+            raise _not_connected(error, self._address.option) from None
         except (TimeoutError, httpx2.TimeoutException):
             raise CallError("timeout", f"no whole reply within {self._limits.timeout:g} s") from None
         except httpx2.ConnectError as error:
-            raise _not_connected(error) from None
+            raise _not_connected(error, self._address.option) from None
         except httpx2.TransportError:
             raise CallError("reset", "the connection was broken off") from None
         self._reached = True
@@ -284,7 +284,7 @@ class _Calls:
             if filtered := chat.filtered_reply(data, self._address.host):
                 return filtered, data
             raise self._refusal(response, data, request)
-        reply = protocol.reply_of(data, self._address.host, self._cut)
+        reply = protocol.reply_of(data, self._address, self._cut)
         self._served = self._served or reply.model
         if reply.model and reply.model != self._served:
             raise CallError("other_model", f"the reply is of the model {reply.model!r}, not of {self._served!r}")
@@ -296,7 +296,8 @@ class _Calls:
         said = chat.sentence_of(data, self._cut)
         detail = f"the server answers {status}" + (f": {said}" if said else "")
         if 300 <= status < 400:
-            detail = f"the server answers {status}, a redirect; give --endpoint the address where it leads to"
+            option = self._address.option
+            detail = f"the server answers {status}, a redirect; give {option} the address where it leads to"
         again = status >= 500 or (status in _TRIED_AGAIN and not chat.says_quota(data))
         unknown = generations.refused_names(status, data) if request.picture else frozenset()
         wait = _retry_after(response.headers) if again else None
@@ -335,7 +336,7 @@ async def _read(response: Response, most: int) -> bytes:
     return bytes(data)
 
 
-def _not_connected(error: Exception) -> CallError:
+def _not_connected(error: Exception, option: str) -> CallError:
     """Why there is no connection: the first cause of an error says it best."""
     cause: BaseException = error
     while (earlier := cause.__cause__ or cause.__context__) is not None:
@@ -348,7 +349,7 @@ def _not_connected(error: Exception) -> CallError:
         reason = cause.strerror or reason
     elif isinstance(cause, OSError) and cause.errno:
         reason = os.strerror(cause.errno)
-    return CallError("connect", f"no server can be reached there ({reason.lower()}); start it, or mend --endpoint")
+    return CallError("connect", f"no server can be reached there ({reason.lower()}); start it, or mend {option}")
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:

@@ -50,12 +50,12 @@ def refused_names(status: int, data: bytes) -> frozenset[str]:
     return frozenset(name for name in OPTIONAL if re.search(rf"[\"'`]{name}\\?[\"'`]".encode(), data))
 
 
-def reply_of(data: bytes, host: str, cut: Cut) -> Reply:
+def reply_of(data: bytes, address: Address, cut: Cut) -> Reply:
     """The picture in the body of a good answer; whether it is one that can be decoded is not looked at here.
 
     Args:
         data: All bytes of the body.
-        host: Of the server, to be recorded.
+        address: Of the server, whose host is recorded.
         cut: Takes the key out of a text.
 
     Raises:
@@ -67,16 +67,16 @@ def reply_of(data: bytes, host: str, cut: Cut) -> Reply:
     first = listed[0] if isinstance(listed, list) and listed else None
     if not isinstance(first, dict):
         raise _no_picture("the server sent no picture; see whether --image-endpoint is right")
-    text, address = first.get("b64_json"), first.get("url")
-    if not text and address and isinstance(address, str) and not (text := _inside(address)):
+    text, place = first.get("b64_json"), first.get("url")
+    if not text and place and isinstance(place, str) and not (text := _inside(place)):
         raise EndpointError(
-            f"{host} sends the address of a picture in place of the picture, and addresses are not fetched; set the "
-            "server to answer with b64_json, or name another --image-endpoint."
+            f"{address.host} sends the address of a picture in place of the picture, and addresses are not fetched; "
+            "set the server to answer with b64_json, or name another --image-endpoint."
         )
     picture = _decoded(text)
     return Reply(
         text=hashlib.sha256(picture).hexdigest(), picture=picture, model=name_of(body.get("model"), cut),
-        usage={"pictures": 1}, served={"host": host},
+        usage={"pictures": 1}, served={"host": address.host},
     )  # fmt: skip
 
 

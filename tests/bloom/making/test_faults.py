@@ -220,8 +220,11 @@ def test_a_server_that_refuses_everything(run: Run, whole: Whole) -> None:
 
 def test_nobody_is_there(run: Run) -> None:
     code, _, err = run(*WORDS.split(), "--out", "made", "--endpoint", "http://127.0.0.1:9/v1")
-    assert code == 2 and "no server can be reached there" in err and "Traceback" not in err
-    assert not list(Path().glob("made*"))
+    assert code == 2 and "no server can be reached there" in err and "mend --endpoint" in err
+    assert "Traceback" not in err and not list(Path().glob("made*"))
+    with FaultServer(good) as server:
+        code, _, err = build(run, server, "made", "--judge-endpoint", "http://127.0.0.1:9/v1")
+    assert code == 2 and "127.0.0.1:9: no server can be reached there" in err and "mend --judge-endpoint" in err
 
 
 @pytest.mark.parametrize("limit", [("--max-calls", 0), ("--max-tokens", 0), ("--max-cost", 0, "--price", "1,1")])

@@ -445,6 +445,7 @@ def test_kills_cost_only_what_was_under_way(run: Run, server: FaultServer) -> No
     assert files("whole") == files("made")
 
 
+ANOTHER_SERVER = ("samples:3", "--model", "M", "--endpoint", "http://127.0.0.1:9/v1", "--judge", "J")
 WRONG = [
     (["samples:3"], "--endpoint and --model"),
     (["--per-leaf", 3], "needs the pairs"),
@@ -467,6 +468,9 @@ WRONG = [
         ["samples:3", "--model", "M", "--judge", "J", "--offline", "--price", "1,1", "--judge-price", "x"],
         "--judge-price 'x'",
     ),
+    ([*ANOTHER_SERVER, "--judge-endpoint", "ftp://x"], "--judge-endpoint has to be an address"),
+    ([*ANOTHER_SERVER, "--judge-endpoint", "http://me@x/v1"], "--judge-endpoint may hold no user"),
+    ([*ANOTHER_SERVER, "--judge-endpoint", "http://x/v1", "--judge-key-env", "NONE"], "--judge-key-env takes the name"),
     (["samples:3", "--model", "M", "--offline", "--licence", "CC0\n# Mine"], "--licence is one line"),
     (["samples:3", "--model", "M", "--offline", "--licence", "CC\x1b[31m0"], "--licence is one line"),
     (["--image-model", "I", "--model", "M", "--offline", "--licence-column", "x"], "--licence-column"),
