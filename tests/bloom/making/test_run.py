@@ -468,6 +468,7 @@ WRONG = [
         ["samples:3", "--model", "M", "--judge", "J", "--offline", "--price", "1,1", "--judge-price", "x"],
         "--judge-price 'x'",
     ),
+    ([*ANOTHER_SERVER, "--out", "new", "--ledger", "new/replies"], "--ledger new/replies is inside of the new folder"),
     ([*ANOTHER_SERVER, "--judge-endpoint", "ftp://x"], "--judge-endpoint has to be an address"),
     ([*ANOTHER_SERVER, "--judge-endpoint", "http://me@x/v1"], "--judge-endpoint may hold no user"),
     ([*ANOTHER_SERVER, "--judge-endpoint", "http://x/v1", "--judge-key-env", "NONE"], "--judge-key-env takes the name"),

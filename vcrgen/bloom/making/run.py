@@ -124,7 +124,8 @@ def make_set(
         watcher: Told of the progress.
 
     Raises:
-        ConfigError: Taxonomy, themes or the list of what is left out cannot be read, or do not fit.
+        ConfigError: Taxonomy, themes or the list of what is left out cannot be read, or do not fit; the ledger is to be
+            inside of the new folder.
         EndpointError: The server cannot be reached, or refuses one request after another.
         OutputError: The folder holds something, or the ledger is in use or damaged.
         SourceError: The pairs cannot be read.
@@ -138,6 +139,8 @@ def make_set(
     if unknown := sorted(without - {slot.name for slot in run.slots}):
         raise ConfigError(f"{options.without} names items that the set cannot have, first {unknown[0][:80]!r}.")
     file = options.ledger or out.with_name(f"{out.name}.ledger")
+    if file.resolve().is_relative_to(out.resolve()):
+        raise ConfigError(f"--ledger {file} is inside of the new folder {out}; name a file that is not.")
     folder = PictureFolder(file)
     with SpooledTemporaryFile(_KEPT_IN_MEMORY, dir=str(out.parent)) as kept:
         pictures: Pictures = (
