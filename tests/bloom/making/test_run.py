@@ -133,6 +133,19 @@ def test_a_second_run_and_one_offline_ask_nobody_and_give_the_same_bytes(run: Ru
     assert "Asked from 2020-02-29 to 2" in Path("four/README.md").read_text()
 
 
+def test_a_set_is_made_in_the_folder_where_one_is(
+    run: Run, server: FaultServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert build(run, server, "one")[0] == 0
+    Path("two").mkdir()
+    monkeypatch.chdir("two")
+    words = [*WORDS.replace("leaves.csv", "../leaves.csv").split(), "--out", ".", "--endpoint", server.url]
+    code, out, err = run(*words)
+    assert code == 0, out + err
+    monkeypatch.chdir("..")
+    assert files("one") == files("two") and Path("two.ledger").is_file()
+
+
 def test_what_is_late_changes_nothing(run: Run, server: FaultServer) -> None:
     assert build(run, server, "one")[0] == 0
 

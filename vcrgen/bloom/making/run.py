@@ -138,7 +138,8 @@ def make_set(
     run = _Run(options, slots_of(taxonomy, themes, options.per_leaf))
     if unknown := sorted(without - {slot.name for slot in run.slots}):
         raise ConfigError(f"{options.without} names items that the set cannot have, first {unknown[0][:80]!r}.")
-    file = options.ledger or out.with_name(f"{out.name}.ledger")
+    named = out if out.name not in ("", "..") else out.resolve()  # `--out .` has no name
+    file = options.ledger or named.with_name(f"{named.name}.ledger")
     if file.resolve().is_relative_to(out.resolve()):
         raise ConfigError(f"--ledger {file} is inside of the new folder {out}; name a file that is not.")
     folder = PictureFolder(file)
