@@ -456,6 +456,9 @@ class BloomCoverageOptions(AskingOptions):
             raise ValueError("--judge is a second model, so give --model as well")
         if self.judge == self.model and self.model:
             raise ValueError("--judge has to be another model than --model")
+        for name in ("endpoint", "price"):
+            if getattr(self, f"judge_{name}") is not None and not self.judge:
+                raise ValueError(f"--judge-{name} is of a second model, so name it by --judge")
         return self
 
     @property

@@ -399,6 +399,8 @@ WRONG = [
     (["own", "--judge", "J"], "--judge is a second model"),
     (["own", "--offline", "--model", "M", "--judge", "M"], "another model"),
     (["own", "--offline", "--model", "M", "--max-cost", 1], "--price"),
+    (["own", "--offline", "--model", "M", "--judge-endpoint", "http://x/v1"], "--judge-endpoint is of a second model"),
+    (["own", "--offline", "--model", "M", "--price", "1,1", "--judge-price", "2,2"], "--judge-price is of a second"),
     (["own", "--sample", 0], "sample"),
     (["own", "--taxonomy", "odd.csv"], "odd.csv"),
     (["own", "--taxonomy", "tree.csv"], "does not say under which leaves"),
