@@ -14,6 +14,7 @@ from vcrgen.cli.bloom import UNFINISHED, bloom, models_of
 from vcrgen.cli.options import examples, options_of
 from vcrgen.cli.root import interruption
 from vcrgen.config import BloomCoverageOptions, checked, given
+from vcrgen.errors import ConfigError
 from vcrgen.files import output_errors, write_text
 
 if TYPE_CHECKING:
@@ -56,6 +57,8 @@ def coverage(
     read = [*sets, chosen.ledger, *(file for file in (chosen.leaves, chosen.taxonomy) if file is not None)]
     shown = writable_form(form, out, read)
     check_not_read(save, read)
+    if save and out and save.resolve() == out.resolve():
+        raise ConfigError(f"--save and --out both name {out}; give the leaves of the items and the report a file each.")
     found = open_sets(sets, chosen)
     taxonomy = common_taxonomy(found, chosen.taxonomy)
     models = models_of(chosen) if chosen.model else {}

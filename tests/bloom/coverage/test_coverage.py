@@ -417,6 +417,7 @@ WRONG = [
     ),
     (["own", "good.csv", "--save", "good.csv"], "is read here"),
     (["own", "--leaves", "good.csv", "--save", "good.csv"], "is read here"),
+    (["own", "--save", "new.csv", "--out", "./new.csv"], "both name new.csv"),
     (["own", "--out", "coverage.ledger", "--format", "json"], "is read here"),
 ]
 
