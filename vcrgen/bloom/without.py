@@ -11,7 +11,7 @@ from vcrgen.dataset.manifest import Manifest
 from vcrgen.dataset.reader import Dataset
 from vcrgen.dataset.tables import image_bytes
 from vcrgen.errors import ConfigError, DatasetError
-from vcrgen.reading import check_file_size, iter_lines
+from vcrgen.reading import as_texts, check_file_size, iter_lines
 from vcrgen.tasks.bloom import TASK, languages_of
 
 MAX_BYTES = 64 << 20
@@ -49,7 +49,8 @@ def write_without(dataset: Dataset, file: Path | None, out: Path, *, audit: Path
     elif file is None or audit is not None:
         raise ConfigError("give --without FILE or --audit FOLDER: which items are to be left out?")
     left_out = read_ids(file, may_be_empty=audit is not None)
-    here = {row["question_id"] for _, row in dataset.rows(["question_id"])}
+    # A line of a list has no white space around it, and ids of others may.
+    here = {row["question_id"].strip() for _, row in dataset.rows(["question_id"])}
     if unknown := sorted(left_out - here):
         raise ConfigError(
             f"{file} names {len(unknown):,} items that {dataset} does not have, first {unknown[0][:80]!r}."
@@ -58,16 +59,17 @@ def write_without(dataset: Dataset, file: Path | None, out: Path, *, audit: Path
 
     def kept() -> Iterator[dict[str, Any]]:
         for _, row in dataset.rows():
-            if row["question_id"] in left_out:
+            if row["question_id"].strip() in left_out:
                 aside.add(row["question_id"], REASON, "left out by a list")
             else:
                 yield row | {"image": {"bytes": image_bytes(row["image"]), "path": None}}
 
     notes = found + _BEFORE.format(left_out=len(left_out), items=len(here))
     source = f"{built.source}, without {len(left_out):,} items"
+    every = left_out.union(as_texts(built.config.get("without")) or ())  # also those that an earlier list left out
     return write_set(
         out, kept(), languages=languages_of(dataset), taxonomy=set_taxonomy(dataset), source=source,
-        config={**built.config, "without": sorted(left_out)}, aside=aside, licence=LICENCE_OF_SOURCE,
+        config={**built.config, "without": sorted(every)}, aside=aside, licence=LICENCE_OF_SOURCE,
         made=made_facts(dataset), notes=notes + card_notes_of(dataset),
     )  # fmt: skip
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.bloom.audit.conftest import exported, line
-from tests.bloom.conftest import row
+from tests.bloom.conftest import made_set, row
 from vcrgen.bloom.audit.answers import read_answers
 from vcrgen.bloom.audit.draw import Draw, DrawnItem, draw_items, write_draw
 from vcrgen.bloom.audit.figures import audit_figures
@@ -209,6 +209,17 @@ def test_one_of_list_and_audit_is_named(run: Callable[..., tuple[int, str, str]]
     for words in ([], ["--without", "list.txt", "--audit", "audit"]):
         code, _, err = run("bloom", "filter", made, *words, "--out", "less")
         assert code == 2 and "give --without FILE or --audit FOLDER" in err
+
+
+def test_a_set_says_all_that_was_left_out_of_it(run: Callable[..., tuple[int, str, str]]) -> None:
+    """The ids of the first list were gone; an id with white space around it was of no item."""
+    made_set(Path("made"), [row(number, question_id=f" item {number} ") for number in range(4)])
+    for number, (data, out) in enumerate([("made", "less"), ("less", "least")]):
+        Path("list.txt").write_text(f" item {number} \n")
+        assert run("bloom", "filter", data, "--without", "list.txt", "--out", out)[0] == 0
+    least = open_any("least")
+    assert least.built.config["without"] == ["item 0", "item 1"]
+    assert [item.question_id for item in read_items(least)] == [" item 2 ", " item 3 "]
 
 
 @pytest.mark.parametrize(
