@@ -53,6 +53,15 @@ def test_a_file_of_a_users_own(tmp_path: Path) -> None:
     assert next(csv.reader(taxonomy.text.splitlines())) == ["level", "subcategory", "leaf"]
 
 
+def test_each_leaf_of_a_users_own_is_found_by_its_path() -> None:
+    """Of two whose names fold to one, items of the first were filed under the second."""
+    lines = ["a,b,cats and dogs", "a,b,cats & dogs", "a,quality,x", "a,quality evaluation,x", "a,b,one and two"]
+    taxonomy = Taxonomy.parse("\n".join(["level,subcategory,leaf", *lines]), "mine")
+    assert [taxonomy.find(*path.split("/")) for path in taxonomy.paths] == list(taxonomy.paths)
+    assert taxonomy.find("one - two") == taxonomy.find("A", "One & Two") == "a/b/one and two"
+    assert taxonomy.find("cats and dogs") is taxonomy.find("a", "x") is taxonomy.find("x") is None
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
     [

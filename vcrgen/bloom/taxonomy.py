@@ -57,7 +57,8 @@ class Taxonomy:
         ``find("Create", "Poem")`` is ``create/creative generation/poem``, and so is ``find("poem")``, but
         ``find("texture")`` is None: three leaves have that name.
         """
-        return _index(self).get(tuple(_folded(name) for name in names if name.strip()))
+        index, given = _index(self), [name for name in names if name.strip()]
+        return index.get(tuple(map(_plain, given))) or index.get(tuple(map(_folded, given)))
 
     @classmethod
     def parse(cls, text: str, place: str) -> Self:
@@ -87,12 +88,13 @@ class Taxonomy:
 @cache
 def _index(taxonomy: Taxonomy) -> dict[tuple[str, ...], str]:
     """What a path may be found by: all of it, or level and leaf, or the leaf, where these mean one path only."""
-    whole = {tuple(map(_folded, path.split("/"))): path for path in taxonomy.paths}
-    found = dict(whole)
-    for short in (lambda parts: (parts[0], parts[2]), lambda parts: parts[2:]):
-        counts = Counter(map(short, whole))
-        found |= {short(parts): path for parts, path in whole.items() if counts[short(parts)] == 1}
-    return found
+    folded = [(tuple(map(_folded, path.split("/"))), path) for path in taxonomy.paths]
+    found: dict[tuple[str, ...], str] = {}
+    for short in (lambda parts: parts, lambda parts: (parts[0], parts[2]), lambda parts: parts[2:]):
+        counts = Counter(short(parts) for parts, _ in folded)
+        found |= {short(parts): path for parts, path in folded if counts[short(parts)] == 1}
+    # In a tree of somebody's own, two leaves may have names that fold to one; each is found by its own.
+    return found | {tuple(path.split("/")): path for path in taxonomy.paths}
 
 
 def _plain(name: str) -> str:
