@@ -93,5 +93,5 @@ def test_what_somebody_made_up_is_no_draw(drawn: Draw, tmp_path: Path) -> None:
     for number, change in enumerate(changes):
         file = tmp_path / f"{number}.json"
         write_draw(file, replace(drawn, **change))
-        with pytest.raises(DatasetError, match="draw again"):
+        with pytest.raises(DatasetError, match="remove it, and draw again"):
             read_draw(file)

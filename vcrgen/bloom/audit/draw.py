@@ -182,7 +182,7 @@ def read_draw(file: Path, dataset: Dataset | None = None) -> Draw:
     Raises:
         DatasetError: It cannot be read, was changed, or is of another set.
     """
-    damaged = DatasetError(f"{file} is not what `vcrgen bloom audit draw` wrote; draw again.")
+    damaged = DatasetError(f"{file} is not what `vcrgen bloom audit draw` wrote; remove it, and draw again.")
     try:
         if file.stat().st_size > MAX_BYTES:
             raise damaged
