@@ -39,6 +39,10 @@ class DatasetError(VcrgenError):
     """A folder is not a dataset that vcrgen wrote, or is damaged."""
 
 
+class ManyDatasetsError(DatasetError):
+    """A folder is not a dataset but holds several."""
+
+
 class EngineError(VcrgenError):
     """An engine is not installed, a cluster cannot be reached, or its machines are not alike."""
 

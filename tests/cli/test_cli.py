@@ -5,13 +5,15 @@ import json
 import shlex
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib.metadata import version
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 from rich.console import Console
+from typer.main import get_command
 
 from vcrgen.__main__ import main
 from vcrgen.cli import app, console
@@ -19,6 +21,14 @@ from vcrgen.cli.root import ORDER
 from vcrgen.cli.score import score as score_command
 
 Run = Callable[..., tuple[int, str, str]]
+
+
+def commands_of(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Every command below a command, with the words that name it."""
+    for name, below in getattr(command, "commands", {}).items():
+        yield from commands_of(below, (*path, name))
+    if path:
+        yield path, command
 
 
 @pytest.fixture(scope="module")
@@ -203,6 +213,49 @@ def test_mistakes(run: Run, words: list[str], message: str) -> None:
     assert message in " ".join(err.split()), err
     assert err.startswith("Error: ") and err.count("\n") == 1 and "Traceback" not in err
     assert sorted(path.name for path in Path().rglob("*")) == before  # nothing half-written
+
+
+@pytest.mark.parametrize("words", ["build", "plan", "finetune m --out o", "bloom build"])
+def test_names_that_a_shell_puts_in_place_of_a_pattern(run: Run, words: str) -> None:
+    for name in ("a.csv", "b.csv"):
+        Path(name).touch()
+    code, _, err = run(*words.split(), "a.csv", "b.csv")
+    told = " ".join(err.replace("│", " ").split())
+    assert code == 2 and "(b.csv). Put a pattern such as 'data/*.parquet' in quotes:" in told
+
+
+@pytest.mark.parametrize("words", [["build", "a.csv", "no such file"], ["inspect", "data", "a.csv"]])
+def test_other_words_too_many_are_of_no_pattern(run: Run, words: list[str]) -> None:
+    Path("a.csv").touch()
+    code, _, err = run(*words)
+    assert code == 2 and "Got unexpected extra argument" in err and "quotes" not in err
+
+
+def test_out_is_never_a_file_of_the_name_of_standard_output(run: Run) -> None:
+    """`leaderboard export board --to md --out -` wrote a file called `-`."""
+    commands = dict(commands_of(get_command(app)))
+    takers = [path for path, command in commands.items() if any(one.name == "out" for one in command.params)]
+    assert len(takers) > 20
+    for path in takers:
+        code, _, err = run(*path, "--out", "-")
+        assert code == 2 and err.startswith("Error: --out takes a name, not `-`"), path
+    assert not list(Path().iterdir())
+
+
+@pytest.mark.parametrize(
+    ("command", "words", "message"),
+    [
+        (("build", "missing.csv"), ("--source-license", "--source-licence"), "There is no file or folder"),
+        (("bloom", "build", "a.csv"), ("--licence", "--license"), "without control characters"),
+    ],
+)
+def test_a_licence_is_spelt_in_two_ways(
+    run: Run, command: tuple[str, ...], words: tuple[str, str], message: str
+) -> None:
+    told = [run(*command, word, "a\tb") for word in words]
+    assert told[0] == told[1] and message in told[0][2]
+    _, shown, _ = run(*command[:-1], "--help")
+    assert words[0] in shown and words[1] not in shown
 
 
 def test_a_damaged_dataset(run: Run, dataset: Path) -> None:

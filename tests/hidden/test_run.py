@@ -350,7 +350,7 @@ def test_an_unfinished_set_is_not_resumed_under_other_rules_of_layout(
     with pytest.raises(_Stop):
         make(tmp_path / "out", watcher=_Stopping(1, _Stop), **SMALL)
     monkeypatch.setattr("vcrgen.builder.pipeline.LAYOUT_RULES", "rules-0")
-    with pytest.raises(OutputError, match=r"of another plan \(layout\)"):
+    with pytest.raises(OutputError, match=r"of another plan \(layout rules-\d@\S*… there, rules-0@\S*… here\)"):
         make(tmp_path / "out", **SMALL)
 
 

@@ -727,6 +727,12 @@ def test_the_public_part_alone(hidden_set: Path, secret: Secret) -> None:
     assert "no key" in checks[-1].detail
 
 
+def test_a_copy_without_times_is_told_how_to_copy(hidden_set: Path, tmp_path: Path) -> None:
+    copied = shutil.copytree(hidden_set, tmp_path / "copied", copy_function=shutil.copyfile)
+    checks = {check.name: check for check in verify(copied)}
+    assert not checks[TIMES].ok and "cp -a" in checks[TIMES].detail
+
+
 def test_another_secret_does_not_seal(hidden_set: Path, other_secret_file: Path) -> None:
     other = load_secret(other_secret_file, create=False)[0]
     assert failing(verify(hidden_set, secret=other)) == {SEAL}

@@ -2,6 +2,7 @@
 
 import ctypes
 import faulthandler
+import itertools
 import json
 import os
 import random
@@ -15,6 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -252,6 +254,17 @@ def test_a_file_that_takes_too_long_fails(
     assert drain(board) == 2
     assert find(board, given[0].id).problems == ("Scoring took longer than 2 seconds, the most this board gives.",)
     assert states(board) == {"failed": 1, "scored": 2}
+
+
+def test_time_in_which_the_worker_stands_still_is_not_that_of_a_file(
+    sqlite_board: Board, three: Any, drain: Drain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A machine that stops all its processes for a while left the clock behind, and a file failed for it."""
+    three(sqlite_board)
+    clock = itertools.count(step=1e6)
+    monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: next(clock), sleep=time.sleep))
+    assert drain(sqlite_board) == 3
+    assert states(sqlite_board) == {"scored": 3}
 
 
 def test_a_file_that_takes_too_much_memory_fails(

@@ -161,6 +161,20 @@ def test_a_damaged_dataset_is_not_taken_for_pairs(dataset: Path, tmp_path: Path)
         opened(tmp_path / "copy")
 
 
+def test_of_several_datasets_one_is_named(dataset: Path, tmp_path: Path) -> None:
+    """The folder was said to hold no pairs."""
+    for name in ("a", "b"):
+        shutil.copytree(dataset, tmp_path / name)
+    with pytest.raises(DatasetError, match=rf"a folder with datasets; name one of them: {tmp_path}/a, {tmp_path}/b\."):
+        opened(tmp_path)
+
+
+def test_datasets_beside_pairs_do_no_harm(dataset: Path, tmp_path: Path) -> None:
+    shutil.copytree(dataset, tmp_path / "a")
+    (tmp_path / "metadata.csv").write_text("file_name,caption\na.png,A caption of some words that can be covered\n")
+    assert opened(tmp_path).kind == "stream of pairs"
+
+
 @pytest.mark.parametrize("source", ["nowhere.parquet", "a folder that is not there", ""])
 def test_what_is_not_there(source: str) -> None:
     with pytest.raises(SourceError):

@@ -14,7 +14,7 @@ import typer
 from rich.console import Console
 
 from vcrgen.cli import console
-from vcrgen.cli.options import examples, options_of
+from vcrgen.cli.options import examples, options_of, out_option
 from vcrgen.cli.root import app
 from vcrgen.config import AnalysisOptions, FactorOptions, MapOptions, PruneOptions, checked, given
 from vcrgen.errors import AnalysisError
@@ -35,7 +35,7 @@ Form = Annotated[
         "--format", "-f", help="text, md, csv, latex, json or html.", show_default="by the name of --out, else text"
     ),
 ]
-Out = Annotated[Path | None, typer.Option("--out", "-o", help="Write the report to this file.")]
+Out = Annotated[Path | None, out_option("Write the report to this file.")]
 ExampleName = Annotated[
     str | None,
     typer.Option(
@@ -149,9 +149,7 @@ def prune(
             "--format", "-f", help="text, md, csv, latex, json or html.", show_default="html in a folder, else text"
         ),
     ] = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Write the kept tasks, the log and the report to this folder.")
-    ] = None,
+    out: Annotated[Path | None, out_option("Write the kept tasks, the log and the report to this folder.")] = None,
     **options: Any,
 ) -> None:
     """Drop redundant and weak tasks one by one, and say what that is worth beside random choices."""

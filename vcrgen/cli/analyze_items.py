@@ -22,7 +22,7 @@ from vcrgen.cli.analyze import (
     write_folder,
     write_report,
 )
-from vcrgen.cli.options import examples, options_of
+from vcrgen.cli.options import examples, options_of, out_option
 from vcrgen.config import ItemOptions, ShortenOptions, checked, given
 from vcrgen.errors import AnalysisError
 
@@ -85,7 +85,7 @@ def shorten(
     form: Form = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="Write the report and files ids-N.txt, for score --subset, to this folder."),
+        out_option("Write the report and files ids-N.txt, for score --subset, to this folder."),
     ] = None,
     **options: Any,
 ) -> None:

@@ -13,7 +13,7 @@ import typer
 
 from vcrgen.cli import console
 from vcrgen.cli.doctor import cores
-from vcrgen.cli.options import examples, options_of
+from vcrgen.cli.options import examples, options_of, out_option
 from vcrgen.cli.outputs import PictureFolder, default_out, score_command
 from vcrgen.cli.predict import exit_unless_finished, file_name, model_of
 from vcrgen.cli.root import app
@@ -55,9 +55,7 @@ baseline = typer.Typer(
 )
 def ocr(
     dataset: PictureFolder,
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="A new file (JSON Lines).", show_default="DATASET-ocr.jsonl")
-    ] = None,
+    out: Annotated[Path | None, out_option("A new file (JSON Lines).", shown="DATASET-ocr.jsonl")] = None,
     view: Annotated[str, typer.Option(help="stacked (VI+TEI), tei or both.")] = "stacked",
     mode: Annotated[str | None, typer.Option(help="Only this mode.", show_default="all")] = None,
     split: Annotated[str | None, typer.Option(help="Only this split.", show_default="all")] = None,

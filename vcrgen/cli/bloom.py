@@ -12,7 +12,7 @@ import typer
 from rich.markup import escape
 
 from vcrgen.cli import console
-from vcrgen.cli.options import examples, options_of
+from vcrgen.cli.options import examples, options_of, out_option
 from vcrgen.cli.root import app, interruption
 from vcrgen.config import (
     BloomCoverageOptions,
@@ -37,7 +37,7 @@ bloom = typer.Typer(
     epilog=examples("vcrgen bloom build", "vcrgen bloom import BloomBench.json --images pictures"),
 )
 
-_Out = Annotated[Path | None, typer.Option("--out", "-o", help="A new folder.", show_default="data/bloom-NAME")]
+_Out = Annotated[Path | None, out_option("A new folder.", shown="data/bloom-NAME")]
 
 
 _Source = Annotated[str | None, typer.Argument(help="Pairs, as `vcrgen build` reads them.", show_default="scenes")]

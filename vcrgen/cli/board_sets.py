@@ -10,7 +10,7 @@ import typer
 from rich.markup import escape
 
 from vcrgen.cli import console
-from vcrgen.cli.options import examples
+from vcrgen.cli.options import examples, out_option
 
 if TYPE_CHECKING:
     from vcrgen.leaderboard.board import Board
@@ -122,7 +122,7 @@ def move_dates(board: BoardFolder, name: SetName, opens: Opens = "", closes: Clo
 def publish_key(
     board: BoardFolder,
     name: SetName,
-    out: Annotated[Path, typer.Option("--out", "-o", help="A new folder for the key.")],
+    out: Annotated[Path, out_option("A new folder for the key.")],
     public: Annotated[
         Path | None, typer.Option(help="The set's public part.", show_default="the folder beside the key")
     ] = None,

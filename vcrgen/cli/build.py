@@ -12,7 +12,7 @@ import typer
 from rich.markup import escape
 
 from vcrgen.cli import console
-from vcrgen.cli.options import examples, options_of, same_options_as
+from vcrgen.cli.options import examples, options_of, out_option, same_options_as
 from vcrgen.cli.root import app
 from vcrgen.config import RUN, BuildConfig
 
@@ -43,12 +43,7 @@ def build(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(
-            "--out",
-            "-o",
-            help="Folder of the dataset, or s3:// or gs:// URL.",
-            show_default="data/vcr-SOURCE-LANG-MODE",
-        ),
+        out_option("Folder of the dataset, or s3:// or gs:// URL.", shown="data/vcr-SOURCE-LANG-MODE"),
     ] = None,
     config: Annotated[
         Path | None,

@@ -10,7 +10,7 @@ from rich.markup import escape
 
 from vcrgen.cli import console
 from vcrgen.cli.bloom import inspect_questions
-from vcrgen.cli.options import examples
+from vcrgen.cli.options import examples, out_option
 from vcrgen.cli.root import app
 from vcrgen.errors import ConfigError, DatasetError, OutputError
 
@@ -89,9 +89,7 @@ def _beside(dataset: Path, out: Path | None, suffix: str) -> Path:
 @app.command(epilog=examples("vcrgen preview data/my-vcr", "vcrgen preview data/en data/zh --out both.html"))
 def preview(
     datasets: Annotated[list[Path], typer.Argument(help="Datasets, as for `vcrgen inspect`.")],
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="The page.", show_default="DATASET-preview.html")
-    ] = None,
+    out: Annotated[Path | None, out_option("The page.", shown="DATASET-preview.html")] = None,
     limit: Annotated[int, typer.Option(min=1, max=2000, help="Pairs or items to show of each dataset.")] = 48,
     mode: Annotated[str | None, typer.Option(help="Of files that do not say theirs: easy or hard.")] = None,
 ) -> None:
@@ -119,9 +117,7 @@ def preview(
 def export(
     dataset: _Dataset,
     to: Annotated[str, typer.Option(help="vlmevalkit, lmms-eval (also question sets), webdataset or imagefolder.")],
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="A new folder.", show_default="DATASET-FORMAT")
-    ] = None,
+    out: Annotated[Path | None, out_option("A new folder.", shown="DATASET-FORMAT")] = None,
     mode: Annotated[
         str | None, typer.Option(help="Only this mode; also names that of files that do not say it.")
     ] = None,

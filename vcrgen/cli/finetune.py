@@ -9,7 +9,7 @@ import typer
 from rich.markup import escape
 
 from vcrgen.cli import console
-from vcrgen.cli.options import examples, options_of
+from vcrgen.cli.options import examples, options_of, out_option
 from vcrgen.cli.root import app
 from vcrgen.config import BuildConfig, TrainOptions, checked, given
 
@@ -36,7 +36,7 @@ def finetune(
     source: Annotated[
         str, typer.Argument(help="A dataset with a split `train`, or pairs, as for `vcrgen build`.", show_default=False)
     ],
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the adapter.")],
+    out: Annotated[Path, out_option("Folder of the adapter.")],
     **options: Any,
 ) -> None:
     r"""Fine-tune a model to restore covered texts: LoRA, on a dataset or on examples that are made while it trains.

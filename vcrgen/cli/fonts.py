@@ -8,7 +8,7 @@ from rich.markup import escape
 from rich.table import Column
 
 from vcrgen.cli import console
-from vcrgen.cli.options import examples
+from vcrgen.cli.options import examples, out_option
 from vcrgen.cli.root import app
 
 
@@ -55,7 +55,7 @@ def calibrate(
     cover: Annotated[str, typer.Option(help="Kind of cover, as for `vcrgen build`.")] = "rows",
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="The picture.", show_default="calibration-LANG-FONT-SIZE[-COVER].png"),
+        out_option("The picture.", shown="calibration-LANG-FONT-SIZE[-COVER].png"),
     ] = None,
 ) -> None:
     """Show what the covers hide in a font, and draw a picture of it.

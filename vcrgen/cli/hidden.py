@@ -11,7 +11,7 @@ from rich.table import Table
 from typer.core import TyperGroup
 
 from vcrgen.cli import console
-from vcrgen.cli.options import examples, options_of
+from vcrgen.cli.options import examples, options_of, out_option
 from vcrgen.cli.root import app, interruption
 from vcrgen.config import BuildConfig, HiddenOptions, checked, given, load_build_config
 from vcrgen.errors import ConfigError
@@ -57,7 +57,7 @@ hidden = typer.Typer(
 @options_of(HiddenOptions)
 def make(
     source: Annotated[str, typer.Argument(help="Pairs, as for `vcrgen build`, or a question set.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the set.")],
+    out: Annotated[Path, out_option("Folder of the set.")],
     secret_file: Annotated[Path, typer.Option(help="The maintainer's secret; made there if the file is new.")],
     **options: Any,
 ) -> None:

@@ -13,7 +13,7 @@ from vcrgen.cli.board_sets import BoardFolder as _Board
 from vcrgen.cli.board_sets import Closes, FeedbackKind, LadderView, Opens, SetName, print_sets, sets
 from vcrgen.cli.board_sets import board_examples as _examples
 from vcrgen.cli.board_sets import open_folder as _open
-from vcrgen.cli.options import Host, Port, Proxy
+from vcrgen.cli.options import Host, Port, Proxy, out_option
 from vcrgen.cli.progress import ConsoleWatcher
 from vcrgen.cli.root import app
 from vcrgen.errors import LeaderboardError
@@ -150,9 +150,7 @@ def _print_scores(board: Board, submission: Submission) -> None:
 def export(
     board: _Board,
     to: Annotated[str, typer.Option(help="site, md, csv, latex or json.")],
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="A folder, or a file.", show_default="BOARD-site; or print")
-    ] = None,
+    out: Annotated[Path | None, out_option("A folder, or a file.", shown="BOARD-site; or print")] = None,
 ) -> None:
     """Write the board as a folder of pages for any web server, or as tables."""
     from vcrgen.leaderboard.export import KINDS, SITE, export_site, export_tables

@@ -14,6 +14,8 @@ import typer
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from vcrgen.errors import ConfigError
+
 Command = TypeVar("Command", bound=Callable[..., None])
 NOT_OPTIONS = {"source", "config"}  # fields that are an argument of the command, or made of other options
 
@@ -28,6 +30,24 @@ Proxy = Annotated[
 def examples(*lines: str) -> str:
     """The end of a command's help: one example a line, each of which can be copied."""
     return "\n\n".join((f"Example{'s' if len(lines) > 1 else ''}:", *(f"  {line}" for line in lines)))
+
+
+def out_option(about: str, *, shown: str | None = None) -> Any:
+    """The option ``--out`` of a command; an error where it is `-`, which would be the name of a file.
+
+    Args:
+        about: Its help.
+        shown: What is taken, or done, without it.
+    """
+    return typer.Option("--out", "-o", help=about, show_default=shown or False, callback=_named)
+
+
+def _named(out: Path | None) -> Path | None:
+    if out == Path("-"):
+        raise ConfigError(
+            "--out takes a name, not `-`; a command that can print what it makes does so where --out is left out."
+        )
+    return out
 
 
 def options_of(model: type[BaseModel], *, only: Collection[str] | None = None) -> Callable[[Command], Command]:

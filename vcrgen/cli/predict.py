@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from vcrgen.cli import console
-from vcrgen.cli.options import examples, options_of
+from vcrgen.cli.options import examples, options_of, out_option
 from vcrgen.cli.outputs import PictureFolder, default_out, score_command
 from vcrgen.cli.root import app
 from vcrgen.config import PredictOptions, checked, given
@@ -49,9 +49,7 @@ UNFINISHED = 3  # exit code: some pictures have no reply
 @options_of(PredictOptions)
 def predict(
     dataset: PictureFolder,
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="A file (JSON Lines).", show_default="DATASET-MODEL.jsonl")
-    ] = None,
+    out: Annotated[Path | None, out_option("A file (JSON Lines).", shown="DATASET-MODEL.jsonl")] = None,
     plan: Annotated[
         bool, typer.Option("--plan", help="Send five requests, and say what all of them will take and cost.")
     ] = False,

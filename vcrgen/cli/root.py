@@ -1,6 +1,8 @@
 """The command ``vcrgen``: what every command shares. The commands are in the other modules of this room."""
 
 import inspect
+import os
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -77,6 +79,27 @@ class Commands(TyperGroup):
         except BrokenPipeError:
             sys.stderr.close()  # the reader of our output went away (`| head`)
             sys.exit(141)
+        except Exception as error:
+            _explain_names(error)
+            raise
+
+
+def _explain_names(error: Any) -> None:
+    """Say of words too many that are files how they came there: a shell wrote them in place of a pattern.
+
+    Only a command that reads pairs takes a pattern itself. The error is of typer's own class or click's, as the version
+    has it.
+    """
+    words = re.fullmatch(r"Got unexpected extra argument(?:s|\(s\))? \((.*)\)", getattr(error, "message", None) or "")
+    if (
+        words
+        and any(map(os.path.exists, words[1].split()))
+        and any(one.name == "source" for one in error.ctx.command.params)
+    ):
+        error.message += (
+            ". Put a pattern such as 'data/*.parquet' in quotes: without them the shell writes names of files in its "
+            "place."
+        )
 
 
 app = typer.Typer(
@@ -94,7 +117,11 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
-    context_settings={"help_option_names": ["-h", "--help"]},
+    # Whoever writes `licence` or `license` in the name of an option is understood; the help shows one of them.
+    context_settings={
+        "help_option_names": ["-h", "--help"],
+        "token_normalize_func": lambda name: name.replace("licence", "license"),
+    },
 )
 
 

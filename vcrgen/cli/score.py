@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from vcrgen.cli import console
-from vcrgen.cli.options import examples, options_of
+from vcrgen.cli.options import examples, options_of, out_option
 from vcrgen.cli.root import app
 from vcrgen.config import ScoreOptions, checked, given
 from vcrgen.errors import ScoreError
@@ -33,7 +33,7 @@ Data = Annotated[
         help="A dataset (vcrgen's, VCR-WIKI's Parquet, save_to_disk; or its URL), or a key (of a hidden set; JSONL).",
     ),
 ]
-Out = Annotated[Path | None, typer.Option("--out", "-o", help="Write the report to this file.")]
+Out = Annotated[Path | None, out_option("Write the report to this file.")]
 Groups = Annotated[bool, typer.Option("--groups", help="text: show scores by length, place, ink, …, too.")]
 
 

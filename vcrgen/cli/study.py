@@ -13,7 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from vcrgen.cli import console
-from vcrgen.cli.options import Host, Port, Proxy, examples, options_of
+from vcrgen.cli.options import Host, Port, Proxy, examples, options_of, out_option
 from vcrgen.cli.root import app
 from vcrgen.config import StudyOptions, checked, given
 from vcrgen.errors import StudyError
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from vcrgen.study.store import Store
 
 _Study = Annotated[Path, typer.Argument(help="Folder of the study.")]
-_Out = Annotated[Path | None, typer.Option("--out", "-o", help="A file.", show_default="print")]
+_Out = Annotated[Path | None, out_option("A file.", shown="print")]
 _Moved = Annotated[
     str | None, typer.Option("--data", "-d", help="Where the dataset is now.", show_default="where it was")
 ]

@@ -29,7 +29,7 @@ from vcrgen.dataset.key import KEY_FILE
 from vcrgen.dataset.manifest import MANIFEST, Manifest, check_task, read_manifest
 from vcrgen.dataset.schema import DatasetKind
 from vcrgen.dataset.tables import METADATA, Damaged, StoredRows, TableFile, fits, narrowed, open_table
-from vcrgen.errors import ConfigError, DatasetError
+from vcrgen.errors import ConfigError, DatasetError, ManyDatasetsError
 from vcrgen.records import is_mode
 from vcrgen.storage import Folder, StorageError, open_folder, remote_url
 
@@ -335,7 +335,7 @@ def _check_one(folder: Folder, files: Sequence[TableFile]) -> None:
     """See that a folder does not hold finished datasets, whose files would be read as those of one.
 
     Raises:
-        DatasetError: It does; the message names them.
+        ManyDatasetsError: It does; the message names them.
     """
     held = []
     # The files of a build are in folders beside its manifest.
@@ -346,7 +346,9 @@ def _check_one(folder: Folder, files: Sequence[TableFile]) -> None:
     if held:
         names = ", ".join(held[:MOST_NAMED])
         more = f" and {len(held) - MOST_NAMED} more" if len(held) > MOST_NAMED else ""
-        raise DatasetError(f"{folder} is not a dataset but a folder with datasets; name one of them: {names}{more}.")
+        raise ManyDatasetsError(
+            f"{folder} is not a dataset but a folder with datasets; name one of them: {names}{more}."
+        )
 
 
 def saved_files(folder: Folder) -> Iterator[TableFile]:

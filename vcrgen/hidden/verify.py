@@ -217,7 +217,10 @@ def _check_canary(public: Path) -> None:
 
 def _check_times(public: Path) -> None:
     for path in [public, *public.rglob("*")]:
-        fail_if(path.lstat().st_mtime != TIME_STAMP, "a file or folder has a time of its own")
+        fail_if(
+            path.lstat().st_mtime != TIME_STAMP,
+            "a file or folder has a time of its own; copy sets with cp -a, which keeps times",
+        )
 
 
 def _check_attributes(public: Path) -> None:

@@ -19,7 +19,7 @@ from vcrgen.dataset.manifest import MANIFEST
 from vcrgen.dataset.reader import Dataset, open_dataset
 from vcrgen.dataset.tables import image_bytes
 from vcrgen.dataset.views import View
-from vcrgen.errors import ConfigError, DatasetError, StreamError
+from vcrgen.errors import ConfigError, DatasetError, ManyDatasetsError, SourceError, StreamError
 from vcrgen.models.base import RequestProblem
 from vcrgen.models.pictures import decode_image
 from vcrgen.records import Mode
@@ -142,7 +142,7 @@ def open_training_data(source: str, options: TrainOptions, of_pairs: Mapping[str
 
     Raises:
         ConfigError: The dataset has no such split or mode, or options of pairs were given with it.
-        DatasetError: It is the public part of a hidden test set, or damaged.
+        DatasetError: It is the public part of a hidden test set, or damaged, or a folder that holds several datasets.
         SourceError: The pairs cannot be read.
     """
     view = View(options.view)
@@ -150,7 +150,11 @@ def open_training_data(source: str, options: TrainOptions, of_pairs: Mapping[str
     if dataset is None:
         level = None if options.mode == "both" else Mode(options.mode).ink
         hiding = {"mode": options.mode} if level is None else {"ink": level}
-        stream = VCRStream(source, **hiding, views=(view,), rank=0, world_size=1, seed=options.seed, **of_pairs)
+        try:
+            stream = VCRStream(source, **hiding, views=(view,), rank=0, world_size=1, seed=options.seed, **of_pairs)
+        except SourceError:
+            _refuse_several(source)
+            raise
         settings = {name: value for name, value in stream.config.published().items() if name not in NOT_OF_STREAMS}
         return OpenedData(examples=stream, kind="stream of pairs", facts=_facts(stream, settings))
     if of_pairs:
@@ -182,6 +186,16 @@ def _dataset_at(source: str, view: View) -> Dataset | None:
     except DatasetError:
         return None
     return found
+
+
+def _refuse_several(source: str) -> None:
+    """Say of a folder without pairs which datasets are in it, if there are any."""
+    try:
+        open_dataset(source, VCR)
+    except ManyDatasetsError as several:
+        raise several from None
+    except (DatasetError, OSError, ValueError):
+        return
 
 
 def _entries(source: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import uuid
 from collections.abc import Iterator, Mapping
@@ -15,7 +16,9 @@ from vcrgen.storage import Folder
 from vcrgen.work.lock import locked
 
 PLAN = "plan.json"
-_LONGEST_SHOWN = 24  # characters of a value; hashes and lists tell a person nothing
+_LONGEST_SHOWN = 24  # characters of a value
+_BEFORE = 8  # of them that stand before the first one in which two texts differ
+_HASH = re.compile("[0-9a-f]{32,}")
 _MOST_SHOWN = 3  # differences
 
 
@@ -106,11 +109,30 @@ def differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> str:
     names = [name for name in {**here, **there} if there.get(name) != here.get(name)]
     shown = []
     for name in names[:_MOST_SHOWN]:
-        values = ["none" if facts.get(name) is None else str(facts[name]) for facts in (there, here)]
-        told = f" {values[0]} there, {values[1]} here" if max(map(len, values)) <= _LONGEST_SHOWN else ""
-        shown.append(f"{name}{told}")
+        told = _told(there.get(name), here.get(name))
+        shown.append(f"{name} {told[0]} there, {told[1]} here" if told else name)
     more = [f"{len(names) - len(shown)} more"] if len(names) > len(shown) else []
     return "; ".join(shown + more)
+
+
+def _told(there: object, here: object) -> tuple[str, str] | None:
+    """Two values that differ, as a message shows them: of a long text the part where it differs from the other.
+
+    None for long lists, and for hashes, which tell a person nothing.
+    """
+    texts = ["none" if value is None else str(value) for value in (there, here)]
+    if max(map(len, texts)) <= _LONGEST_SHOWN:
+        return texts[0], texts[1]
+    if not all(value is None or isinstance(value, str) for value in (there, here)) or any(map(_HASH.fullmatch, texts)):
+        return None
+    start = max(len(os.path.commonprefix(texts)) - _BEFORE, 0)  # noqa: RUF071 - of texts, by characters
+    return _part(texts[0], start), _part(texts[1], start)
+
+
+def _part(text: str, start: int) -> str:
+    """As much of a text as is shown, from one of its characters on, in one line; dots stand for what is left out."""
+    end = start + _LONGEST_SHOWN
+    return f"{'…' if start else ''}{repr(text[start:end])[1:-1]}{'…' if end < len(text) else ''}"
 
 
 @contextmanager
