@@ -181,6 +181,19 @@ def test_with_allow_failed_what_is_missing_is_counted(run: Run, server: FaultSer
     assert reasons(found)["not_asked"] == 8 and "nobody says where" in found["warnings"][0]
 
 
+def test_what_is_said_of_missing_replies_is_in_the_order_of_the_items(run: Run) -> None:
+    """The first item is refused last: it is still the first that is named, and so is its reason."""
+
+    def refusing(call: Call) -> Answer:
+        case = text_of(call).partition("Case ")[2].partition("?")[0]
+        return {"0": Answer(status=400, delay=0.1), "5": Answer(status=403)}.get(case) or good(call)
+
+    mmmu("MMMU.parquet")
+    with FaultServer(refusing) as server:
+        code, _, err = run("bloom", "coverage", "MMMU.parquet", "--endpoint", server.url, "--model", "M")
+    assert code == 3 and "2 replies are missing: http_400 1, http_403 1; the first: dev_0: the server" in err, err
+
+
 def test_a_second_model_tells_how_far_both_agree(run: Run) -> None:
     def answer(call: Call) -> Answer:
         case = int(text_of(call).partition("Case ")[2].partition("?")[0])

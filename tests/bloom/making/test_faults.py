@@ -218,6 +218,18 @@ def test_a_server_that_refuses_everything(run: Run, whole: Whole) -> None:
     assert files("made") == whole.files
 
 
+def test_what_is_said_of_missing_replies_is_in_the_order_of_the_set(run: Run) -> None:
+    """The first place of the set is refused last: it is still the first that is named, and so is its reason."""
+
+    def refusing(call: Call) -> Answer:
+        first = "animals" in text_of(call)
+        return Answer(status=400 if first else 403, body=b"{}", delay=0.1 if first else 0)
+
+    with FaultServer(refusing) as server:
+        code, _, err = build(run, server, "made")
+    assert code == 3 and "8 (http_400 4, http_403 4); the first: leaf-001-0001: the server answers 400" in err, err
+
+
 def test_nobody_is_there(run: Run) -> None:
     code, _, err = run(*WORDS.split(), "--out", "made", "--endpoint", "http://127.0.0.1:9/v1")
     assert code == 2 and "no server can be reached there" in err and "Traceback" not in err
@@ -266,6 +278,7 @@ def test_a_full_disk_is_a_sentence_and_what_was_answered_stays(run: Run, whole: 
         assert told.returncode == 2 and "made.ledger cannot be written" in told.stderr, told.stderr
         assert "Traceback" not in told.stderr and 0 < Path("made.ledger").stat().st_size <= most
         kept = Path("made.ledger").read_bytes().count(b"\n")
+        server.wait_until_left()
         before = len(server.calls)
         assert before <= kept + 3
         assert build(run, server, "made")[0] == 0

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import count
 from pathlib import Path
 
 from vcrgen.bloom.checks import Fault
@@ -80,7 +81,7 @@ class Filing:
 
     Attributes:
         missing: Items without a reply, by the reason.
-        example: One of them, for people.
+        example: The first of them, and why; for people.
         notes: Sentences about lines of a list that do not count.
         spent: What all replies in the ledger took; None where no model was to be asked.
     """
@@ -284,6 +285,7 @@ class _Asking:
 
     Attributes:
         missing: Items without a reply, by the reason.
+        example: The first of them, and why; for people.
     """
 
     def __init__(self, sets: Sequence[OtherSet], taxonomy: Taxonomy, options: BloomCoverageOptions) -> None:
@@ -297,16 +299,20 @@ class _Asking:
         """Bring every item to a leaf, a reason, or a reply that is missing."""
         watcher.begin(sum(len(each.of.positions) for each in self._sets) * len(self.names), 0)
         chains = self._chains(watcher)
-        for (item, role), outcome in desk.work(lambda: next(chains, None)):
+        refused: list[tuple[int, str, NotAsked]] = []
+        for (number, item, role), outcome in desk.work(lambda: next(chains, None)):
             if isinstance(outcome, NotAsked):
-                self.missing[outcome.reason] += 1
-                self.example = self.example or f"{item.name}: {outcome.detail}"
+                refused.append((number, item.name, outcome))
             self._take(item, role, outcome)
             watcher.note(desk.spent.so_far)
             watcher.advance(1, int(isinstance(outcome, int)), Counter())
+        refused.sort()  # which comes first differs from run to run; what is said of them must not
+        self.missing = Counter(outcome.reason for _, _, outcome in refused)
+        self.example = next((f"{name}: {outcome.detail}" for _, name, outcome in refused), "")
 
-    def _chains(self, watcher: Watcher) -> Iterator[tuple[tuple[FiledItem, int], Steps[int]]]:
-        """What is asked about each item, one after another: the pictures of few are in memory."""
+    def _chains(self, watcher: Watcher) -> Iterator[tuple[tuple[int, FiledItem, int], Steps[int]]]:
+        """What is asked about each item, one after another: the pictures of few are in memory. All are numbered."""
+        numbers = count()
         leaves = "\n".join(f"{number}. {path}" for number, path in enumerate(self._taxonomy.paths, start=1))
         for each in self._sets:
             for item in each.of.items(self._taxonomy, pictures=True):
@@ -318,7 +324,7 @@ class _Asking:
                 each.pictures += bool(item.pictures)
                 for role in range(len(self.names)):
                     steps = leaf_number(item.question, item.options, item.pictures, leaves, role)
-                    yield (filed, role), steps
+                    yield (next(numbers), filed, role), steps
 
     def _take(self, item: FiledItem, role: int, outcome: int | ItemDropped | NotAsked) -> None:
         if isinstance(outcome, int):

@@ -163,6 +163,7 @@ class _Run:
     Attributes:
         dropped: What was set aside, by the name of the place.
         missing: Places without a reply, by the reason.
+        example: The first of them, and why; for people.
     """
 
     def __init__(self, options: BloomMakeOptions, leaves: Sequence[Sequence[ItemPlace]]) -> None:
@@ -172,6 +173,7 @@ class _Run:
         self.dropped: dict[str, ItemDropped] = {}
         self.missing: Counter[str] = Counter()
         self.example = ""
+        self._refused: dict[str, NotAsked] = {}
         by_scenes: dict[tuple[str, str], list[ItemPlace]] = {}
         for slot in self.slots:
             by_scenes.setdefault((slot.path, slot.theme), []).append(slot)
@@ -197,6 +199,9 @@ class _Run:
         # Which place comes to its end first differs from run to run; what is written and said of them must not.
         self.made = {slot.name: self.made[slot.name] for slot in self.slots if slot.name in self.made}
         self.dropped = {slot.name: self.dropped[slot.name] for slot in self.slots if slot.name in self.dropped}
+        refused = [(slot.name, self._refused[slot.name]) for slot in self.slots if slot.name in self._refused]
+        self.missing = Counter(outcome.reason for _, outcome in refused)
+        self.example = next((f"{name}: {outcome.detail}" for name, outcome in refused), "")
 
     def _planned(self, number: int, pictures: Pictures) -> Steps[list[tuple[ItemPlace, Steps[MadeItem]]]]:
         """Find scenes and pictures for the places of a group; gives the stages of their items."""
@@ -215,8 +220,7 @@ class _Run:
             self.dropped[slot.name] = outcome
             watcher.advance(1, 0, Counter({outcome.reason.value: 1}))
         elif isinstance(outcome, NotAsked):
-            self.missing[outcome.reason] += 1
-            self.example = self.example or f"{slot.name}: {outcome.detail}"
+            self._refused[slot.name] = outcome
             self.dropped[slot.name] = ItemDropped("asking", Drop.NOT_ASKED, outcome.reason)
             watcher.advance(1, 0, Counter({outcome.reason: 1}))
         else:
