@@ -194,7 +194,7 @@ def test_after_a_fork(store: Any) -> None:
     assert folder.read_text("a") == "x"
     child = multiprocessing.get_context("fork").Process(target=folder.write_text, args=("b", "y"))
     child.start()
-    child.join(60)
+    child.join(300)
     assert child.exitcode == 0 and folder.read_text("b") == "y"
 
 

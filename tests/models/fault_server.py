@@ -270,7 +270,7 @@ class FaultServer:
         planned = self.plan(call)
         answer = await planned if inspect.isawaitable(planned) else planned
         await asyncio.sleep(answer.delay)
-        while self.most < answer.gather and time.monotonic() < call.at + 30:
+        while self.most < answer.gather and time.monotonic() < call.at + 120:
             await asyncio.sleep(0.02)
         if answer.fault == "hang":
             await asyncio.sleep(3600)

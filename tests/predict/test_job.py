@@ -208,6 +208,16 @@ def test_what_failed_may_be_left_out(dataset: Path, out: Path, serve: Any, fault
     assert run(dataset, out, server).finished and len(lines(out)) == 12 and len(server.calls) == 13
 
 
+def test_why_replies_are_missing_is_in_the_datasets_order(dataset: Path, out: Path, serve: Any, faults: Any) -> None:
+    """The first picture is refused last: its reason is still the first."""
+    run(dataset, out, server := serve(), concurrency=1)
+    first, *_, last = (call.digest for call in server.calls)
+    answers = {first: faults.Answer(status=400, delay=0.1), last: faults.Answer(status=403)}
+    ill = serve(lambda call: answers.get(call.digest) or faults.Answer())
+    result = run(dataset, out.with_name("ill.jsonl"), ill, concurrency=12)
+    assert list(result.missing.items()) == [("http_400", 1), ("http_403", 1)]
+
+
 def test_outcomes_and_thinking(tmp_path: Path, out: Path, serve: Any, faults: Any) -> None:
     answers = [
         faults.Answer(text="<think>hm</think>yes"),

@@ -116,6 +116,22 @@ def test_a_failing_server_ends_it_and_the_rest_comes_later(climb: Run, restores:
     assert climb(well)[0] == 0 and len(well.calls) == 26 - 12
 
 
+def test_the_first_that_failed_is_named_whichever_reply_came_first(
+    climb: Run, restores: Any, serve: Any, faults: Any
+) -> None:
+    def answer(call: Any) -> Any:
+        return faults.Answer(status=400, delay=delays.get(call.digest, 0.0))
+
+    delays: dict[str, float] = {}
+    server = serve(answer)
+    said = [climb(server, "--concurrency", 1)[2]]
+    assert "7 pictures have no reply; the first: question " in said[0] and len(server.calls) == 7
+    for order in (1, -1):
+        delays |= {call.digest: at / 30 for at, call in enumerate(server.calls[:7][::order])}
+        said.append(climb(server)[2])
+    assert len(set(said)) == 1
+
+
 def test_what_it_costs_ends_it_and_more_money_goes_on(climb: Run, restores: Any, serve: Any) -> None:
     server = serve(restores(0.33))
     code, _, err = climb(server, "--price", "1000000,0", "--max-cost", 500, "--concurrency", 1)

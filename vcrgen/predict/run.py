@@ -251,8 +251,8 @@ class PictureRun:
 
     @property
     def reasons(self) -> Counter[str]:
-        """How many pictures were set aside for each reason."""
-        return Counter(reason for reason, _ in self.aside.values())
+        """How many pictures were set aside for each reason, in the order of the first picture of each."""
+        return Counter(reason for _, (reason, _) in sorted(self.aside.items()))
 
     @property
     def example(self) -> str:

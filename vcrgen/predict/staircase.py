@@ -118,11 +118,12 @@ def find_threshold(
                     allowance.count(outcome)
             for row, mode in sorted(keys):
                 steps.take(row, *judge(row, mode, read_reply(ledger, keys[row, mode]).text))
+        problems.sort(key=lambda problem: problem[0])  # not in the order in which they came
         result = StaircaseResult(
             path=target, model=model.name, curve=None if problems or not steps.answered else steps.curve(seed=seed),
             asked=dict(zip(modes, steps.asked, strict=True)), planned=steps.questions, spent=spent,
             missing=Counter(problem.reason for _, problem in problems),
-            example=next((f"question {row}, {mode}: {why.detail}" for (row, mode), why in sorted(problems[:1])), ""),
+            example=next((f"question {row}, {mode}: {why.detail}" for (row, mode), why in problems), ""),
         )  # fmt: skip
         if result.curve is not None:
             write_json(target, {

@@ -7,6 +7,7 @@ import os
 import resource
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -80,9 +81,14 @@ def test_what_passes_is_tried_again(run: Run, whole: Whole) -> None:
 
     with FaultServer(troubled) as server:
         code, out, err = build(run, server, "made", "--concurrency", 16, "--timeout", 5)
-        assert len(server.calls) == 2 * len(whole.calls)
     assert code == 0, out + err
     assert files("made") == whole.files
+    retries: Counter[str] = Counter()
+    for line in Path("made.ledger").read_text().splitlines():
+        retries.update(json.loads(line)["value"]["reply"]["retries"])
+    assert retries.keys() == {"http_429", "http_500", "http_503", "reset", "timeout"}
+    # Each once more, but on a machine that stands still for so long that other calls come to their timeout.
+    assert 2 * len(whole.calls) <= len(server.calls) <= len(whole.calls) + retries.total()
 
 
 def of_item(call: Call, whole: Whole, item: str, stage: str) -> bool:
@@ -214,8 +220,21 @@ def test_a_server_that_refuses_everything(run: Run, whole: Whole) -> None:
         assert build(run, server, "made")[0] in (2, 3)
     assert Path("made.ledger").read_bytes() == before
     with FaultServer(good) as server:
-        assert build(run, server, "made")[0] == 0 and len(server.calls) <= len(whole.calls) / 2 + 2
+        assert build(run, server, "made")[0] == 0
+        assert len(server.calls) == len(whole.calls) - before.count(b"\n")
     assert files("made") == whole.files
+
+
+def test_what_is_said_of_missing_replies_is_in_the_order_of_the_set(run: Run) -> None:
+    """The first place of the set is refused last: it is still the first that is named, and so is its reason."""
+
+    def refusing(call: Call) -> Answer:
+        first = "animals" in text_of(call)
+        return Answer(status=400 if first else 403, body=b"{}", delay=0.1 if first else 0)
+
+    with FaultServer(refusing) as server:
+        code, _, err = build(run, server, "made")
+    assert code == 3 and "8 (http_400 4, http_403 4); the first: leaf-001-0001: the server answers 400" in err, err
 
 
 def test_nobody_is_there(run: Run) -> None:
@@ -269,6 +288,7 @@ def test_a_full_disk_is_a_sentence_and_what_was_answered_stays(run: Run, whole: 
         assert told.returncode == 2 and "made.ledger cannot be written" in told.stderr, told.stderr
         assert "Traceback" not in told.stderr and 0 < Path("made.ledger").stat().st_size <= most
         kept = Path("made.ledger").read_bytes().count(b"\n")
+        server.wait_until_left()
         before = len(server.calls)
         assert before <= kept + 3
         assert build(run, server, "made")[0] == 0
@@ -350,12 +370,13 @@ def test_equal_requests_of_another_configuration_are_not_paid_again(run: Run, wh
 
 def test_what_is_missing_offline_is_named_with_how_to_get_it(run: Run, whole: Whole) -> None:
     lines = whole.ledger.splitlines(keepends=True)
-    Path("made.ledger").write_bytes(b"".join(lines[:-1]))
+    lines.remove(next(line for line in lines if rb'"{\"picture\": true' in line))  # a verdict
+    Path("made.ledger").write_bytes(b"".join(lines))
     code, out, err = run(*WORDS.split(), "--offline", "--out", "made")
     assert code == 3 and "Items without a reply: 1 (not_in_the_ledger 1)" in err
     assert "the ledger holds no reply of J at the stage verdict" in err and "made.ledger: " in out
     assert "leave out --offline, with --endpoint" in err and "Traceback" not in out + err
-    assert Path("made.ledger").read_bytes() == b"".join(lines[:-1])
+    assert Path("made.ledger").read_bytes() == b"".join(lines)
 
 
 def test_keys_get_nowhere(run: Run, whole: Whole, monkeypatch: pytest.MonkeyPatch) -> None:
