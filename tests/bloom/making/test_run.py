@@ -206,17 +206,6 @@ def test_what_is_missing_offline_is_said(run: Run, server: FaultServer) -> None:
     assert "Traceback" not in out + err
 
 
-def test_what_is_said_to_be_missing_does_not_hang_on_who_is_refused_first(run: Run) -> None:
-    def refuse(call: Call) -> Answer:
-        first = "animals" in text_of(call)
-        return Answer(status=400 if first else 403, body=b"{}", delay=0.1 if first else 0)
-
-    with FaultServer(refuse) as server:
-        code, _, err = build(run, server, "made")
-    assert code == 3
-    assert "Items without a reply: 8 (http_400 4, http_403 4); the first: leaf-001-0001: the server answers 400" in err
-
-
 def flawed(stage: str, answer: Callable[[Any], Answer]) -> Callable[[Call], Answer]:
     return lambda call: answer(said(call)) if stage_of(call) == stage else good(call)
 
