@@ -197,6 +197,9 @@ def test_a_request_that_is_refused_lacks_one_item(run: Run, whole: Whole) -> Non
         assert not Path("made").exists() and Path("made.ledger").is_file()
         assert build(run, server, "made", "--allow-failed")[0] == 0
     assert list(rejects("made").values()).count("not_asked") == 1
+    words = [*WORDS.split(), "--offline", "--allow-failed", "--ledger", "made.ledger"]
+    assert run(*words, "--out", "offline")[0] == 0
+    assert files("offline") == files("made")
     with FaultServer(good) as server:
         assert build(run, server, "again", "--ledger", "made.ledger")[0] == 0
         assert len(server.calls) < 8

@@ -115,6 +115,8 @@ def test_where_no_item_is_left_an_example_says_why(run: Run) -> None:
         assert "name another --ledger" in err
     code, _, err = run(*WORDS.split(), "--offline", "--allow-failed", "--ledger", "made.ledger", "--out", "made")
     assert code == 2 and "None of 8 places came to an item" in err
+    code, _, err = run(*WORDS.split(), "--allow-failed", "--endpoint", server.url, "--max-calls", 0, "--out", "new")
+    assert code == 2 and "set aside: not_asked 8; such as leaf-001-0001: --max-calls 0 is reached)" in err
 
 
 def test_a_second_run_and_one_offline_ask_nobody_and_give_the_same_bytes(run: Run, server: FaultServer) -> None:

@@ -88,6 +88,11 @@ def test_lengths_may_differ_three_times_and_twelve_characters() -> None:
     assert not uneven(["ab", "ab", "ab", "a" * 18]) and uneven(["ab", "ab", "ab", "a" * 19])
 
 
+@pytest.mark.parametrize("options", [["٣٫٥", "٤", "١٬٥٠٠", "٧"], ["٥٪", "٦", "٧", "٨"], ["\u22125", "6", "7", "-8"]])
+def test_numbers_are_of_one_kind_whatever_their_signs(options: list[str]) -> None:
+    assert not uneven(options) and uneven(["قارب", *options[1:]])
+
+
 def test_options_of_other_scripts() -> None:
     assert untranslated("ar", "red boat") and not untranslated("ar", "RED BOAT") and not untranslated("ar", "5 km")
     assert untranslated("zh", "the red boat") and not untranslated("en", "bateau rouge")

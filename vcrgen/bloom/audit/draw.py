@@ -44,7 +44,7 @@ class Draw:
     """What was drawn of a set."""
 
     data: str  # digest of the set's files
-    options: Mapping[str, int | float]
+    options: Mapping[str, int | float]  # as of AuditOptions; ``items`` is how many were drawn
     leaves: Mapping[str, int]  # items of each leaf in the whole set, by path
     items: tuple[DrawnItem, ...]
 

@@ -72,12 +72,12 @@ class Spent:
 
     @property
     def so_far(self) -> str:
-        """Replies, and cost where there are prices, in a few words."""
+        """Replies, and cost where there are prices, in a few words, as progress shows them."""
         return f"{self.calls.total():,} replies" + ("" if self.cost is None else f", cost {self.cost:,.4g}")
 
     @property
     def told(self) -> str:
-        """The same for people."""
+        """Replies, tokens, generated pictures, and cost where there are prices, for people."""
         pictures = f", {self.pictures:,} pictures" if self.pictures else ""
         cost = "" if self.cost is None else f", cost {self.cost:,.4g}"
         tokens = f"{self.read:,} tokens read, {self.written:,} written"

@@ -225,7 +225,8 @@ class _Run:
             watcher.advance(1, 0, Counter({outcome.reason.value: 1}))
         elif isinstance(outcome, NotAsked):
             self._not_asked[slot.name] = outcome
-            self.dropped[slot.name] = ItemDropped("asking", Drop.NOT_ASKED, outcome.reason)
+            # Not why: offline, where the set has to be the same, nothing of it is known.
+            self.dropped[slot.name] = ItemDropped("asking", Drop.NOT_ASKED, "a reply is missing")
             watcher.advance(1, 0, Counter({outcome.reason: 1}))
         else:
             self.made[slot.name] = outcome
@@ -304,12 +305,10 @@ def _no_item(run: _Run) -> str:
     reasons = Counter(dropped.reason for dropped in run.dropped.values())
     (most, _), *_ = reasons.most_common(1)
     name, first = next((name, dropped) for name, dropped in run.dropped.items() if dropped.reason is most)
+    example = run.example if most is Drop.NOT_ASKED else f"{name}, {first.stage}: {first.detail}"
     told = ", ".join(f"{reason} {count:,}" for reason, count in reasons.most_common(3))
     anew = "" if run.missing else " Replies are kept: to have them asked for anew, name another --ledger."
-    return (
-        f"None of {len(run.slots):,} places came to an item (set aside: {told}; such as {name}, {first.stage}: "
-        f"{first.detail}).{anew}"
-    )
+    return f"None of {len(run.slots):,} places came to an item (set aside: {told}; such as {example}).{anew}"
 
 
 def _aside(run: _Run, judges: Sequence[str]) -> Aside:

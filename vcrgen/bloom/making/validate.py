@@ -17,7 +17,7 @@ _TIMES, _MORE = 3, 12
 _PLAIN_WORD = re.compile(r"\b[a-z]{3,}\b")  # in small letters, and no unit
 _LATIN = re.compile("[a-z]")  # six words in a row of a prompt have such a letter
 _SENTENCE_ENDS = tuple(".!?\u061f\u06d4\u3002\uff01\uff1f\u0964")
-_DIGITS_ONLY = re.compile(r"[\d\s.,:%/+-]+")
+_DIGITS_ONLY = re.compile(r"[\d\s.,:%/+\u066a-\u066c\u2212-]+")  # with Arabic signs and the minus sign, too
 
 
 def check_item(path: str, questions: Mapping[str, ChoiceQuestion], answer: int, trap: int, stage: str) -> None:
