@@ -275,7 +275,7 @@ def drain() -> Callable[[Board], int]:
     def call(board: Board) -> int:
         worker = Worker(board, say=lambda what, **facts: None)
         count = 0
-        with worker.alone(wait=5):
+        with worker.alone(wait=180):  # the process that a killed worker had begun holds the lock until it sees that
             while worker.work():
                 count += 1
         return count

@@ -96,6 +96,5 @@ def test_a_name_that_leads_into_a_private_network(monkeypatch: pytest.MonkeyPatc
 def test_nobody_answers() -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    with pytest.raises(OSError):
-        Webhook(f"http://localhost:{port}/", KEY).send(b"{}")
+        with pytest.raises(OSError):  # nobody listens, and nobody else can be given the port
+            Webhook(f"http://localhost:{free.getsockname()[1]}/", KEY).send(b"{}")

@@ -1,9 +1,12 @@
 """Tasks in processes: in order, a few ahead, and one sentence where a process dies."""
 
 import os
+import signal
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -69,3 +72,27 @@ def test_processes_end_with_the_block() -> None:
 
 def make_process() -> Callable[[int], int]:
     return lambda _: os.getpid()
+
+
+# Its processes hear of Ctrl-C as soon as they begin, before they can do anything about it.
+BEGINNING = """
+import os, signal
+from vcrgen.work.processes import results
+
+def make():
+    return abs
+
+if __name__ == "__mp_main__":
+    os.kill(os.getpid(), signal.SIGINT)
+elif __name__ == "__main__":
+    print(list(results(make, range(-3, 1), 2, advice="")))
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="needs signals that can be held back")
+def test_ctrl_c_is_left_to_the_parent_from_the_beginning(tmp_path: Path) -> None:
+    (tmp_path / "job.py").write_text(BEGINNING)
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[2])}
+    command = [sys.executable, str(tmp_path / "job.py")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "[3, 2, 1, 0]\n", "")

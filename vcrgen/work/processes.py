@@ -53,8 +53,13 @@ def process_pool(
     before = multiprocessing.active_children()
     context = multiprocessing.get_context("fork" if forked and sys.platform == "linux" else "spawn")
     executor = ProcessPoolExecutor(processes, mp_context=context, initializer=partial(_start, make_worker))
+
+    def submit(task: T) -> Future[R]:
+        with _ctrl_c_held_back():  # a process that begins here has it from this one, and so never hears of Ctrl-C
+            return executor.submit(_call, task)
+
     try:
-        yield lambda task: executor.submit(_call, task)
+        yield submit
         executor.shutdown()
     except BrokenProcessPool:
         raise WorkerError(f"A worker process died (killed, or out of memory); {advice}.") from None
@@ -87,6 +92,19 @@ def results(
         while handed_in:
             yield handed_in.popleft().result()
             handed_in.extend(map(submit, islice(waiting, 1)))
+
+
+@contextmanager
+def _ctrl_c_held_back() -> Iterator[None]:
+    """Let Ctrl-C wait for the end of the block, where the system can do that."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _start(make_worker: Callable[[], Callable[[Any], Any]]) -> None:

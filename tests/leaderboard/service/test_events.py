@@ -12,7 +12,7 @@ import pytest
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.commands import give_token, remove
 from vcrgen.leaderboard.service import events
-from vcrgen.leaderboard.service.events import SENT, sending_events
+from vcrgen.leaderboard.service.events import SENT, EventSender, sending_events
 
 
 class Ear(HTTPServer):
@@ -78,4 +78,31 @@ def test_each_event_is_told_once(
         until(lambda: len(ear.heard) >= 5)
     assert [line["facts"]["model"] for line in ear.heard[3:]] == ["B", "B"] and two.id
     assert (board.folder / events.KEY).stat().st_mode & 0o077 == 0
+    board.engine.dispose()
+
+
+def test_what_is_told_while_the_service_stops_is_not_told_again(
+    make_board: Any, ear: Ear, place: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(events, "POLL_SECONDS", 0.05)
+    ear.faults = 0
+    board: Board = make_board(webhook=f"http://127.0.0.1:{ear.server_address[1]}/")
+    with sending_events(board):
+        until(lambda: (board.folder / SENT).exists())
+    noted = EventSender._note
+
+    def after_the_stop(sender: EventSender, number: int) -> None:
+        sender._stopping.wait(120)
+        time.sleep(0.5)  # a slow disk
+        noted(sender, number)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(EventSender, "_note", after_the_stop)
+        with sending_events(board):
+            place(board, "A", {("easy", "stacked"): [0.5, 0.5]})
+            until(lambda: len(ear.heard) == 1)
+    assert json.loads((board.folder / SENT).read_text())["sent"] == ear.heard[0]["number"]
+    with sending_events(board):
+        until(lambda: len(ear.heard) >= 2)
+    assert [line["what"] for line in ear.heard] == ["accepted", "scored"]
     board.engine.dispose()

@@ -25,6 +25,7 @@ KEY, SENT = "webhook.key", "webhook.json"  # in the board's folder: the key of s
 TOLD = ("accepted", "scored", "failed", "removed", "chosen", "edited", "closed", "retired", "set added")
 POLL_SECONDS = 1.0
 LONGEST_PAUSE = 300.0  # seconds between two tries
+PATIENCE_SECONDS = 10.0  # at a stop, for what is being told
 GIVEN_UP = timedelta(hours=24)  # after which an event is not told any more
 
 
@@ -35,21 +36,26 @@ class EventSender:
         self._board = board
         self._hook = hook
         self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
 
-    def run(self) -> None:
+    def start(self) -> None:
         """Tell what happens until asked to stop."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Ask it to stop, and let it note what it is telling: at the next start that would be told again."""
+        self._stopping.set()
+        self._thread.join(PATIENCE_SECONDS)
+
+    def _run(self) -> None:
         while not self._stopping.wait(POLL_SECONDS):
             try:
                 for event in self._new():
-                    if event.what in TOLD and not self._tell(event):
+                    if self._stopping.is_set() or (event.what in TOLD and not self._tell(event)):
                         return
                     self._note(event.number)
             except (LeaderboardError, OSError) as problem:
                 log_line("webhook waits", reason=str(problem)[:200])
-
-    def stop(self) -> None:
-        """Ask it to stop."""
-        self._stopping.set()
 
     def _new(self) -> list[Event]:
         """The lines that were not told yet; of a board that had no webhook until now, none."""
@@ -101,7 +107,7 @@ def sending_events(board: Board) -> Iterator[None]:
         write_text(file, secrets.token_hex(32))
         file.chmod(0o600)
     sender = EventSender(board, Webhook(board.settings.webhook, file.read_text("utf-8").strip().encode()))
-    threading.Thread(target=sender.run, daemon=True).start()
+    sender.start()
     try:
         yield
     finally:
