@@ -90,6 +90,7 @@ def test_a_question_points_at_its_options_in_each_language(lang: str, pointing: 
         ("ar", "كم عدد القوارب؟ ١٢ 34 «!»", "ما هذا؟ K"),
         ("ru", "Где лодка №5?", "Где nодка?"),
         ("zh", "船是什么颜色？", "船是 red 吗？"),
+        ("ja", "小舟のロープは何色？", "小舟は red ですか。"),
         ("fa", "قایق کجاست؟", "قایق a"),
         ("en", "a\u0301 boat", "a \U0001d41boat"),
     ],
@@ -97,6 +98,23 @@ def test_a_question_points_at_its_options_in_each_language(lang: str, pointing: 
 def test_letters_of_another_script_are_seen(lang: str, plain: str, mixed: str) -> None:
     assert mixes_scripts(lang, mixed) and not mixes_scripts(lang, plain)
     assert in_script(lang, plain) and not mixes_scripts("xx", mixed)
+
+
+@pytest.mark.parametrize(
+    ("lang", "stem", "options", "fault"),
+    [
+        ("ja", "車両の右側の建物の屋根は何色？", ["茶色", "灰色", "オレンジ", "黒"], []),
+        ("ja", "3 + 4 = ?", ["5", "6", "7", "8"], []),
+        ("ja", "右侧建筑物的屋顶是什么颜色？", ["棕色", "灰色", "橙色", "黑色"], ["wrong_script"]),
+        ("ja", "What colour is the roof?", ["brown", "grey", "orange", "black"], ["wrong_script"]),
+        ("zh", "右侧建筑物的屋顶是什么颜色？", ["棕色", "灰色", "橙色", "黑色"], []),
+        ("zh", "みぎのやねはなにいろですか？", ["ちゃいろ", "はいいろ", "オレンジ", "くろ"], ["wrong_script"]),
+        ("ko", "오른쪽 건물의 지붕은 무슨 색입니까?", ["갈색", "회색", "주황색", "검은색"], []),
+    ],
+)
+def test_a_language_may_have_several_scripts(lang: str, stem: str, options: list[str], fault: list[str]) -> None:
+    raw = RawItem(question_id="a", path="x/y/z", questions={lang: (stem, options)}, answer="A")
+    assert [found.value for found, _ in faults(raw)] == fault
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)

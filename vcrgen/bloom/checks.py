@@ -104,7 +104,7 @@ def _faults_of_texts(lang: str, stem: str, options: Sequence[str], whole: str) -
         yield Fault.MARKUP
     if len({_folded(option) for option in options}) < len(options):
         yield Fault.EQUAL_OPTIONS
-    if mixes_scripts(lang, whole) and not (in_script(lang, stem) and in_script(lang, whole)):
+    if borrowed(lang, whole) or (mixes_scripts(lang, whole) and not (in_script(lang, stem) and in_script(lang, whole))):
         yield Fault.WRONG_SCRIPT
     if _pointing(lang if lang in LANGUAGES else "en").search(stem):
         yield Fault.POINTS_AT_OPTIONS
@@ -125,41 +125,53 @@ def _folded(text: str) -> str:
 
 def mixes_scripts(lang: str, text: str) -> bool:
     """A quick look at a whole item: False only where none of its letters is of another script than the language's."""
-    script = _script(lang)
-    return script is not None and _other_letters(script).search(text) is not None
+    scripts = _scripts(lang)
+    return bool(scripts) and _other_letters(scripts).search(text) is not None
 
 
 def in_script(lang: str, text: str) -> bool:
-    """Whether at least half of the letters are of the language's script; True where nobody knows the script."""
-    script = _script(lang)
-    if script is None:
+    """Whether at least half of the letters are of the language's scripts; True where nobody knows them."""
+    scripts = _scripts(lang)
+    if not scripts:
         return True
     own = others = 0
     for word in text.split():
-        of_script, of_others = _letters(script, word)
-        own += of_script
+        of_scripts, of_others = _letters(scripts, word)
+        own += of_scripts
         others += of_others
     return own >= others
 
 
+def borrowed(lang: str, text: str) -> bool:
+    """Whether all is in a script that the language shares with another: a text in Chinese where Japanese is meant."""
+    if lang not in LANGUAGES or not LANGUAGES[lang].other_scripts:
+        return False
+    own = tuple(LANGUAGES[lang].own_scripts)
+    letters = [char for char in text if char.isalpha()]
+    return any(_is_of(_scripts(lang), char) for char in letters) and not any(_is_of(own, char) for char in letters)
+
+
 @lru_cache(maxsize=1 << 8)  # codes of languages come from files
-def _script(lang: str) -> str | None:
-    return LANGUAGES[lang].script if lang in LANGUAGES else _SCRIPTS.get(lang)
+def _scripts(lang: str) -> tuple[str, ...]:
+    """The scripts of a language; none where nobody knows them."""
+    if lang in LANGUAGES:
+        return LANGUAGES[lang].script, *LANGUAGES[lang].other_scripts
+    return (_SCRIPTS[lang],) if lang in _SCRIPTS else ()
 
 
 @cache
-def _other_letters(script: str) -> re.Pattern[str]:
+def _other_letters(scripts: tuple[str, ...]) -> re.Pattern[str]:
     """Letters of other scripts, and all characters above U+FFFF, of which so few are used that none is looked up."""
-    plain = (char for char in map(chr, range(0x10000)) if not char.isalpha() or _is_of(script, char))
+    plain = (char for char in map(chr, range(0x10000)) if not char.isalpha() or _is_of(scripts, char))
     return re.compile(f"[^{re.escape(''.join(plain))}]")
 
 
-def _is_of(script: str, letter: str) -> bool:
-    return unicodedata.name(letter, "").startswith(script)
+def _is_of(scripts: tuple[str, ...], letter: str) -> bool:
+    return unicodedata.name(letter, "").startswith(scripts)
 
 
 @lru_cache(maxsize=1 << 16)
-def _letters(script: str, word: str) -> tuple[int, int]:
-    """How many letters of a word are of a script, and how many are not."""
-    found = Counter(_is_of(script, char) for char in word if char.isalpha())
+def _letters(scripts: tuple[str, ...], word: str) -> tuple[int, int]:
+    """How many letters of a word are of these scripts, and how many are not."""
+    found = Counter(_is_of(scripts, char) for char in word if char.isalpha())
     return found[True], found[False]
