@@ -75,6 +75,12 @@ def test_six_words_of_a_prompt_in_a_row_are_a_quotation() -> None:
     assert not quotes_prompt("write one JSON object and") and not quotes_prompt(EN[0])
 
 
+def test_three_words_of_a_prompt_in_a_row_are_no_quotation() -> None:
+    stem = "Look at the left: what stands there?"
+    assert may_quote(stem) and not quotes_prompt(stem)
+    assert not dropped((stem, EN[1]))
+
+
 def test_the_quick_look_for_quotations_misses_none() -> None:
     prompts = folded_words(words_of_prompts())
     for at in range(len(prompts) - QUOTED_WORDS + 1):
