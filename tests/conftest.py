@@ -6,6 +6,7 @@ import dataclasses
 import functools
 import importlib.util
 import json
+import math
 import os
 import shutil
 import socket
@@ -54,14 +55,18 @@ def _csv_limit() -> Iterator[None]:
 def run(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path
 ) -> Callable[..., tuple[int, str, str]]:
-    """Runs the command line in an empty folder and on a wide terminal: exit code, output, errors."""
-    from vcrgen.cli import app, console
+    """Runs the command line in an empty folder and on a wide terminal: exit code, output, errors.
+
+    Nothing is said of the progress, which a machine that is slow would have time for.
+    """
+    from vcrgen.cli import app, console, progress
 
     folder = tmp_path / "here"
     folder.mkdir()
     monkeypatch.chdir(folder)
     monkeypatch.setattr(console, "out", Console(width=300))
     monkeypatch.setattr(console, "err", Console(width=300, stderr=True))
+    monkeypatch.setattr(progress, "LINE_SECONDS", math.inf)
 
     def call(*words: object) -> tuple[int, str, str]:
         monkeypatch.setattr("sys.argv", ["vcrgen", *map(str, words)])

@@ -26,7 +26,7 @@ class Fruit(BaseModel):
 def call(command: Any, *words: str) -> str:
     one = typer.Typer()
     one.command()(command)
-    result = CliRunner().invoke(one, list(words))
+    result = CliRunner().invoke(one, list(words), env={"COLUMNS": "80"})  # whatever the terminal's width is
     return result.output
 
 

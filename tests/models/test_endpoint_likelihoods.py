@@ -55,9 +55,10 @@ def test_what_is_sent_and_what_comes_back(serve: Any, faults: Any) -> None:
     assert reply.usage == {"input": 400, "output": 40}
 
 
-def test_a_server_is_tried_once(serve: Any, faults: Any) -> None:
+@pytest.mark.parametrize("concurrency", [1, 5])
+def test_a_server_is_tried_once(serve: Any, faults: Any, concurrency: int) -> None:
     server = serve(faults.with_likelihoods)
-    replies = ask(server, ANSWER, count=5)
+    replies = ask(server, ANSWER, count=5, concurrency=concurrency)
     assert len(server.calls) == 5 * 2 + 1 and all(isinstance(reply, Reply) and reply.likelihoods for reply in replies)
 
 

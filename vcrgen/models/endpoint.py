@@ -16,7 +16,7 @@ import socket
 import ssl
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from http.cookiejar import CookieJar, DefaultCookiePolicy
@@ -144,6 +144,7 @@ class _Calls:
         self._in_vain = 0  # requests in a row that got no reply
         self._unknown: set[str] = set()  # what the server does not know of what is sent for a picture
         self._believed: set[str] = set()  # of what kinds of likelihoods the server was seen to measure them
+        self._first_likelihoods = asyncio.Lock()
 
     async def close(self) -> None:
         await self._client.aclose()
@@ -161,7 +162,12 @@ class _Calls:
             with self._believing("--letters"):
                 reply = replace(reply, labels=chat.label_logprobs(data, request.labels))
         if request.candidates:
-            reply = await self._with_likelihoods(request, reply, data, retries)
+            # One request alone finds out whether the server is believed, as it costs more than the others.
+            async with self._first_likelihoods:
+                if first := "--answers" not in self._believed:
+                    reply = await self._with_likelihoods(request, reply, data, retries, (*request.candidates, ABSURD))
+            if not first:
+                reply = await self._with_likelihoods(request, reply, data, retries, request.candidates)
         return replace(reply, retries=dict(retries))
 
     @contextmanager
@@ -179,12 +185,13 @@ class _Calls:
             ) from None
         self._believed.add(option)
 
-    async def _with_likelihoods(self, request: Request, reply: Reply, data: bytes, retries: Counter[str]) -> Reply:
+    async def _with_likelihoods(
+        self, request: Request, reply: Reply, data: bytes, retries: Counter[str], texts: Sequence[str]
+    ) -> Reply:
         """The reply with the tokens of each candidate and their log-probabilities.
 
-        The first time, those of an absurd text are asked for, too: a server may accept the request and ignore it.
+        The texts are the candidates and, the first time, an absurd one: a server may accept the request and ignore it.
         """
-        texts = request.candidates if "--answers" in self._believed else (*request.candidates, ABSURD)
         found, usage, seconds = [], Counter(reply.usage), reply.seconds
         asked = request.for_candidates
         with self._believing("--answers"):
