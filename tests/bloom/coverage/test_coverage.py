@@ -208,6 +208,9 @@ def test_a_second_model_tells_how_far_both_agree(run: Run) -> None:
 
 def test_a_model_is_held_against_the_leaves_of_a_question_set(run: Run) -> None:
     made_set(Path("own"), [row(number, question_en=f"Which boat, {number}?") for number in range(6)])
+    with FaultServer(good) as server:
+        words = ("--endpoint", server.url, "--model", "M", "--ledger", "other.ledger", "--sample", 1)
+        assert "other.ledger: 1 reply, 100 tokens read" in run("bloom", "coverage", "own", *words)[2]
 
     def answer(call: Call) -> Answer:
         number = int(text_of(call).partition("boat, ")[2].partition("?")[0])
