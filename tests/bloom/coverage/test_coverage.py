@@ -244,6 +244,14 @@ def test_a_set_files_its_items_itself_and_stands_beside_another(run: Run) -> Non
     assert named == {"Remember", "Understand", "Apply", "Analyze", "Evaluate", "Create"}  # as in the charts
 
 
+def test_why_a_set_files_an_item_under_no_leaf(run: Run) -> None:
+    lines = ["question_id,question,category", "1,What?,poem", "2,Why?,no such leaf", "3,,", "1,Who?,poem", "4,How?,"]
+    Path("own.csv").write_text("\n".join(lines))
+    found = coverage(run, "own.csv")
+    assert filled(found) == {"create/creative generation/poem": 1}
+    assert reasons(found) == {"unknown_leaf": 2, "incomplete": 1, "duplicate_id": 1}
+
+
 @pytest.mark.parametrize("width", [360, 1000])
 def test_names_of_levels_are_not_broken(browser: Any, run: Run, width: int) -> None:
     """On wide pages "Remember" stood in two lines, as "Remembe" and "r", beside figures such as "31.6 % (12)"."""
