@@ -12,6 +12,7 @@ from vcrgen.dataset.reader import Dataset
 from vcrgen.dataset.tables import image_bytes
 from vcrgen.errors import ConfigError, DatasetError
 from vcrgen.reading import as_texts, check_file_size, iter_lines
+from vcrgen.report.table import counted
 from vcrgen.tasks.bloom import TASK, languages_of
 
 MAX_BYTES = 64 << 20
@@ -53,7 +54,7 @@ def write_without(dataset: Dataset, file: Path | None, out: Path, *, audit: Path
     here = {row["question_id"].strip() for _, row in dataset.rows(["question_id"])}
     if unknown := sorted(left_out - here):
         raise ConfigError(
-            f"{file} names {len(unknown):,} items that {dataset} does not have, first {unknown[0][:80]!r}."
+            f"{file} names {counted(len(unknown), 'item')} that {dataset} does not have, first {unknown[0][:80]!r}."
         )
     aside, built = Aside(), dataset.built
 

@@ -223,7 +223,7 @@ def test_a_set_says_all_that_was_left_out_of_it(run: Callable[..., tuple[int, st
 
 
 @pytest.mark.parametrize(
-    ("text", "problem"), [("", "is empty"), ("item-000\nnone\n", "names 1 items that"), (None, "cannot be read")]
+    ("text", "problem"), [("", "is empty"), ("item-000\nnone\n", "names 1 item that"), (None, "cannot be read")]
 )
 def test_a_list_that_does_not_fit(
     run: Callable[..., tuple[int, str, str]], made: Dataset, text: str | None, problem: str

@@ -208,6 +208,9 @@ def test_a_second_model_tells_how_far_both_agree(run: Run) -> None:
 
 def test_a_model_is_held_against_the_leaves_of_a_question_set(run: Run) -> None:
     made_set(Path("own"), [row(number, question_en=f"Which boat, {number}?") for number in range(6)])
+    with FaultServer(good) as server:
+        words = ("--endpoint", server.url, "--model", "M", "--ledger", "other.ledger", "--sample", 1)
+        assert "other.ledger: 1 reply, 100 tokens read" in run("bloom", "coverage", "own", *words)[2]
 
     def answer(call: Call) -> Answer:
         number = int(text_of(call).partition("boat, ")[2].partition("?")[0])
@@ -239,6 +242,14 @@ def test_a_set_files_its_items_itself_and_stands_beside_another(run: Run) -> Non
     titles = ("Levels", "Items of every leaf", "Leaves without items")
     named = {line["Level"] for title in titles for line in table(found, title)}
     assert named == {"Remember", "Understand", "Apply", "Analyze", "Evaluate", "Create"}  # as in the charts
+
+
+def test_why_a_set_files_an_item_under_no_leaf(run: Run) -> None:
+    lines = ["question_id,question,category", "1,What?,poem", "2,Why?,no such leaf", "3,,", "1,Who?,poem", "4,How?,"]
+    Path("own.csv").write_text("\n".join(lines))
+    found = coverage(run, "own.csv")
+    assert filled(found) == {"create/creative generation/poem": 1}
+    assert reasons(found) == {"unknown_leaf": 2, "incomplete": 1, "duplicate_id": 1}
 
 
 @pytest.mark.parametrize("width", [360, 1000])
