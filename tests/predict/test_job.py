@@ -401,7 +401,7 @@ sys.exit(0 if result.finished else 3)
 
 
 def job(
-    folder: Path, out: Path, url: str, *, concurrency: int = 8, most: int = 0, timeout: int = 2
+    folder: Path, out: Path, url: str, *, concurrency: int = 8, most: int = 0, timeout: int = 600
 ) -> subprocess.Popen[str]:
     words = [sys.executable, "-c", JOB, str(folder), str(out), url, str(concurrency), str(most), str(timeout)]
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
@@ -458,7 +458,7 @@ def test_faults_and_kills_change_nothing(
         target = 2 * questions * (number + 1) // (kills + 1)
         # Eight are under way, and no more is answered than the kill waits for.
         server.plan = held = faults.Held(plan, lambda _, most=target + 8: len({c.digest for c in server.calls}) > most)
-        with job(public, out, server.url) as process:
+        with job(public, out, server.url, timeout=5) as process:
             deadline = time.monotonic() + 120
             while process.poll() is None and time.monotonic() < deadline:
                 if len(kept_texts(out.with_name("preds.ledger"))) >= target:
@@ -470,7 +470,7 @@ def test_faults_and_kills_change_nothing(
         held.let_go.set()
         asked = {f"reply {call.digest[:24]}" for call in server.calls[before:]}
         assert not asked & known
-    with job(public, out, server.url) as process:
+    with job(public, out, server.url, timeout=5) as process:
         assert process.wait() == 0
     assert out.read_bytes() == calm.read_bytes()
     assert report_of(out)["outcomes"]["answered"] == 2 * questions
@@ -496,7 +496,7 @@ def test_a_full_disk(tmp_path: Path, out: Path, serve: Any) -> None:
 def test_two_runs_into_one_file(tmp_path: Path, out: Path, serve: Any, faults: Any) -> None:
     public = write_many(tmp_path / "public", 20)
     server = serve(held := faults.Held(lambda call: faults.Answer(), lambda call: call.number >= 10))
-    with job(public, out, server.url, concurrency=2, timeout=600) as first:
+    with job(public, out, server.url, concurrency=2) as first:
         while not server.calls and first.poll() is None:
             time.sleep(0.02)
         with job(public, out, server.url) as second:
