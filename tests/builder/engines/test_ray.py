@@ -21,6 +21,7 @@ from vcrgen.work.watcher import Watcher
 Tree = Callable[[Path], dict[str, str]]
 Options = dict[str, Any]
 MEMORY = 100 << 20
+START_SECONDS = 180.0  # for machines: Ray's own 30 are few where others use the processors
 
 
 @pytest.fixture(scope="module")
@@ -29,10 +30,11 @@ def cluster(store_server: Any) -> Iterator[Any]:
     pytest.importorskip("ray", reason="needs vcrgen[ray]")
     from ray.cluster_utils import Cluster
 
-    head = {"num_cpus": 0, "include_dashboard": False, "object_store_memory": MEMORY}
+    head = {"wait": False, "num_cpus": 0, "include_dashboard": False, "object_store_memory": MEMORY}
     cluster = Cluster(initialize_head=True, head_node_args=head)
     for _ in range(2):
-        cluster.add_node(num_cpus=1, object_store_memory=MEMORY, env_vars=store_server.settings)
+        cluster.add_node(wait=False, num_cpus=1, object_store_memory=MEMORY, env_vars=store_server.settings)
+    cluster.wait_for_nodes(START_SECONDS)
     yield cluster
     cluster.shutdown()
 
@@ -94,8 +96,9 @@ def test_machines_with_other_versions_are_refused(cluster: Any, options: Options
     (other / "METADATA").write_text("Metadata-Version: 2.1\nName: pillow\nVersion: 0.0.1\n")
     paths = [str(other.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = {"PYTHONPATH": os.pathsep.join(paths)}
-    node = cluster.add_node(num_cpus=1, object_store_memory=MEMORY, env_vars=environment)
+    node = cluster.add_node(wait=False, num_cpus=1, object_store_memory=MEMORY, env_vars=environment)
     try:
+        cluster.wait_for_nodes(START_SECONDS)
         with pytest.raises(EngineError, match=r"has pillow 0\.0\.1, the driver .*; install the same versions"):
             build(out=tmp_path / "out", engine="ray", address=cluster.address, **options)
     finally:

@@ -1,5 +1,7 @@
 """A Ray cluster of three machines, killed and frozen: the same bytes, and no more work than was lost."""
 
+import contextlib
+import math
 import os
 import subprocess
 import sys
@@ -28,6 +30,7 @@ Tree = Callable[[Path], dict[str, str]]
 OPTIONS = {"source": "samples:120", "shard_size": 8, "splits": "train=...,test=12"}
 SHARDS = 15
 INSIDE_SECONDS = 0.1
+START_SECONDS = 180.0  # for the machines of a cluster: Ray's own 30 are few where others use the processors
 # What docs/scale.md tells operators to set on every machine.
 SETTINGS = {
     "RAY_health_check_initial_delay_ms": "0",
@@ -52,18 +55,21 @@ class Machines:
         memory = 100 << 20
         # In the environment of all processes: Cluster's own `env_vars` do not reach the head's server, which watches.
         with mock.patch.dict(os.environ, settings):
-            head = {"num_cpus": 0, "include_dashboard": False, "object_store_memory": memory}
+            head = {"wait": False, "num_cpus": 0, "include_dashboard": False, "object_store_memory": memory}
             self.cluster = Cluster(initialize_head=True, head_node_args=head)
             self.nodes = [self.cluster.add_node(wait=False, num_cpus=1, object_store_memory=memory) for _ in range(3)]
-            self.cluster.wait_for_nodes()
+            self.cluster.wait_for_nodes(START_SECONDS)
         self.address = self.cluster.address
         self._frozen: list[psutil.Process] = []
 
     def tree(self, node: Any) -> list[psutil.Process]:
         """All processes of a machine."""
-        processes = [process.process.pid for kind in node.all_processes.values() for process in kind]
-        roots = [psutil.Process(pid) for pid in processes if psutil.pid_exists(pid)]
-        return [child for root in roots for child in [root, *root.children(recursive=True)]]
+        found: list[psutil.Process] = []
+        for started in (process for kind in node.all_processes.values() for process in kind):
+            with contextlib.suppress(psutil.NoSuchProcess):
+                root = psutil.Process(started.process.pid)
+                found += [root, *root.children(recursive=True)]
+        return found
 
     def of_worker(self, pid: int) -> Any:
         """The machine on which a process runs."""
@@ -73,8 +79,7 @@ class Machines:
         """All at once: what is stopped starts nothing in between."""
         for node in nodes:
             self.freeze(node)
-        for process in self._frozen:
-            process.kill()
+        signal_all(self._frozen, "kill")
         self._frozen = []
 
     def kill_at_work(self, log: "Log", commits: int) -> None:
@@ -87,28 +92,35 @@ class Machines:
             self.thaw()
 
     def freeze(self, node: Any) -> None:
-        """Stop all processes of a machine, and wait until they stand."""
-        processes = self.tree(node)
-        self._frozen += processes
-        for process in processes:
-            process.suspend()
-        gone = {psutil.STATUS_STOPPED, psutil.STATUS_ZOMBIE}
-        while any(process.is_running() and process.status() not in gone for process in processes):
+        """Stop all processes of a machine, also those that it starts meanwhile, and wait until they stand."""
+        while moving := [process for process in self.tree(node) if not stands(process)]:
+            signal_all(moving, "suspend")
+            self._frozen += moving
             time.sleep(0.01)
 
     def thaw(self) -> None:
-        for process in self._frozen:
-            if process.is_running():
-                process.resume()
+        signal_all(self._frozen, "resume")
         self._frozen = []
 
     def close(self) -> None:
         self.thaw()
         trees = [process for node in [self.cluster.head_node, *self.nodes] for process in self.tree(node)]
-        for process in trees:
-            if process.is_running():
-                process.kill()
-        psutil.wait_procs(trees, timeout=10)
+        signal_all(trees, "kill")
+        psutil.wait_procs(trees, timeout=60)
+
+
+def signal_all(processes: list[psutil.Process], what: str) -> None:
+    """Kill, suspend or resume processes, of which some may have ended."""
+    for process in processes:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            getattr(process, what)()
+
+
+def stands(process: psutil.Process) -> bool:
+    try:
+        return process.status() in {psutil.STATUS_STOPPED, psutil.STATUS_ZOMBIE}
+    except psutil.NoSuchProcess:
+        return True
 
 
 @pytest.fixture
@@ -132,13 +144,17 @@ class Log:
         self.folder = folder
         folder.mkdir()
 
+    def go_on(self) -> None:
+        """Let shards that stand still be finished."""
+        (self.folder / "go").touch()
+
     def names(self, what: str) -> list[str]:
         return sorted(path.name for path in self.folder.glob(f"{what}-*"))
 
     def shards(self, what: str) -> list[int]:
         return [int(name.split("-")[1]) for name in self.names(what)]
 
-    def wait_inside(self, *, commits: int, seconds: float = 90) -> int:
+    def wait_inside(self, *, commits: int, seconds: float = 300) -> int:
         """Wait until so many shards are done and one is under way for a while; the process that does it."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
@@ -157,9 +173,10 @@ class Log:
         return {int(name.split("-")[2]): (self.folder / name).stat().st_mtime for name in under_way}
 
 
-def logged(folder: Path, poison: int | None = None, pause: float = 1.0) -> Callable[..., Any]:
+def logged(folder: Path, poison: int | None = None, pause: float = 1.0, most: float = math.inf) -> Callable[..., Any]:
     """The worker of a build, wrapped: a file at each start and commit; and one shard that kills its process.
 
+    After ``most`` commits shards stand still until `Log.go_on`, so that no kill comes too late.
     A nested function is sent to the processes by value, so they need nothing of the tests.
     """
     real = run._shard_worker
@@ -177,6 +194,8 @@ def logged(folder: Path, poison: int | None = None, pause: float = 1.0) -> Calla
             if task.index == poison:
                 os.abort()
             time.sleep(pause)
+            while len(list(folder.glob("commit-*"))) >= most and not (folder / "go").exists():
+                time.sleep(0.05)
             result = work(task, report)
             (folder / f"commit-{name}").touch()
             return result
@@ -189,7 +208,7 @@ def logged(folder: Path, poison: int | None = None, pause: float = 1.0) -> Calla
 @pytest.fixture
 def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Log:
     log = Log(tmp_path / "log")
-    monkeypatch.setattr(run, "_shard_worker", logged(log.folder))
+    monkeypatch.setattr(run, "_shard_worker", logged(log.folder, most=4))
     return log
 
 
@@ -223,7 +242,8 @@ def test_a_machine_is_killed(
         building = Building(tmp_path / "out", machines.address)
         building.start()
         machines.kill_at_work(log, commits=4)
-        building.finish(150)
+        log.go_on()
+        building.finish(300)
     finally:
         machines.close()
     assert tree(tmp_path / "out") == tree(reference)
@@ -240,6 +260,7 @@ def test_a_machine_is_frozen_and_wakes_up(
         building = Building(tmp_path / "out", machines.address)
         building.start()
         machines.freeze(machines.of_worker(log.wait_inside(commits=4)))
+        log.go_on()
         building.finish(240)
         before = len(log.names("commit"))
         assert set(log.shards("commit")) == set(range(SHARDS))
@@ -263,7 +284,9 @@ def test_driver_and_cluster_are_killed(tree: Tree, reference: Path, tmp_path: Pa
         f"spec = importlib.util.spec_from_file_location('survival', {__file__!r})\n"
         "survival = importlib.util.module_from_spec(spec)\n"
         "spec.loader.exec_module(survival)\n"
-        f"survival.run._shard_worker = survival.logged(Path({str(folder)!r}))\n"
+        f"survival.run._shard_worker = survival.logged(Path({str(folder)!r}), most=5)\n"
+        "from vcrgen.builder.engines import attempts\n"
+        "attempts.LATE_SECONDS = 120.0\n"
         f"survival.build(out={str(out)!r}, engine='ray', address=sys.argv[1], **survival.OPTIONS)\n"
     )
 
@@ -276,9 +299,10 @@ def test_driver_and_cluster_are_killed(tree: Tree, reference: Path, tmp_path: Pa
     assert 5 <= len(done) < SHARDS and [path.name for path in out.iterdir()] == [WORK]
     for path in folder.iterdir():
         path.unlink()
+    log.go_on()
     machines = Machines(PATIENT)
     try:
-        subprocess.run([sys.executable, script, machines.address], check=True, timeout=180)
+        subprocess.run([sys.executable, script, machines.address], check=True, timeout=300)
     finally:
         machines.close()
     assert log.shards("start") == log.shards("commit") == sorted(set(range(SHARDS)) - done)
@@ -293,8 +317,9 @@ def test_all_machines_are_killed(
     building.start()
     log.wait_inside(commits=4)
     machines.kill(*machines.nodes)
+    log.go_on()
     with pytest.raises(WorkerError, match=r"lost all its machines.*run the same command again"):
-        building.finish(90)
+        building.finish(300)
     build(out=tmp_path / "out", **OPTIONS)
     assert tree(tmp_path / "out") == tree(reference)
 
@@ -309,6 +334,7 @@ def test_a_poison_shard(
     out = tmp_path / "out"
     with monkeypatch.context() as patch:
         patch.setattr(run, "_shard_worker", logged(log.folder, poison=3, pause=0.0))
+        patch.setattr("vcrgen.builder.engines.attempts.LATE_SECONDS", 120.0)
         with pytest.raises(WorkerError, match=r"samples rows 24 to 31 \(shard 3\).*All other shards are finished"):
             build(out=out, engine="ray", address=machines.address, **OPTIONS)
     assert log.shards("start").count(3) == CRASHES

@@ -42,9 +42,17 @@
       }
     }
     if (answer.status === 409) over("elsewhere");
-    else if (answer.status === 404) over("gone");
+    else if (answer.status === 404 && (!last || last === path)) over("gone");
     else if (answer.status === 400) return { refused: true };
     return null;
+  };
+  // The request after which the link is void: whatever else is under way may be told so before its own answer comes.
+  let last = "";
+  const askLast = async (path) => {
+    last = path;
+    const told = await ask(path, {});
+    last = "";
+    return told;
   };
 
   // Showing one section at a time, with the keyboard on its head.
@@ -316,7 +324,7 @@
   id("send").addEventListener("click", async () => {
     const missing = done.indexOf(false);
     if (missing >= 0) return go(missing);
-    const told = (await arrived()) ? await ask("send", {}) : null;
+    const told = (await arrived()) ? await askLast("send") : null;
     if (ended) return undefined;
     id("unsent").hidden = Boolean(told && !told.refused);
     if (!told || told.refused) return undefined;
@@ -331,7 +339,7 @@
   });
   id("stop").addEventListener("click", async () => {
     await arrived();
-    if (!ended && (await ask("stop", {}))) over("left");
+    if (!ended && (await askLast("stop"))) over("left");
   });
   id("more").addEventListener("click", () => offer(true));
   id("sizes").addEventListener("change", (event) => {
