@@ -12,6 +12,7 @@ from vcrgen.dataset.reader import Dataset
 from vcrgen.dataset.tables import image_bytes
 from vcrgen.errors import ConfigError, DatasetError
 from vcrgen.reading import check_file_size, iter_lines
+from vcrgen.report.table import counted
 from vcrgen.tasks.bloom import TASK, languages_of
 
 MAX_BYTES = 64 << 20
@@ -52,7 +53,7 @@ def write_without(dataset: Dataset, file: Path | None, out: Path, *, audit: Path
     here = {row["question_id"] for _, row in dataset.rows(["question_id"])}
     if unknown := sorted(left_out - here):
         raise ConfigError(
-            f"{file} names {len(unknown):,} items that {dataset} does not have, first {unknown[0][:80]!r}."
+            f"{file} names {counted(len(unknown), 'item')} that {dataset} does not have, first {unknown[0][:80]!r}."
         )
     aside, built = Aside(), dataset.built
 
@@ -64,7 +65,7 @@ def write_without(dataset: Dataset, file: Path | None, out: Path, *, audit: Path
                 yield row | {"image": {"bytes": image_bytes(row["image"]), "path": None}}
 
     notes = found + _BEFORE.format(left_out=len(left_out), items=len(here))
-    source = f"{built.source}, without {len(left_out):,} items"
+    source = f"{built.source}, without {counted(len(left_out), 'item')}"
     return write_set(
         out, kept(), languages=languages_of(dataset), taxonomy=set_taxonomy(dataset), source=source,
         config={**built.config, "without": sorted(left_out)}, aside=aside, licence=LICENCE_OF_SOURCE,
