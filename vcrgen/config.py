@@ -418,8 +418,10 @@ class BloomMakeOptions(AskingOptions):
     def languages(self) -> tuple[str, ...]:
         """Codes, the language in which items are written first; a ValueError if they are none."""
         codes = tuple(code.strip() for code in self.lang.split(","))
-        if not all(re.fullmatch("[a-z]{2,3}", code) for code in codes) or len(set(codes)) < len(codes):
-            raise ValueError(f"--lang {self.lang[:80]!r} is no list of languages, as en,ar")
+        if not all(re.fullmatch("[a-z]{2,3}", code) for code in codes):
+            raise ValueError(f"--lang {self.lang[:80]!r} is no list of languages by their codes, as en,ar")
+        if len(set(codes)) < len(codes):
+            raise ValueError(f"--lang {self.lang[:80]!r} names a language twice; once is enough")
         return codes
 
     @property

@@ -54,5 +54,5 @@ def test_a_set_with_a_taxonomy_of_its_own(tmp_path: Path, run: Run) -> None:
     code, out, _ = run("inspect", str(folder))
     assert code == 0 and out.count("see/far/seas") == 1
     (folder / "taxonomy.csv").write_text("x", "utf-8")
-    with pytest.raises(ConfigError, match="lists no leaf"):
+    with pytest.raises(ConfigError, match="needs the columns level, subcategory, leaf"):
         set_taxonomy(open_any(folder))

@@ -65,10 +65,12 @@ def test_each_leaf_of_a_users_own_is_found_by_its_path() -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("", "lists no leaf"),
-        ("level,leaf\na,b\n", "line 2: needs a level, a subcategory and a leaf"),
+        ("", "needs the columns level, subcategory, leaf in its first line"),
+        ("level;subcategory;leaf\na;b;c\n", "in its first line, with commas between"),
+        ("level,subcategory,leaf\n", "lists 0 leaves"),
+        ("level,subcategory,leaf\na,,b\n", "line 2: needs a level, a subcategory and a leaf"),
         ("level,subcategory,leaf\na,b/c,d\n", "without a slash"),
-        ("level,subcategory,leaf\na,b,c\nA,b,C\n", "one twice"),
+        ("level,subcategory,leaf\na,b,c\nA,b,C\n", "leaf 'a/b/c' twice"),
         (f"level,subcategory,leaf\na,b,{'x' * 81}\n", "1 to 80"),
         ('level,subcategory,leaf\na,b,"c', "is no CSV"),
     ],

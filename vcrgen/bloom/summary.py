@@ -1,7 +1,7 @@
 """What a question set consists of, and what its form gives away."""
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
@@ -63,8 +63,8 @@ def set_figures(dataset: Dataset) -> SetFigures:
             sizes = [len(option) for option in question.options]
             lengths[lang][0].append(len(question.text))
             lengths[lang][1].extend(sizes)
-            if item.answer is not None and sizes[item.answer] == max(sizes):
-                longest[lang] += 1 / sizes.count(max(sizes))
+            if item.answer is not None:
+                longest[lang] += right_by_length(sizes, item.answer)
     languages = {
         lang: LanguageFigures(
             items=len(stems), longest_key=longest[lang] / max(len(stems), 1),
@@ -82,6 +82,12 @@ def set_figures(dataset: Dataset) -> SetFigures:
         empty_leaves=tuple(path for path in taxonomy.paths if path not in leaves),
         unknown_leaves=tuple(sorted(set(leaves) - known)), faults=dict(sorted(wrong.items())),
     )  # fmt: skip
+
+
+def right_by_length(sizes: Sequence[int], answer: int, pick: Callable[[Sequence[int]], int] = max) -> float:
+    """How likely one is right who takes the longest option, or with ``min`` the shortest, by lot where several are."""
+    taken = pick(sizes)
+    return (sizes[answer] == taken) / sizes.count(taken)
 
 
 def set_taxonomy(dataset: Dataset) -> Taxonomy:

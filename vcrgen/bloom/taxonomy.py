@@ -68,9 +68,13 @@ class Taxonomy:
             ConfigError: It is none; the message opens with ``place``.
         """
         try:
-            rows = list(csv.DictReader(io.StringIO(text), strict=True))
+            reader = csv.DictReader(io.StringIO(text), strict=True)
+            lacks = not {*COLUMNS} <= {*(reader.fieldnames or ())}
+            rows = list(reader)
         except csv.Error:
             raise ConfigError(f"{place} is no CSV; it needs the columns {', '.join(COLUMNS)}.") from None
+        if lacks:
+            raise ConfigError(f"{place} needs the columns {', '.join(COLUMNS)} in its first line, with commas between.")
         paths = []
         for number, row in enumerate(rows, start=2):
             names = [_plain(row.get(column) or "") for column in COLUMNS]
@@ -80,8 +84,10 @@ class Taxonomy:
                     "characters without a slash."
                 )
             paths.append("/".join(names))
-        if not 0 < len(set(paths)) == len(paths) <= MAX_LEAVES:
-            raise ConfigError(f"{place} lists no leaf, one twice, or more than {MAX_LEAVES:,}.")
+        if not 0 < len(paths) <= MAX_LEAVES:
+            raise ConfigError(f"{place} lists {len(paths):,} leaves; from 1 to {MAX_LEAVES:,} can be there.")
+        if twice := next((path for path, count in Counter(paths).items() if count > 1), None):
+            raise ConfigError(f"{place} lists the leaf {twice!r} twice; once is enough.")
         return cls(tuple(paths))
 
 

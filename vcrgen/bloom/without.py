@@ -66,7 +66,7 @@ def write_without(dataset: Dataset, file: Path | None, out: Path, *, audit: Path
                 yield row | {"image": {"bytes": image_bytes(row["image"]), "path": None}}
 
     notes = found + _BEFORE.format(left_out=len(left_out), items=len(here))
-    source = f"{built.source}, without {len(left_out):,} items"
+    source = f"{built.source}, without {counted(len(left_out), 'item')}"
     every = left_out.union(as_texts(built.config.get("without")) or ())  # also those that an earlier list left out
     return write_set(
         out, kept(), languages=languages_of(dataset), taxonomy=set_taxonomy(dataset), source=source,

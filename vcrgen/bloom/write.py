@@ -52,7 +52,7 @@ configs:
 
 # Question set by Bloom's levels ({languages})
 
-{items:,} multiple-choice questions about pictures, filed under {leaves} leaves. From: {source}. {licence}
+{items:,} multiple-choice questions about pictures, filed under {filled} of {leaves} leaves. From: {source}.{licence}
 
 ```python
 from datasets import load_dataset
@@ -135,7 +135,8 @@ def write_set(
     """
     with new_folder(out) as folder:
         content = hashlib.sha256()
-        files = _write_files(folder, rows, languages, content)
+        filled: set[str] = set()
+        files = _write_files(folder, _noting(rows, filled), languages, content)
         if not files:
             most = ", ".join(f"{reason} {count}" for reason, count in aside.counts.most_common(3))
             raise NoPairsError(f"{source} has no usable item (set aside: {most or 'none; it is empty'}).")
@@ -154,7 +155,7 @@ def write_set(
         )  # fmt: skip
         write_text(folder / TAXONOMY_FILE, taxonomy.text)
         write_text(folder / REJECTS, "".join(aside.lines))
-        write_text(folder / CARD, _card(manifest, taxonomy, licence) + notes)
+        write_text(folder / CARD, _card(manifest, len(filled), taxonomy, licence) + notes)
         write_manifest(folder, manifest)
     return manifest
 
@@ -211,15 +212,23 @@ def _write_file(file: Path, rows: Iterator[Mapping[str, Any]], kind: DatasetKind
     return count
 
 
-def _card(manifest: Manifest, taxonomy: Taxonomy, licence: str) -> str:
+def _noting(rows: Iterable[Mapping[str, Any]], filled: set[str]) -> Iterator[Mapping[str, Any]]:
+    """The rows; their leaves are added to ``filled`` when they pass."""
+    for row in rows:
+        filled.add(row["path"])
+        yield row
+
+
+def _card(manifest: Manifest, filled: int, taxonomy: Taxonomy, licence: str) -> str:
     notes = question_kind(manifest.languages).notes
     return _CARD.format(
         split=SPLIT,
         languages=", ".join(manifest.languages),
         items=manifest.pairs,
+        filled=filled,
         leaves=len(taxonomy.paths),
         source=without_marks(manifest.source),
-        licence=licence,
+        licence=f" {licence}" if licence else "",
         columns="\n".join(f"| `{name}` | {note} |" for name, note in notes.items()),
         signature=manifest.signature,
     )

@@ -121,8 +121,9 @@ def plan(source: _Pairs = None, config: _Recipe = None, **options: Any) -> None:
     else:
         console.out.print("Cost: give --price IN,OUT to have it told.")
     first, *others = map(language_name, chosen.languages)
+    several = " and ".join([", ".join(others[:-1]), others[-1]] if len(others) > 1 else others)
     console.out.print(
-        f"Items are written in {first}" + f", and translated into {' and '.join(others)}" * bool(others) + ".",
+        f"Items are written in {first}" + f", and translated into {several}" * bool(others) + ".",
         soft_wrap=True,
     )
     if not chosen.image_model:

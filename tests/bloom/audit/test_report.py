@@ -184,8 +184,12 @@ def test_the_whole_way(run: Callable[..., tuple[int, str, str]], made: Dataset) 
 def test_files_without_a_line_that_counts_write_no_report(made: Dataset, drawn: Draw, tmp_path: Path) -> None:
     file = tmp_path / "a.jsonl"
     file.write_text(json.dumps(line(drawn, drawn.items[0], 99)) + "\n")
-    with pytest.raises(DatasetError, match=r"counts \(other_rater 1\)"):
+    with pytest.raises(DatasetError, match=r"No line of .*a\.jsonl counts \(other_rater 1\)"):
         make_report(made, drawn, [file], tmp_path / "out")
+    empty = tmp_path / "b.jsonl"
+    empty.write_text("")
+    with pytest.raises(DatasetError, match=r"No line of .*b\.jsonl or the other files counts \(there is none\)"):
+        make_report(made, drawn, [empty, empty], tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 

@@ -452,4 +452,4 @@ def test_agreement_of_judges_is_what_one_counts_by_hand(run: Run) -> None:
     assert 0 < same < len(votes)
     assert f"| A | {sum(a for a, _ in votes)} of {len(votes)} |" in card
     assert f"| B | {sum(b for _, b in votes)} of {len(votes)} |" in card
-    assert f"Judges said the same of {same} of {len(votes)} pairs; Gwet's AC1 {ac1:.3f}." in card
+    assert f"Two judges said the same of an item in {same} of {len(votes)} comparisons; Gwet's AC1 {ac1:.3f}." in card

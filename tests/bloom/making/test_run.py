@@ -19,6 +19,7 @@ from vcrgen.bloom.making.pictures import PictureSource
 from vcrgen.bloom.making.records import ItemPlace, Scenario
 from vcrgen.config import BloomMakeOptions
 from vcrgen.dataset.reader import Dataset
+from vcrgen.scorer.choices.blind import blind_rows
 from vcrgen.tasks.bloom import read_items
 from vcrgen.tasks.opening import open_any
 
@@ -77,7 +78,20 @@ def test_a_set_is_made_and_is_one(run: Run, server: FaultServer) -> None:
     assert ("Each with its reason: made/rejects.jsonl" in out) == (len(items) < 8)
     card = Path("made/README.md").read_text()
     assert "The model that wrote the items judged them" not in card
-    assert re.search(r"longest option is right in: en [\d.]+%, ar [\d.]+%; the shortest in: en [\d.]+%, ar", card)
+    # The card, `inspect` and `baseline blind` say one thing of the length of options.
+    found = re.search(
+        r"longest option is right in: en ([\d.]+) %, ar ([\d.]+) %; the shortest in: en ([\d.]+) %, ar", card
+    )
+    assert found
+    rows = {(row.lang, row.rule): row.value for row in blind_rows(items, seed=0)}
+    asked = (("en", "longest option"), ("ar", "longest option"), ("en", "shortest option"))
+    assert list(found.groups()) == [f"{100 * rows[one]:.1f}" for one in asked]
+    figures = json.loads(out)["languages"]
+    assert [figures[lang]["longest_key"] for lang in ("en", "ar")] == pytest.approx([rows[one] for one in asked[:2]])
+    assert f"filed under {len({item.path for item in items})} of 2 leaves. From: " in card
+    assert "| theme | items |" not in card
+    stages = ["scenario", "fitness", "question", "options", "translation", "answer", "verdict"]
+    assert re.findall(r"^\| (\w+) \| [MJ] \|", card, re.MULTILINE) == stages
     assert "as their user says: CC BY 4.0 &lt;b&gt;." in card and "| verdict | J |" in card and "Known limits" in card
     assert "prompts:" in card and "model:M" in card
 
@@ -327,9 +341,25 @@ def test_themes_have_their_shares(run: Run, server: FaultServer) -> None:
     assert sum("from: Arab" in text for text in scenes) == 2 and len(scenes) == 4
     card = Path("made/README.md").read_text()
     assert "| Arab |" in card
-    Path("themes.yaml").write_text("Arab: lots\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (
+            "Arab: lots",
+            "the share of a theme is a whole number from 1 to 1000, as in `Arab: 2`; that of 'Arab' is none",
+        ),
+        ("Arab: 0.5", "that of 'Arab' is none"),
+        ("West: 1\nArab: .nan", "that of 'Arab' is none"),
+        ('"": 1', "the name of a theme is one line of 1 to 100 characters, not ''"),
+        ('"A\\nb": 1', r"not 'A\nb'"),
+    ],
+)
+def test_what_are_no_themes(run: Run, server: FaultServer, text: str, problem: str) -> None:
+    Path("themes.yaml").write_text(text + "\n")
     code, _, err = build(run, server, "other", "--themes", "themes.yaml")
-    assert code == 2 and "share" in err
+    assert code == 2 and problem in " ".join(err.split()) and not server.calls
 
 
 def test_equal_questions_are_kept_once(run: Run) -> None:
@@ -493,6 +523,10 @@ def test_the_plan_asks_nobody(run: Run) -> None:
     assert "Pictures needed: 530 at least, of which each has 4 items" in out and "has 1,060 or more" in out
     code, out, _ = run("bloom", "plan", "--image-model", "I", "--lang", "en", "--per-leaf", 1)
     assert code == 0 and "written in English." in out and "Pictures needed" not in out
+    code, out, _ = run("bloom", "plan", "--lang", "ar,hi,ja,zh", "--per-leaf", 1)
+    assert "written in Modern Standard Arabic, and translated into Hindi, Japanese and Chinese." in out
+    code, _, err = run("bloom", "plan", "--lang", "en,ar,en")
+    assert code == 2 and "--lang 'en,ar,en' names a language twice" in err
 
 
 def test_the_plan_counts_what_a_build_asks(run: Run, server: FaultServer) -> None:

@@ -62,7 +62,8 @@ def make_report(
     answers = read_answers(files, draw)
     if not answers.said:
         why = ", ".join(f"{reason} {count}" for reason, count in answers.problems.most_common(3))
-        raise DatasetError(f"No line of {files[0]} or the other files counts ({why or 'they are empty'}).")
+        which = f"{files[0]}" if len(files) == 1 else f"{files[0]} or the other files"
+        raise DatasetError(f"No line of {which} counts ({why or 'there is none'}).")
     verdicts = read_judge(judge, draw) if judge else None
     keys = {
         item.question_id: LETTERS[item.answer]

@@ -9,8 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from vcrgen.bloom.making.asking import Desk
 from vcrgen.bloom.making.prompts import prompt_hashes
 from vcrgen.bloom.making.records import MadeItem
-from vcrgen.bloom.making.sieve import NEAR, NEAR_CATCHES, longest_is_right, shortest_is_right
+from vcrgen.bloom.making.sieve import NEAR, NEAR_CATCHES
 from vcrgen.bloom.making.stages import LEAST_FITNESS
+from vcrgen.bloom.summary import right_by_length
 from vcrgen.bloom.taxonomy import Taxonomy
 from vcrgen.config import BloomMakeOptions
 from vcrgen.report.escape import escape_markdown
@@ -41,17 +42,23 @@ def card_notes(
     """The sections of the card, in Markdown. All of it follows from the configuration and the replies."""
     by_leaf = Counter(item.slot.path for item in items)
     by_theme = Counter(item.slot.theme for item in items)
-    count = max(len(items), 1)
+    count, langs = max(len(items), 1), options.languages
 
-    def share(is_right: Callable[[MadeItem, str], bool]) -> str:
-        return ", ".join(
-            f"{lang} {sum(is_right(item, lang) for item in items) / count:.1%}" for lang in options.languages
-        )
+    def share(pick: Callable[[Sequence[int]], int]) -> str:
+        """Of each language, how often who takes the option of this length is right; as ``vcrgen inspect`` tells it."""
+        sizes = {lang: [[len(option) for option in item.questions[lang].options] for item in items] for lang in langs}
+        right = {
+            lang: sum(right_by_length(of, item.answer, pick) for of, item in zip(each, items, strict=True)) / count
+            for lang, each in sizes.items()
+        }
+        return ", ".join(f"{lang} {100 * value:.1f} %" for lang, value in right.items())
 
     used = desk.used
     cost = "" if used.cost is None else f", cost {used.cost:,.4g}"
     pictures = f", {used.pictures:,} pictures generated" if options.image_model else ""
-    asked = [(*name, str(calls)) for name, calls in sorted(used.calls.items())]
+    order = list(prompt_hashes(generated=True))
+    in_order = sorted(used.calls.items(), key=lambda one: (order.index(one[0][0]), one[0][1]))
+    asked = [(*name, str(calls)) for name, calls in in_order]
     first, last = min(desk.dates, default="-"), max(desk.dates, default="-")
     parts = [
         "\n## How it was made\n",
@@ -60,13 +67,14 @@ def card_notes(
         _table(("stage", "model", "replies"), asked),
         _table(("prompt", "hash"), list(prompt_hashes(generated=bool(options.image_model)).items())),
         f"A picture was kept from fitness {LEAST_FITNESS} of 5, and has {options.per_picture} items at most. Two items "
-        f"that share {NEAR:.0%} of their words or more are near-duplicates, of which the first is kept. "
-        f"{NEAR_CATCHES}. The longest option is right in: {share(longest_is_right)}; the shortest in: "
-        f"{share(shortest_is_right)} (25 % or a little less, as ties do not count, where length tells nothing).\n",
+        f"that share {100 * NEAR:.0f} % of their words or more are near-duplicates, of which the first is kept. "
+        f"{NEAR_CATCHES}. The longest option is right in: {share(max)}; the shortest in: {share(min)} (25 % where "
+        "length tells nothing; where several are as long, one of them is taken by lot).\n",
         _judges(votes, options.judge_names),
         "## What is in it\n",
         _table(("leaf", "items"), [(path, str(by_leaf[path])) for path in taxonomy.paths]),
-        _table(("theme", "items"), [(theme, str(number)) for theme, number in sorted(by_theme.items())]),
+        _table(("theme", "items"), [(theme, str(number)) for theme, number in sorted(by_theme.items())])
+        * bool(options.themes),
         _table(("language", "items"), [(lang, str(len(items))) for lang in options.languages]),
         _table(("licence", "items"), [(name or "not known", str(number)) for name, number in sorted(licences.items())]),
         "## What was set aside\n",
@@ -90,7 +98,7 @@ def _judges(votes: Sequence[tuple[bool, ...]], names: Sequence[str]) -> str:
         same, pairs = same_pairs(votes)
         agreement = ac1(votes)
         shown = "not known" if agreement is None else f"{agreement:.3f}"
-        told += f"\nJudges said the same of {same:,} of {pairs:,} pairs; Gwet's AC1 {shown}.\n"
+        told += f"\nTwo judges said the same of an item in {same:,} of {pairs:,} comparisons; Gwet's AC1 {shown}.\n"
     return told
 
 

@@ -84,9 +84,12 @@ def themes_of(file: Path | None) -> dict[str, int]:
     found = read_yaml(file)
     for name, share in found.items():
         whole = isinstance(share, int) and not isinstance(share, bool)
-        if not whole or not 1 <= share <= 1000 or not name.isprintable() or not 0 < len(name) <= 100:
+        if not name.isprintable() or not 0 < len(name) <= 100:
+            raise ConfigError(f"{file}: the name of a theme is one line of 1 to 100 characters, not {name[:50]!r}.")
+        if not whole or not 1 <= share <= 1000:
             raise ConfigError(
-                f"{file}: give each theme a share from 1 to 1000, as in `Arab: 2`; {name[:50]!r} has none."
+                f"{file}: the share of a theme is a whole number from 1 to 1000, as in `Arab: 2`; that of "
+                f"{name[:50]!r} is none."
             )
     if not 0 < len(found) <= _MOST_THEMES:
         raise ConfigError(f"{file} names no theme, or more than {_MOST_THEMES}.")

@@ -167,17 +167,5 @@ def longest_keys(items: Sequence[MadeItem], seed: int) -> set[str]:
 
 def longest_is_right(item: MadeItem, lang: str) -> bool:
     """Whether the right option is longer than each of the others."""
-    right, others = _lengths(item, lang)
-    return right > max(others)
-
-
-def shortest_is_right(item: MadeItem, lang: str) -> bool:
-    """Whether the right option is shorter than each of the others: of this the card tells, and nothing is dropped."""
-    right, others = _lengths(item, lang)
-    return right < min(others)
-
-
-def _lengths(item: MadeItem, lang: str) -> tuple[int, list[int]]:
-    """Characters of the right option, and of the others."""
-    lengths = [len(option) for option in item.questions[lang].options]
-    return lengths.pop(item.answer), lengths
+    others = [len(option) for option in item.questions[lang].options]
+    return others.pop(item.answer) > max(others)
