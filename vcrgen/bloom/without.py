@@ -11,6 +11,7 @@ from vcrgen.dataset.manifest import Manifest
 from vcrgen.dataset.reader import Dataset
 from vcrgen.dataset.tables import image_bytes
 from vcrgen.errors import ConfigError, DatasetError
+from vcrgen.plurals import counted
 from vcrgen.reading import check_file_size, iter_lines
 from vcrgen.tasks.bloom import TASK, languages_of
 
@@ -52,7 +53,7 @@ def write_without(dataset: Dataset, file: Path | None, out: Path, *, audit: Path
     here = {row["question_id"] for _, row in dataset.rows(["question_id"])}
     if unknown := sorted(left_out - here):
         raise ConfigError(
-            f"{file} names {len(unknown):,} items that {dataset} does not have, first {unknown[0][:80]!r}."
+            f"{file} names {counted(len(unknown), 'item')} that {dataset} does not have, first {unknown[0][:80]!r}."
         )
     aside, built = Aside(), dataset.built
 

@@ -212,7 +212,7 @@ def test_one_of_list_and_audit_is_named(run: Callable[..., tuple[int, str, str]]
 
 
 @pytest.mark.parametrize(
-    ("text", "problem"), [("", "is empty"), ("item-000\nnone\n", "names 1 items that"), (None, "cannot be read")]
+    ("text", "problem"), [("", "is empty"), ("item-000\nnone\n", "names 1 item that"), (None, "cannot be read")]
 )
 def test_a_list_that_does_not_fit(
     run: Callable[..., tuple[int, str, str]], made: Dataset, text: str | None, problem: str

@@ -17,6 +17,7 @@ from vcrgen.errors import EndpointError, OutputError
 from vcrgen.models.base import Reply, ReplyOutcome, Request, RequestProblem
 from vcrgen.models.endpoint import EndpointModel
 from vcrgen.models.loop import LoopThread
+from vcrgen.plurals import counted
 from vcrgen.work.ledger import Ledger
 
 K = TypeVar("K")
@@ -73,15 +74,17 @@ class Spent:
     @property
     def so_far(self) -> str:
         """Replies, and cost where there are prices, in a few words."""
-        return f"{self.calls.total():,} replies" + ("" if self.cost is None else f", cost {self.cost:,.4g}")
+        return counted(self.calls.total(), "reply", "replies") + (
+            "" if self.cost is None else f", cost {self.cost:,.4g}"
+        )
 
     @property
     def told(self) -> str:
         """The same for people."""
-        pictures = f", {self.pictures:,} pictures" if self.pictures else ""
+        pictures = f", {counted(self.pictures, 'picture')}" if self.pictures else ""
         cost = "" if self.cost is None else f", cost {self.cost:,.4g}"
-        tokens = f"{self.read:,} tokens read, {self.written:,} written"
-        return f"{self.calls.total():,} replies, {tokens}{pictures}{cost}"
+        tokens = f"{counted(self.read, 'token')} read, {self.written:,} written"
+        return f"{counted(self.calls.total(), 'reply', 'replies')}, {tokens}{pictures}{cost}"
 
 
 class Desk:
