@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "vcrgen"
-KERNEL = {"errors", "records", "files", "media", "reading", "resources", "rng", "signature", "storage"}
+KERNEL = {"errors", "records", "files", "media", "plurals", "reading", "resources", "rng", "signature", "storage"}
 # Which rooms a room stands on, from the bottom to the top. Every room may use the kernel: files that belong to no room.
 STANDS_ON: dict[str, set[str]] = {
     "text": set(),

@@ -160,7 +160,7 @@ def test_parts_of_a_table() -> None:
     table = table_of(iter(LONG), "t")
     whole = table.complete()
     assert whole.models == ("GPT", "Eye") and whole.families == ("OpenAI", "Lab")
-    assert whole.notes == ("1 of 3 models lack a score of some task and are left out.",) and whole.complete() is whole
+    assert whole.notes == ("1 of 3 models lacks a score of some task and is left out.",) and whole.complete() is whole
     one = table.only_tasks(["Count"])
     assert one.scores.shape == (3, 1) and one.errors is not None and one.errors[2, 0] == 2
 

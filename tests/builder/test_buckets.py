@@ -349,4 +349,4 @@ def test_looking_at_it(out: str, run: Run) -> None:
     assert code == 2 and "only builds write there" in err
     Path("preds.jsonl").write_text('{"question_id": "nobody", "output": "x"}\n')
     code, _, err = run("score", "preds.jsonl", "--data", out)
-    assert code == 2 and "none of its 1 outputs fits vcr" in err
+    assert code == 2 and "of 1 output none fits vcr" in err

@@ -126,7 +126,7 @@ def command(words: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.
 def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     code, out, _ = command("plan samples:100 --mode easy --out data --workers 2", capsys, monkeypatch)
-    assert code == 0 and "100 rows in 1 file(s), read as 7 shards" in out and "core-hours" in out
+    assert code == 0 and "100 rows in 1 file, read as 7 shards" in out and "core-hours" in out
     code, out, _ = command("plan samples:40 --mode easy --json", capsys, monkeypatch)
     value = json.loads(out)
     assert code == 0 and (value["rows"], value["shards"]) == (40, 3) and set(value["bytes"]) == {"easy"}

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import shlex
 import shutil
 import sys
@@ -256,6 +257,23 @@ def test_a_licence_is_spelt_in_two_ways(
     assert told[0] == told[1] and message in told[0][2]
     _, shown, _ = run(*command[:-1], "--help")
     assert words[0] in shown and words[1] not in shown
+
+
+def test_one_of_something_is_said_without_a_plural(run: Run) -> None:
+    """It was "1 of 1 pairs", "1 rows in 1 file(s)" and so on."""
+    told = {}
+    for words in (
+        "plan samples:1", "build samples:1 --mode hard --out one", "inspect one", "preview one --out one.html",
+        "export one --to webdataset --out shards", "build samples:1 --mode hard --splits train=3,test=... --out x",
+    ):  # fmt: skip
+        _, out, err = run(*words.split())
+        told[words.split()[0]] = " ".join((out + err).split())
+    assert "1 row in 1 file, read as 1 shard of" in told["plan"] and "In 1 process like this one" in told["plan"]
+    assert "asks for 3 pairs in 'train', but of 1 usable pair only" in told["build"]
+    assert "1 pair read, 1 built, from" in told["inspect"]
+    assert "shows 1 pair; open it" in told["preview"]
+    assert "1 row in " in told["export"]
+    assert not re.search(r"\b1 (?!ms)[a-z ]*?(?:pairs|rows|files|shards|spans|items)\b", " ".join(told.values()))
 
 
 def test_a_damaged_dataset(run: Run, dataset: Path) -> None:

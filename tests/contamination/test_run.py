@@ -160,8 +160,8 @@ def test_a_model_with_fewer_outputs_is_not_suspected_for_that(study: Any) -> Non
     assert [each.theirs.images for each in report.fresh] == [20, 20]
     assert [(each.ours.images, each.theirs.images) for each in report.redrawn] == [(30, 30), (30, 30)]
     assert f"{fresh}, Text only: 20 of 80 questions have an output; only these count." in report.notes
-    assert f"{some}: 1 lines without an output, or of a call that failed (left out)." in report.notes
-    assert f"{some}: 1 ids that the dataset does not have (left out)." in report.notes
+    assert f"{some}: 1 line without an output, or of a call that failed (left out)." in report.notes
+    assert f"{some}: 1 id that the dataset does not have (left out)." in report.notes
 
 
 def test_pairs_of_the_set_are_not_fresh(study: Any) -> None:
@@ -254,7 +254,7 @@ BAD: list[tuple[str, dict[str, Any], str]] = [
     ("language", {"files": ["p"], "data": "set", "against": [("zh", "zh-key")]}, "is of language 'en', "),
     ("no file", {"files": ["gone"], "data": "set"}, "gone.jsonl cannot be read: No such file"),
     ("gone data", {"files": ["p"], "data": "gone"}, "gone.jsonl does not exist; --data takes"),
-    ("other data", {"files": ["f"], "data": "set"}, "none of its 10 outputs fits"),
+    ("other data", {"files": ["f"], "data": "set"}, "of 10 outputs none fits"),
 ]
 
 

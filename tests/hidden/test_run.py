@@ -455,7 +455,7 @@ def test_too_few_usable_pairs_are_counted_by_reason(make: Make, tmp_path: Path) 
     good = sample_pair("en", 3).caption
     captions = [good, f"\U000131a0 {good}", f"水 {good}", "Two words", f"A massacre. {good}", f" {good} ", None]
     source = write_pairs(tmp_path / "pairs.parquet", captions)
-    with pytest.raises(NoPairsError, match="1 usable pairs, and 4") as caught:
+    with pytest.raises(NoPairsError, match="1 usable pair, and 4") as caught:
         make(tmp_path / "out", source=source, items=4, fonts=("lato",))
     assert "no_glyph 2" in str(caught.value) and good[:10] not in str(caught.value)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["pairs.parquet"]

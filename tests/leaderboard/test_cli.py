@@ -84,7 +84,7 @@ def test_a_board_from_beginning_to_end(
     assert "files; open index.html" in succeed(example("export")) and Path("site/index.html").is_file()
     latex, command = " ".join(example("export", 1)).split(" > ")
     assert command == "table.tex" and r"\begin{table}" in succeed(latex.split())
-    assert "1 submissions wait to be scored again" in succeed(example("rescore"))
+    assert "1 submission waits to be scored again" in succeed(example("rescore"))
     assert "queued" in succeed(["list", "board"])
     assert "Keep it private" in succeed(example("backup"))
     out = succeed(["restore", "board-2026-11-21.tar.gz", "moved"])
@@ -122,7 +122,7 @@ def test_a_phase_from_beginning_to_end(
         assert program == "vcrgen" and code == 0, err
         told.append(" ".join(out.split()))
     assert len(told) == 9 and "hidden-2026: 100 % (exact match on VI+TEI of the feedback part" in told[3]
-    assert "hidden-2026 is closed; 1 models have their scores on the final part." in told[5]
+    assert "hidden-2026 is closed; 1 model has its scores on the final part." in told[5]
     assert "hidden ladder published" in told[8] and "hidden ladder open" in told[8]
     answers = [question.answers for question in load_answers(Path("hidden-2026-answers")).questions]
     assert answers == [question.answers for question in hidden_key.questions]
@@ -185,7 +185,7 @@ MISTAKES: dict[str, tuple[str, str]] = {
     "a missing file": ("add {board} nothing.jsonl --model M --team T", "nothing.jsonl cannot be read"),
     "a missing file of a set": ("add {board} nothing.jsonl --model M --team T --set public", "nothing.jsonl cannot be read"),  # noqa: E501
     "a folder for a file": ("add {board} . --model M --team T --set public", "cannot be read: Is a directory"),
-    "a file of other ids": ("add {board} {other} --model M --team T", "none of its 1 outputs fits"),
+    "a file of other ids": ("add {board} {other} --model M --team T", "of 1 output none fits"),
     "an unknown form": ("export {board} --to pdf", "Unknown form 'pdf'; known: site, md, csv, latex, json"),
     "a site over something else": ("export {board} --to site --out {board}", "holds something else"),
     "a table over a folder": ("export {board} --to md --out .", r"\. cannot be written"),

@@ -63,7 +63,7 @@ def test_a_file_that_fits_two_sets_needs_a_name(
 def test_a_file_that_fits_no_set_is_not_handed_in(sqlite_board: Board, facts: Facts, tmp_path: Path) -> None:
     file = tmp_path / "other.jsonl"
     file.write_text('{"question_id": "nobody", "output": "x"}\n')
-    with pytest.raises(LeaderboardError, match="none of its 1 outputs fits"):
+    with pytest.raises(LeaderboardError, match="of 1 output none fits"):
         add(sqlite_board, file, facts(), set_name=None)
     assert events(sqlite_board, "accepted") == []
 

@@ -11,6 +11,7 @@ import pytest
 
 from tests.leaderboard import examples
 from vcrgen.dataset.views import View
+from vcrgen.leaderboard.disclosure import in_points
 from vcrgen.leaderboard.facts import ModelFacts
 from vcrgen.leaderboard.records import Figure, Headline, State
 from vcrgen.leaderboard.site import names, texts
@@ -318,11 +319,12 @@ def test_navigation_marks_where_one_is() -> None:
 
 
 @pytest.mark.parametrize(
-    ("step", "points", "decimals"), [(0.005, "0.5", 1), (0.01, "1", 0), (0.0025, "0.25", 2), (0.1, "10", 0)]
+    ("step", "points", "decimals"),
+    [(0.005, "0.5 points", 1), (0.01, "1 point", 0), (0.0025, "0.25 points", 2), (0.1, "10 points", 0)],
 )
 def test_decimals_of_a_step(step: float, points: str, decimals: int) -> None:
     track = dataclasses.replace(examples.track(hidden=True), step=step)
-    assert (texts.points(track), texts.decimals_of(track)) == (points, decimals)
+    assert (in_points(step), texts.decimals_of(track)) == (points, decimals)
 
 
 def test_odd_figures_can_be_drawn() -> None:

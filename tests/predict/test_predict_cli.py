@@ -77,12 +77,12 @@ def test_what_failed(predict: Run, dataset: Path, serve: Any, faults: Any) -> No
     code, out, err = predict(dataset, server, *words)
     assert code == 3 and out == "" and not Path("preds.jsonl").exists()
     first, second = err.splitlines()[-2:]
-    assert first.startswith("1 of 12 pictures have no reply: http_400 1; the first: ")
+    assert first.startswith("1 of 12 pictures has no reply: http_400 1; the first: ")
     assert first.endswith(", VI+TEI: the server answers 400: [2J[red]no")
     assert second.startswith("What was answered is kept: the same command asks for the rest only")
     bad = {12}
     code, out, err = predict(dataset, server, *words, "--allow-failed")
-    assert code == 0 and "1 of 12 pictures have no reply" in out and "11 outputs of qwen" in out
+    assert code == 0 and "1 of 12 pictures has no reply" in out and "11 outputs of qwen" in out
     code, out, _ = predict(dataset, server, *words)
     assert code == 0 and out.startswith("12 replies: 12 answered;") and len(server.calls) == 14
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vcrgen.report.table import Interval, Number, Percent, Table, counted, percent, show
+from vcrgen.report.table import Interval, Number, Percent, Table, percent, show
 
 SHARES = st.floats(-2, 2)
 
@@ -84,8 +84,3 @@ def test_shades_of_a_line() -> None:
     assert table.shades(0) == ["", "plus-10", "", "minus-6", ""]
     assert table.shades(1) == ["", "plus-0", "", "", ""]
     assert Table(title="", heads=("", "x"), labels=1, rows=[("a", Percent(1.0))]).shades(0) == ["", ""]
-
-
-def test_how_many_there_are_of_something() -> None:
-    assert [counted(number, "item") for number in (0, 1, 2, 12345)] == ["0 items", "1 item", "2 items", "12,345 items"]
-    assert [counted(number, "leaf", "leaves") for number in (1, 2)] == ["1 leaf", "2 leaves"]

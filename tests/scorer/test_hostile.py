@@ -41,9 +41,9 @@ LINES = {
     "an array": ([f"[{GOOD},", f"{GOOD}]"], r"is one JSON array; write one object a line"),
     "prose": (["hello there"], r"line 1: not JSON and not a table"),
     "a table of something else": (["a,b", "1,2"], r"needs the columns index and prediction"),
-    "a row too short": (["index,prediction", "1"], r"row 1: 1 cells under 2 columns"),
+    "a row too short": (["index,prediction", "1"], r"row 1: 1 cell under 2 columns"),
     "empty": ([], r"is empty"),
-    "nothing fits": (['{"question_id": "zz", "output": "x"}'], r"none of its 1 outputs fits"),
+    "nothing fits": (['{"question_id": "zz", "output": "x"}'], r"of 1 output none fits"),
 }
 
 
@@ -118,9 +118,7 @@ def test_an_answer_is_read_to_a_limit_and_that_is_said(key: Path, write_lines: A
     rows = [{"question_id": i, "output": "x " * 50_000 + text} for i, text in (("b", "is a town in the"), ("a", ""))]
     result = score(write_lines("p.jsonl", rows), data=key, protocol=protocol, max_output_tokens=0)
     assert result.cell().metrics["exact"].value == 0
-    assert result.cell().counts["long"] == 1 and "1 outputs are longer than 100,000 characters" in " ".join(
-        result.notes
-    )
+    assert result.cell().counts["long"] == 1 and "1 output is longer than 100,000 characters" in " ".join(result.notes)
 
 
 def test_what_is_cut_after_512_tokens_is_not_said_to_be_long_too(key: Path, write_lines: Any) -> None:

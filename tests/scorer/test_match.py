@@ -210,7 +210,7 @@ def test_outcomes_are_kept_apart() -> None:
 
 
 def test_lists_are_pairs() -> None:
-    with pytest.raises(ScoreError, match="2 answers and 1 outputs"):
+    with pytest.raises(ScoreError, match="2 answers and 1 output "):
         match_spans(["a", "b"], ["a"])
     with pytest.raises(ScoreError, match="two lists"):
         match_spans("ab", ["a", "b"])

@@ -8,6 +8,7 @@ import pytest
 
 from vcrgen.errors import DatasetError, PredictionError
 from vcrgen.scorer import Options, Outcome, RunResult, Session, score
+from vcrgen.scorer.join import PROBLEMS, problem_name, problem_text
 from vcrgen.scorer.predictions import open_predictions
 from vcrgen.scorer.predictions.output import row_number
 
@@ -160,6 +161,19 @@ def test_missing_counts_as_wrong_and_is_said(key: Path, write_lines: Any) -> Non
         score(file, data=key, strict=True)
 
 
+def test_one_that_is_missing_is_no_plural(key: Path, write_lines: Any) -> None:
+    some = [{"question_id": each, "output": ANSWERS[each]} for each in list(ANSWERS)[1:]]
+    result = score(write_lines("p.jsonl", some), data=key)
+    assert "1 of 3 questions has no output; it counts as wrong" in result.notes[0]
+
+
+@pytest.mark.parametrize("kind", PROBLEMS)
+def test_a_problem_is_said_of_one_and_of_several(kind: str) -> None:
+    one, two = problem_text(kind, 1), problem_text(kind, 2)
+    assert problem_name(kind) == two.removeprefix("2 ") and not set("[|]") & set(one + two)
+    assert one.removeprefix("1 ") != two.removeprefix("2 ") or kind in ("null", "nan")  # of which there is no plural
+
+
 def test_empty_is_not_missing(key: Path, write_lines: Any) -> None:
     result = score(write_lines("p.jsonl", [{"question_id": i, "output": " "} for i in ANSWERS]), data=key)
     assert (exact(result), result.cells[0].counts["empty"], counts(result)) == (0.0, 3, {"empty": 3})
@@ -196,7 +210,7 @@ def test_a_call_that_failed_is_no_answer(tmp_path: Path, key: Path, write_lines:
         file = write_lines("log.jsonl", [{"doc_id": row, "resps": [[text]]} for row, text in enumerate(texts)])
     found = Session(key, Options(view="stacked")).validate(file)
     assert not found.fit and found.problems["failed"] == (1, ("row 1" if tool == "vlmevalkit" else "line 1",))
-    with pytest.raises(PredictionError, match="1 outputs that say that the call to the model failed"):
+    with pytest.raises(PredictionError, match="1 output that says that the call to the model failed"):
         score(file, data=key, view="stacked", strict=True)
     result = score(file, data=key, view="stacked")
     assert result.cell().outcomes["failed"] == 2 and result.cell().counts["failed"] == 1

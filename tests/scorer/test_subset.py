@@ -105,7 +105,7 @@ def test_validate_says_the_subset(many: tuple[Path, Path], tmp_path: Path) -> No
         (b"q1\nq1\n", "line 2: the id 'q1' stands there twice"),
         (b"q1\nzz\nzy\n", "names 2 of 3 questions that .* does not have, the first of them 'zy'"),
         (b"\xff\xfe\x00", "not UTF-8"),
-        (b'{"ids": ["q1"]}', "names 1 of 1 questions"),
+        (b'{"ids": ["q1"]}', "names 1 of 1 question"),
     ],
 )
 def test_files_that_are_no_subset(many: tuple[Path, Path], tmp_path: Path, content: bytes, message: str) -> None:

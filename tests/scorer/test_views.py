@@ -147,12 +147,12 @@ CONTRADICTIONS = {
     "--view and a name": (
         lambda at: log(at / "m" / "1_samples_vcr_en_hard_test_tei.jsonl"),
         {"view": "stacked"},
-        "none of its 3 outputs fits --view stacked: outputs of another view .left out., first line 1: tei",
+        "of 3 outputs none fits --view stacked: outputs of another view .left out., first line 1: tei",
     ),
     "--mode and a name": (
         lambda at: table(at / "GPT4o_VCR_EN_HARD_TEI_x.csv"),
         {"mode": "easy"},
-        "none of its 3 outputs fits --mode easy: outputs of the other mode .left out., first row 1: hard",
+        "of 3 outputs none fits --mode easy: outputs of the other mode .left out., first row 1: hard",
     ),
     "--view and a column": (lambda at: own(at / "p.jsonl", view="tei"), {"view": "strip"}, "fits --view strip"),
     "--mode and a column": (lambda at: own(at / "p.jsonl", mode="hard"), {"mode": "easy"}, "fits --mode easy"),
@@ -245,7 +245,7 @@ def test_problems_of_two_files_name_the_file(tmp_path: Path, key: Path) -> None:
         more.write('{"question_id": "nobody", "output": ""}\n')
     result = score(files, data=key)
     assert result.problems["unknown"] == (1, ("tei.jsonl, line 4: 'nobody'",))
-    with pytest.raises(PredictionError, match=r"stacked\.jsonl: none of its 3 outputs fits .*: further outputs"):
+    with pytest.raises(PredictionError, match=r"stacked\.jsonl: of 3 outputs none fits .*: further outputs"):
         score([files[0], files[0]], data=key)
 
 

@@ -18,6 +18,7 @@ from vcrgen.analysis.pls import PlsFit, Quality, Structure, fit_pls, quality
 from vcrgen.analysis.spec import BoundSpec, FactorSpec, bind
 from vcrgen.analysis.tables import ScoreTable
 from vcrgen.errors import AnalysisError
+from vcrgen.plurals import counted
 
 if TYPE_CHECKING:
     from vcrgen.stats.arrays import Floats
@@ -149,8 +150,8 @@ def require_fit(table: ScoreTable, bound: BoundSpec) -> None:
     models = len(table.models)
     if models < FEWEST_MODELS:
         raise AnalysisError(
-            f"{table.source}: {models} models have a score on every task; a factor model needs {FEWEST_MODELS} at "
-            "least."
+            f"{table.source}: {counted(models, 'model has', 'models have')} a score on every task; a factor model "
+            f"needs {FEWEST_MODELS} at least."
         )
     require_varied(table.scores, table.tasks)
     for ability, tasks in bound.abilities.items():

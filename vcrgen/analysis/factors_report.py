@@ -13,7 +13,17 @@ from vcrgen.analysis.factors import FactorFit, FactorResult
 from vcrgen.analysis.people import AnchorAgreement, agreement, overall_weights
 from vcrgen.analysis.rankings import ranks
 from vcrgen.analysis.tables import ScoreTable
-from vcrgen.analysis.wording import CELL, between, errata_table, few_models, figure, number, resampling_note
+from vcrgen.analysis.wording import (
+    CELL,
+    between,
+    errata_table,
+    few_models,
+    figure,
+    number,
+    resampling_note,
+    without_solution,
+)
+from vcrgen.plurals import counted
 from vcrgen.report.table import Between, Number, Table, TableCell
 from vcrgen.rng import array_rng_for
 from vcrgen.stats.arrays import Floats
@@ -41,8 +51,8 @@ def factors_document(
     towards = f"anchor {bound.spec.anchor}" if bound.spec.anchor else "no anchor"
     layout = bound.spec.layout or ("anchor" if bound.spec.anchor else "chain")
     lead = (
-        f"{len(table.models)} models, {tasks} tasks of {len(bound.abilities)} abilities, {towards}; "
-        f"layout {layout}, scheme {bound.spec.scheme}, mode {bound.spec.mode}."
+        f"{len(table.models)} models, {tasks} tasks of {counted(len(bound.abilities), 'ability', 'abilities')}, "
+        f"{towards}; layout {layout}, scheme {bound.spec.scheme}, mode {bound.spec.mode}."
     )
     sections = [_model(result), _loadings(result), _reliability(result), _validity(result), _benchmark(result)]
     if result.found.top is not None:
@@ -251,7 +261,7 @@ def _people(result: FactorResult) -> Section:
         "of 1,000 anchors whose values were given to other models that agree as well."
     ]
     if found.failed:
-        text.append(f"{found.failed} halves or permuted anchors had no solution and are left out.")
+        text.append(f"{without_solution(found.failed, 'half or permuted anchor', 'halves or permuted anchors')}.")
     return Section(title="Agreement with people", text=text, tables=[table])
 
 

@@ -11,8 +11,10 @@ from vcrgen.analysis.drawings import MOST_TASKS, dendrogram, heatmap, places
 from vcrgen.analysis.redundancy import CorrelationTable, MapResult, cluster_members, nearest
 from vcrgen.analysis.tables import ScoreTable
 from vcrgen.analysis.wording import CELL, between, few_models, number, p_value
+from vcrgen.plurals import counted
 from vcrgen.report.table import Number, Percent, Table, TableCell
 
+_LACKING = ("resample lacks a correlation and is", "resamples lack a correlation and are")
 _NAMES = {"pearson": "Pearson's r", "spearman": "Spearman's rho", "kendall": "Kendall's tau-b"}
 
 
@@ -73,7 +75,10 @@ def _tasks(result: MapResult) -> Section:
             "below it tells what no other does, or is noise."
         )
     elif not isinstance(result.table, CorrelationTable):
-        text.append(f"{result.complete} models have a score on every task: too few to predict one from the others.")
+        text.append(
+            f"{counted(result.complete, 'model has', 'models have')} a score on every task: too few to predict one "
+            "from the others."
+        )
     if result.reliable is not None:
         text.append(
             "Not noise is the share of the variance between models that is more than sampling error of the score."
@@ -181,7 +186,7 @@ def _clusters(result: MapResult, shown: str) -> Section:
         text.append(
             "Together is the share of resamples of the models in which two tasks of a cluster are in one cluster "
             "again: the least and the mean of its pairs."
-            + (f" {found.failed} resamples lack a correlation and are left out." if found.failed else "")
+            + (f" {counted(found.failed, *_LACKING)} left out." if found.failed else "")
         )
         details.append(
             Table(

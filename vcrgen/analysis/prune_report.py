@@ -12,11 +12,13 @@ from vcrgen.analysis.factors import FactorFit
 from vcrgen.analysis.pruning import DroppedTask
 from vcrgen.analysis.rankings import TOP
 from vcrgen.analysis.refinement import RANDOM_SETS, Refinement
-from vcrgen.analysis.wording import CELL, errata_table, few_models, number
+from vcrgen.analysis.wording import CELL, errata_table, few_models, number, without_solution
+from vcrgen.plurals import counted
 from vcrgen.report.forms import as_csv
 from vcrgen.report.table import Number, Percent, Table, TableCell
 from vcrgen.stats.arrays import Floats
 
+_TURNED = ("pair of models that all tasks tell apart is", "pairs of models that all tasks tell apart are")
 _FIGURES = (("TC", "tc"), ("D_div", "d_div"), ("D_valid", "d_valid"), ("SRMR", "srmr"))
 
 
@@ -28,7 +30,8 @@ def prune_document(
     before = sum(map(len, result.bound.abilities.values()))
     lead = (
         f"{len(result.table.models)} models; {len(result.pruning.kept)} of {before} tasks are kept: VIF at most "
-        f"{limits.vif:g}, loading at least {limits.loading:g}, at least {result.bound.spec.floor} tasks an ability."
+        f"{limits.vif:g}, loading at least {limits.loading:g}, at least {counted(result.bound.spec.floor, 'task')} an "
+        "ability."
     )
     largest = max(map(len, result.bound.abilities.values()))
     sections = [_log(result), _kept(result), _ranking(result), _figures(result)]
@@ -97,7 +100,7 @@ def _kept(result: Refinement) -> Section:
         f"sets with this one is {result.jaccard:.2f}."
     ]
     if result.failed:
-        text.append(f"{result.failed} resamples had no solution and are left out.")
+        text.append(f"{without_solution(result.failed, 'resample', 'resamples')}.")
     table = Table(title="Tasks", heads=["Ability", "Task", "Here", "Resamples that keep it, %"], labels=3, rows=rows)
     return Section(title="Kept tasks", text=text, tables=[table])
 
@@ -113,7 +116,7 @@ def _ranking(result: Refinement) -> Section:
     better_high = (
         ("Spearman", "spearman", CELL, True), ("Kendall tau-b", "kendall", CELL, True),
         ("Pairs of models in the same order", "pairs", CELL, True),
-        (f"Of {own.apart:,} pairs told apart by all tasks: turned around", "flips", 0, False),
+        (f"Of {counted(own.apart, 'pair')} told apart by all tasks: turned around", "flips", 0, False),
         ("Largest change of a rank", "largest", 0, False),
         (f"Share of the {count} best that stay among them", "top", 2, True),
     )  # fmt: skip
@@ -129,7 +132,7 @@ def _ranking(result: Refinement) -> Section:
     claim = (
         "None of the pairs of models that all tasks tell apart is turned around."
         if flips == 0
-        else f"{flips} pairs of models that all tasks tell apart are turned around."
+        else f"{counted(flips, *_TURNED)} turned around."
     )
     heads = ["Figure", "Kept tasks", "Random, 5 %", "Random, 95 %", "Random sets as good, %"]
     table = Table(title="The ranking before and after", heads=heads, labels=1, rows=rows)
@@ -195,7 +198,7 @@ def _people(result: Refinement) -> Section:
         f"{people.halves} halves). The last column is what choosing and judging on the same models would say."
     ]
     if people.failed:
-        text.append(f"{people.failed} halves had no solution and are left out.")
+        text.append(f"{without_solution(people.failed, 'half', 'halves')}.")
     return Section(title="Agreement with people", text=text, tables=[table] if rows else [])
 
 

@@ -28,6 +28,7 @@ from vcrgen.analysis.correlations import (
 )
 from vcrgen.analysis.tables import ScoreTable
 from vcrgen.errors import AnalysisError
+from vcrgen.plurals import counted
 from vcrgen.rng import array_rng_for, rng_for
 
 if TYPE_CHECKING:
@@ -132,13 +133,17 @@ def make_map(
         AnalysisError: There are too few models or tasks, a task does not vary, or a pair shares too few models.
     """
     if len(table.tasks) < FEWEST_TASKS:
-        raise AnalysisError(f"{table.source} has {len(table.tasks)} tasks; a map needs {FEWEST_TASKS} at least.")
+        raise AnalysisError(
+            f"{table.source} has {counted(len(table.tasks), 'task')}; a map needs {FEWEST_TASKS} at least."
+        )
     if clusters is not None and not 2 <= clusters < len(table.tasks):
         raise AnalysisError(f"--clusters is 2 to {len(table.tasks) - 1}, one less than there are tasks.")
     if isinstance(table, CorrelationTable):
         return _map_of_correlations(table, basis, clusters, seed)
     if len(table.models) < FEWEST_MODELS:
-        raise AnalysisError(f"{table.source} has {len(table.models)} models; a map needs {FEWEST_MODELS} at least.")
+        raise AnalysisError(
+            f"{table.source} has {counted(len(table.models), 'model')}; a map needs {FEWEST_MODELS} at least."
+        )
     require_varied(table.scores, table.tasks)
     found = pairwise(table.scores, method=method, seed=seed, draws=draws, groups=table.groups)
     _require_all_pairs(found, table)
@@ -180,8 +185,8 @@ def _require_all_pairs(found: PairwiseCorrelations, table: ScoreTable) -> None:
     if len(missing):
         i, j = missing[0].tolist()
         raise AnalysisError(
-            f"The tasks {table.tasks[i]!r} and {table.tasks[j]!r} have {found.n[i, j]} models with different scores in "
-            f"common; a correlation needs {FEWEST}. Take out one of them, or score more models."
+            f"The tasks {table.tasks[i]!r} and {table.tasks[j]!r} have {counted(int(found.n[i, j]), 'model')} with "
+            f"different scores in common; a correlation needs {FEWEST}. Take out one of them, or score more models."
         )
 
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from vcrgen.analysis.cells import Cells, check_size, read_cells
 from vcrgen.errors import AnalysisError, LeaderboardError
+from vcrgen.plurals import counted
 from vcrgen.published.facts import check_name
 from vcrgen.reading import read_json
 from vcrgen.tasks.task import TASKS
@@ -76,7 +77,8 @@ class ScoreTable:
         kept: Bits = np.logical_and.reduce(np.isfinite(self.scores), axis=1)
         if kept.all():
             return self
-        left = f"{int((~kept).sum())} of {len(kept)} models lack a score of some task and are left out."
+        one, many = "lacks a score of some task and is", "lack a score of some task and are"
+        left = f"{counted(int((~kept).sum()), *(f'of {len(kept)} models {which}' for which in (one, many)))} left out."
         return replace(self.only_models(kept), notes=(*self.notes, left))
 
 
@@ -162,7 +164,7 @@ def _dicts(heads: Sequence[str], rows: Iterator[Cells], source: str) -> Iterator
     for number, cells in enumerate(rows, start=2):
         place = f"{source}, row {number}"
         if len(cells) != len(heads):
-            raise AnalysisError(f"{place}: it has {len(cells)} cells, and the first row has {len(heads)}.")
+            raise AnalysisError(f"{place}: it has {counted(len(cells), 'cell')}, and the first row has {len(heads)}.")
         yield place, dict(zip(heads, cells, strict=True))
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from vcrgen.analysis.factors import FEW_A_TASK, FEW_MODELS, FactorEstimate
+from vcrgen.plurals import counted
 from vcrgen.report.table import Between, Number, PValue, Table, TableCell
 
 if TYPE_CHECKING:
@@ -24,8 +25,8 @@ def few_models(models: int, largest: int = 0) -> Iterator[str]:
         )
     if models < FEW_A_TASK * largest:
         yield (
-            f"Only {models} models for an ability of {largest} tasks: with fewer than {FEW_A_TASK} models a task, "
-            "weights follow the sample."
+            f"Only {models} models for an ability of {counted(largest, 'task')}: with fewer than {FEW_A_TASK} models a "
+            "task, weights follow the sample."
         )
 
 
@@ -49,10 +50,15 @@ def p_value(p: float) -> PValue | None:
     return PValue(p) if math.isfinite(p) else None
 
 
+def without_solution(number: int, one: str, many: str) -> str:
+    """What a figure was not computed of, as most of a sentence."""
+    return counted(number, f"{one} had no solution and is left out", f"{many} had no solution and are left out")
+
+
 def resampling_note(draws: int, failed: int, table: ScoreTable) -> str:
     """How the intervals were made, and how many resamples failed."""
     units = f"{len(set(table.families))} families of models" if table.families else "models"
-    lost = f" {failed:,} of them had no solution and are left out" if failed else " All of them had a solution"
+    lost = f" {without_solution(failed, 'of them', 'of them')}" if failed else " All of them had a solution"
     none = "; that is more than 5 %, so no interval is given" if failed > 0.05 * draws else ""
     return f"Intervals are 95 % percentile intervals of {draws:,} resamples of {units}.{lost}{none}."
 

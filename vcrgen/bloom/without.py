@@ -11,8 +11,8 @@ from vcrgen.dataset.manifest import Manifest
 from vcrgen.dataset.reader import Dataset
 from vcrgen.dataset.tables import image_bytes
 from vcrgen.errors import ConfigError, DatasetError
+from vcrgen.plurals import counted
 from vcrgen.reading import as_texts, check_file_size, iter_lines
-from vcrgen.report.table import counted
 from vcrgen.tasks.bloom import TASK, languages_of
 
 MAX_BYTES = 64 << 20

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vcrgen.errors import ConfigError
+from vcrgen.plurals import counted
 
 Keys = npt.NDArray[Any]
 Rows = npt.NDArray[np.int64]
@@ -56,8 +57,9 @@ def assign(keys: Keys, sizes: dict[str, int | float | None], *, seed: int) -> As
             waiting = left
             if isinstance(size, int) and len(chosen) < size:
                 raise ConfigError(
-                    f"--splits asks for {size} pairs in {name!r}, but of {len(kept)} usable pairs only {len(chosen)} "
-                    "can go there; ask for fewer, or build from more pairs."
+                    f"--splits asks for {counted(size, 'pair')} in {name!r}, but of "
+                    f"{counted(len(kept), 'usable pair')} only {len(chosen)} can go there; ask for fewer, or build "
+                    "from more pairs."
                 )
             splits[name] = kept[sorted(chosen)]
     splits[rest] = kept[sorted(number for group in waiting for number in group)]

@@ -20,6 +20,7 @@ from vcrgen.cli.root import app
 from vcrgen.cli.score import Out, check_targets, write_report
 from vcrgen.config import PredictOptions, checked, given
 from vcrgen.errors import ConfigError, PredictionError
+from vcrgen.plurals import counted
 
 if TYPE_CHECKING:
     from vcrgen.dataset.pictures import Pictures
@@ -94,7 +95,7 @@ def ocr(
         counts = ", ".join(f"{reason} {count:,}" for reason, count in result.aside.most_common())
         typer.echo(f"Set aside: {counts}; the first: {result.example}")
     score = score_command(result.path, pictures, choice)
-    typer.echo(f"{result.path}: {result.outputs:,} outputs of {result.model}; next: {score}")
+    typer.echo(f"{result.path}: {counted(result.outputs, 'output')} of {result.model}; next: {score}")
 
 
 def _say_how_long(pictures: Pictures, model: Reader, workers: int) -> None:
@@ -106,7 +107,7 @@ def _say_how_long(pictures: Pictures, model: Reader, workers: int) -> None:
         with suppress(RequestProblem):  # which the run counts
             model.reply(Request(images=(picture.data or b"",), language=picture.lang))
     minutes = (time.monotonic() - began) / TRIED * pictures.total / workers / 60
-    many = f"Reading {pictures.total:,} pictures, {workers} at a time"
+    many = f"Reading {counted(pictures.total, 'picture')}, {workers} at a time"
     told = f"{many}: about {math.ceil(minutes)} min, if all are like the first {TRIED}."
     console.err.print(told, soft_wrap=True)
 

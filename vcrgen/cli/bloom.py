@@ -25,6 +25,7 @@ from vcrgen.config import (
     read_yaml,
 )
 from vcrgen.errors import ConfigError, OutputError
+from vcrgen.plurals import counted
 
 if TYPE_CHECKING:
     from vcrgen.dataset.manifest import Manifest
@@ -129,8 +130,8 @@ def plan(source: _Pairs = None, config: _Recipe = None, **options: Any) -> None:
     if not chosen.image_model:
         wanted = pictures_of(stages, chosen)
         console.out.print(
-            f"Pictures needed: {wanted:,} at least, of which each has {chosen.per_picture} items (--per-picture); few "
-            f"items are lost where the source has {2 * wanted:,} or more.",
+            f"Pictures needed: {wanted:,} at least, of which each has {counted(chosen.per_picture, 'item')} "
+            f"(--per-picture); few items are lost where the source has {2 * wanted:,} or more.",
             soft_wrap=True,
         )
     console.out.print(
@@ -278,7 +279,9 @@ def _folder(out: Path | None, name: str) -> Path:
 def _tell(folder: Path, manifest: Manifest) -> None:
     from vcrgen.bloom.write import REJECTS
 
-    console.out.print(f"[bold]{escape(str(folder))}[/] is complete: {manifest.pairs:,} of {manifest.read:,} items.")
+    console.out.print(
+        f"[bold]{escape(str(folder))}[/] is complete: {manifest.pairs:,} of {counted(manifest.read, 'item')}."
+    )
     console.print_counts("set aside", manifest.drops, unit="items")
     if manifest.drops:
         console.say(f"Each with its reason: {escape(str(folder / REJECTS))}", highlight=False)
@@ -289,7 +292,6 @@ def _tell(folder: Path, manifest: Manifest) -> None:
 def inspect_questions(data: Dataset, *, as_json: bool) -> None:
     """What ``vcrgen inspect`` shows of a question set."""
     from vcrgen.bloom.summary import set_figures
-    from vcrgen.report.table import counted
 
     figures, manifest = set_figures(data), data.built
     if as_json:

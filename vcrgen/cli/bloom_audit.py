@@ -13,6 +13,7 @@ from vcrgen.cli.bloom import bloom
 from vcrgen.cli.options import examples, options_of
 from vcrgen.config import AuditOptions, checked, given
 from vcrgen.errors import ConfigError, OutputError
+from vcrgen.plurals import counted
 from vcrgen.storage import remote_url
 
 if TYPE_CHECKING:
@@ -34,7 +35,6 @@ _Folder = Annotated[Path | None, typer.Option(help="Where the audit is kept.", s
 def draw(data: _Data, folder: _Folder = None, **options: Any) -> None:
     """Draw items of every leaf, deal them to raters, and write it down: the same set and options, the same draw."""
     from vcrgen.bloom.audit.draw import FILE, draw_set, write_draw
-    from vcrgen.report.table import counted
     from vcrgen.tasks.opening import open_any
 
     file = _kept_in(data, folder) / FILE
@@ -90,7 +90,10 @@ def report(
     figures, tables = make_report(opened, drawn, answers, place, judge=judge)
     print_parts(console.out, [drawn_table(table, set()) for table in tables])
     if figures.audited < figures.drawn:
-        console.say(f"{figures.drawn - figures.audited:,} drawn items have no verdict that counts.", highlight=False)
+        console.say(
+            f"{counted(figures.drawn - figures.audited, 'drawn item has', 'drawn items have')} no verdict that counts.",
+            highlight=False,
+        )
     console.say(
         f"Every item at fault, with notes: {escape(str(place / REPORT))}; shown: {escape(str(place / FAULTS))}",
         highlight=False,

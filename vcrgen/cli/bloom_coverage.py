@@ -16,6 +16,7 @@ from vcrgen.cli.root import interruption
 from vcrgen.config import BloomCoverageOptions, checked, given
 from vcrgen.errors import ConfigError
 from vcrgen.files import output_errors, write_text
+from vcrgen.plurals import counted
 
 if TYPE_CHECKING:
     from vcrgen.bloom.coverage.filing import Filing
@@ -77,7 +78,11 @@ def _tell(filing: Filing, chosen: BloomCoverageOptions) -> None:
         typer.echo(f"{chosen.ledger}: {filing.spent.told}.", err=True)
     if filing.missing:
         counts = ", ".join(f"{reason} {count:,}" for reason, count in filing.missing.most_common())
-        typer.echo(f"{filing.missing.total():,} replies are missing: {counts}; the first: {filing.example}.", err=True)
+        typer.echo(
+            f"{counted(filing.missing.total(), 'reply is', 'replies are')} missing: {counts}; the first: "
+            f"{filing.example}.",
+            err=True,
+        )
         if not chosen.allow_failed:
             how = "leave out --offline" if chosen.offline else "raise or leave out the limit, if one is reached"
             typer.echo(

@@ -15,6 +15,7 @@ from vcrgen.cli import console
 from vcrgen.cli.options import examples, options_of, out_option, same_options_as
 from vcrgen.cli.root import app
 from vcrgen.config import RUN, BuildConfig
+from vcrgen.plurals import counted
 
 if TYPE_CHECKING:
     from vcrgen.builder.estimate import BuildEstimate, Range
@@ -80,7 +81,9 @@ def build(
         result = Build(merged, out=out or default_out(merged), engine=choice, watcher=watcher).run()
     manifest = result.manifest
     done = "was complete already" if result.was_complete else "is complete"
-    console.out.print(f"[bold]{escape(str(result.path))}[/] {done}: {manifest.pairs:,} of {manifest.read:,} pairs.")
+    console.out.print(
+        f"[bold]{escape(str(result.path))}[/] {done}: {manifest.pairs:,} of {counted(manifest.read, 'pair')}."
+    )
     first_mode = [file for file in manifest.files if file.mode == manifest.modes[0]]
     pairs_of = {split: sum(file.rows for file in first_mode if file.split == split) for split in manifest.splits}
     console.print_counts("split", pairs_of)
@@ -135,12 +138,13 @@ def _print_estimate(found: BuildEstimate, workers: int) -> None:
     kept, aside = found.sampled - found.skipped, sum(found.drops.values())
     reasons = ", ".join(f"{reason} {count}" for reason, count in found.drops.items())
     lines = [
-        f"{found.source}: {found.rows:,} rows in {found.source_files:,} file(s), read as {found.shards:,} shards "
-        f"of up to {found.shard_size:,}; about {found.files:,} data files.",
-        f"Sample: {found.sampled} rows, {kept} of them meet the conditions; {aside} set aside "
+        f"{found.source}: {counted(found.rows, 'row')} in {counted(found.source_files, 'file')}, read as "
+        f"{counted(found.shards, 'shard')} of up to {found.shard_size:,}; about {counted(found.files, 'data file')}.",
+        f"Sample: {counted(found.sampled, 'row')}, {kept} of them meet the conditions; {aside} set aside "
         f"({found.share_set_aside:.0%}{': ' if reasons else ''}{reasons}); "
         f"{found.seconds_per_row.value * 1e3:.1f} ms a row.",
-        f"In {workers} process(es) like this one: about {_hours(found.core_hours.value / workers)} hours.",
+        f"In {counted(workers, 'process', 'processes')} like this one: about "
+        f"{_hours(found.core_hours.value / workers)} hours.",
         "Not in it: the start of processes; duplicates. With more than one split, files are written twice and need "
         "twice the room at first.",
     ]

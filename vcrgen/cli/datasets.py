@@ -13,6 +13,7 @@ from vcrgen.cli.bloom import inspect_questions
 from vcrgen.cli.options import examples, out_option
 from vcrgen.cli.root import app
 from vcrgen.errors import ConfigError, DatasetError, OutputError
+from vcrgen.plurals import counted
 
 _Dataset = Annotated[
     Path, typer.Argument(help="A dataset: vcrgen's, VCR-WIKI's Parquet, what save_to_disk wrote; a folder or a URL.")
@@ -71,7 +72,9 @@ def inspect(
     if manifest is None:
         console.out.print("vcrgen did not build this dataset: it says nothing of what was set aside, and no signature.")
         return
-    console.out.print(f"{manifest.read:,} pairs read, {manifest.pairs:,} built, from {escape(manifest.source)}.")
+    console.out.print(
+        f"{counted(manifest.read, 'pair')} read, {manifest.pairs:,} built, from {escape(manifest.source)}."
+    )
     console.print_counts("set aside", manifest.drops)
     console.say(f"Signature [dim]{escape(str(manifest.signature))}[/]")
 
@@ -107,10 +110,10 @@ def preview(
     if True in of_questions:
         if mode is not None:
             raise ConfigError(f"{opened[0]} is a question set, which has no modes; leave --mode out.")
-        shown, what = write_question_preview(opened, page, limit=limit), "items"
+        shown, what = write_question_preview(opened, page, limit=limit), "item"
     else:
-        shown, what = write_preview(datasets, page, limit=limit, mode=mode), "pairs"
-    console.say(f"[bold]{escape(str(page))}[/] shows {shown:,} {what}; open it in a browser.")
+        shown, what = write_preview(datasets, page, limit=limit, mode=mode), "pair"
+    console.say(f"[bold]{escape(str(page))}[/] shows {counted(shown, what)}; open it in a browser.")
 
 
 @app.command(epilog=examples("vcrgen export data/my-vcr --to vlmevalkit --out exports/my-vcr"))
@@ -130,4 +133,4 @@ def export(
 
     folder = _beside(dataset, out, f"-{to}")
     result = export_dataset(dataset, to=to, out=folder, mode=mode, split=split)
-    console.say(f"[bold]{escape(str(folder))}[/]: {result.rows:,} rows in {result.files:,} files.")
+    console.say(f"[bold]{escape(str(folder))}[/]: {counted(result.rows, 'row')} in {counted(result.files, 'file')}.")

@@ -12,6 +12,7 @@ from vcrgen.cli import console
 from vcrgen.cli.options import examples, options_of, out_option
 from vcrgen.cli.root import app
 from vcrgen.config import BuildConfig, TrainOptions, checked, given
+from vcrgen.plurals import counted
 
 # What of a build's configuration counts for a stream, too.
 PAIR_OPTIONS = tuple(
@@ -56,7 +57,7 @@ def finetune(
     counts = result.counts
     done = "was complete already" if result.was_complete else "is complete"
     console.say(
-        f"[bold]{escape(str(out))}[/] {done}: {counts.step:,} steps, {counts.examples:,} examples; loss of a token "
-        f"{counts.first_loss:.3f} in the first step, {counts.last_loss:.3f} in the last one."
+        f"[bold]{escape(str(out))}[/] {done}: {counted(counts.step, 'step')}, {counted(counts.examples, 'example')}; "
+        f"loss of a token {counts.first_loss:.3f} in the first step, {counts.last_loss:.3f} in the last one."
     )
     console.say_next("Use it", "vcrgen", "predict", "DATASET", "--transformers", model, "--adapter", out)

@@ -15,6 +15,7 @@ from vcrgen.cli.options import examples, options_of, out_option
 from vcrgen.cli.root import app, interruption
 from vcrgen.config import BuildConfig, HiddenOptions, checked, given, load_build_config
 from vcrgen.errors import ConfigError
+from vcrgen.plurals import counted
 
 # What of a build's configuration counts for a hidden set, too; the rest is drawn from the secret.
 CONFIG_OPTIONS = (
@@ -107,12 +108,17 @@ def _print_questions(report: dict[str, Any]) -> None:
     for title, counts in (("level", report["levels"]), ("right option", report["positions"])):
         console.print_counts(title, counts, unit="items")
     parts = "; ".join(f"{part} {counts['items']:,}" for part, counts in report["parts"].items())
-    console.out.print(f"{report['items']:,} items about {report['pictures']:,} pictures; parts: {parts}.")
+    console.out.print(
+        f"{counted(report['items'], 'item')} about {counted(report['pictures'], 'picture')}; parts: {parts}."
+    )
 
 
 def _print_report(report: dict[str, Any]) -> None:
     table = Table("", "", box=None, pad_edge=False, show_header=False)
-    parts = (f"{part} {counts['items']:,} items, {counts['spans']:,} spans" for part, counts in report["parts"].items())
+    parts = (
+        f"{part} {counted(counts['items'], 'item')}, {counted(counts['spans'], 'span')}"
+        for part, counts in report["parts"].items()
+    )
     table.add_row("parts", "; ".join(parts))
     for name in ("fonts", "strip", "covers", "width", "set_aside"):
         if report[name]:
@@ -132,7 +138,7 @@ def _print_report(report: dict[str, Any]) -> None:
     for name, forms in report["alike"].items():
         means = ", ".join(f"{mean:g}" for mean in forms["means"])
         table.add_row(f"forms, {name}", f"means {means}; {forms['apart']:.2f} standard deviations apart")
-    console.out.print(f"{report['items']:,} items, {report['spans']:,} spans in a form")
+    console.out.print(f"{counted(report['items'], 'item')}, {counted(report['spans'], 'span')} in a form")
     console.out.print(table)
 
 
@@ -157,7 +163,7 @@ def verify(
         console.out.print(table)
         failed += len(leaks(checks))
     if failed:
-        console.err.print(f"[bold red]Do not publish this set:[/] {failed} check{'' if failed == 1 else 's'} failed.")
+        console.err.print(f"[bold red]Do not publish this set:[/] {counted(failed, 'check')} failed.")
         raise typer.Exit(1)
     console.out.print("Nothing was found that gives an answer away.")
 

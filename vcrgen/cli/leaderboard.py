@@ -18,6 +18,8 @@ from vcrgen.cli.progress import ConsoleWatcher
 from vcrgen.cli.root import app
 from vcrgen.errors import LeaderboardError
 from vcrgen.files import output_errors, write_text
+from vcrgen.leaderboard.disclosure import in_points
+from vcrgen.plurals import counted
 
 if TYPE_CHECKING:
     from vcrgen.leaderboard.board import Board
@@ -130,7 +132,7 @@ def _print_scores(board: Board, submission: Submission) -> None:
     if told is not None:
         shown = "not better than the team's best" if told.exact is None else f"{100 * told.exact:g} %"
         where = f"{told.task.leading.in_text} on {told.view.label}"
-        basis = f"{where} of the feedback part, in steps of {100 * told.step:g} points"
+        basis = f"{where} of the feedback part, in steps of {in_points(told.step)}"
         console.say(f"{escape(submission.set)}: {shown} ({basis}).", highlight=False)
         console.out.print(f"Submission {submission.id} is taken.", highlight=False)
         return
@@ -161,7 +163,7 @@ def export(
     if to == SITE:
         folder = out or board.absolute().with_name(f"{board.absolute().name}-site")
         count = export_site(opened, folder)
-        console.say(f"[bold]{escape(str(folder))}[/]: {count:,} files; open index.html.")
+        console.say(f"[bold]{escape(str(folder))}[/]: {counted(count, 'file')}; open index.html.")
         return
     text = export_tables(opened, to)
     if out is None:
@@ -300,7 +302,10 @@ def close(
 
     with ConsoleWatcher(console.err, doing="scoring", unit="files", kept="scored") as watcher:
         count = run(_open(board), name, watcher, early=early)
-    console.out.print(f"{escape(name)} is closed; {count:,} models have their scores on the final part.")
+    console.out.print(
+        f"{escape(name)} is closed; {counted(count, 'model has its scores', 'models have their scores')} on the final "
+        "part."
+    )
 
 
 @leaderboard.command(epilog=_examples("rescore board"))
@@ -308,7 +313,10 @@ def rescore(board: _Board) -> None:
     """Score everything once more, after an update of vcrgen or a changed set; the old scores stay in the database."""
     from vcrgen.leaderboard.commands import rescore as run
 
-    console.out.print(f"{run(_open(board)):,} submissions wait to be scored again, by `serve` or by the next `add`.")
+    console.out.print(
+        f"{counted(run(_open(board)), 'submission waits', 'submissions wait')} to be scored again, by `serve` or by "
+        "the next `add`."
+    )
 
 
 @leaderboard.command(epilog=_examples("log board"))
@@ -324,7 +332,7 @@ def log(board: _Board) -> None:
             typer.echo(f"{event.number} {when} {event.actor}: {event.what} {event.subject} {facts}".rstrip())
         count = check_log(read_log(connection))
         check_scores(connection, read_log(connection))
-    console.out.print(f"{count:,} lines; the chain is whole.", style="dim")
+    console.out.print(f"{counted(count, 'line')}; the chain is whole.", style="dim")
 
 
 @leaderboard.command(epilog=_examples("backup board board-2026-11-21.tar.gz"))

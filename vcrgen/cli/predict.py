@@ -16,6 +16,7 @@ from vcrgen.cli.outputs import PictureFolder, default_out, score_command
 from vcrgen.cli.root import app
 from vcrgen.config import PredictOptions, checked, given
 from vcrgen.errors import ConfigError
+from vcrgen.plurals import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -90,7 +91,7 @@ def predict(
         return
     exit_unless_finished(result, chosen)
     counts = ", ".join(f"{count:,} {name}" for name, count in result.tally.outcomes.items() if count)
-    typer.echo(f"{result.tally.replies:,} replies: {counts}; {_tokens(result.tally)}.")
+    typer.echo(f"{counted(result.tally.replies, 'reply', 'replies')}: {counts}; {_tokens(result.tally)}.")
     if len(names := result.tally.served.get("model", ())) > 1:
         typer.echo(f"Note: the server gave the model several names: {', '.join(names)}.")
     following = score_command(result.path, pictures, choice)
@@ -98,7 +99,7 @@ def predict(
         following += " --protocol bloom-code"
     if chosen.canary:
         following = shlex.join(["vcrgen", "contamination", "--canary", f"{result.path}={dataset}"])
-    typer.echo(f"{result.path}: {result.tally.replies:,} outputs of {result.model}; next: {following}")
+    typer.echo(f"{result.path}: {counted(result.tally.replies, 'output')} of {result.model}; next: {following}")
 
 
 class _Levels(NamedTuple):
@@ -158,13 +159,13 @@ def _climb(data: Dataset, levels: _Levels, chosen: PredictOptions, target: Path,
         )  # fmt: skip
     if result.curve is None:
         why = f"; the first: {result.example}" if result.example else ""
-        typer.echo(f"{result.missing.total():,} pictures have no reply{why}", err=True)
+        typer.echo(f"{counted(result.missing.total(), 'picture has', 'pictures have')} no reply{why}", err=True)
         kept = "What was answered is kept: the same command goes on with it."
         typer.echo(_cost_reached(result.spent, chosen) or kept, err=True)
         raise typer.Exit(UNFINISHED)
     asked, of = sum(result.asked.values()), len(levels.key) * len(levels.ink)
     at = ", ".join(f"{count:,} at {mode}" for mode, count in result.asked.items())
-    typer.echo(f"Asked {asked:,} of {of:,} questions: {at}.")
+    typer.echo(f"Asked {asked:,} of {counted(of, 'question')}: {at}.")
     said = curve_sentence(result.curve)
     typer.echo(said[0].upper() + said[1:])
     typer.echo(f"{result.path}: what was found; {_tokens(result.spent)}.")
@@ -246,7 +247,8 @@ def _model_served(chosen: PredictOptions) -> Model:
 
 def _missing(result: JobResult) -> str:
     counts = ", ".join(f"{reason} {count:,}" for reason, count in result.missing.most_common())
-    return f"{result.missing.total():,} of {result.asked:,} pictures have no reply: {counts}"
+    one, many = (f"of {counted(result.asked, 'picture')} {verb}" for verb in ("has", "have"))
+    return f"{counted(result.missing.total(), one, many)} no reply: {counts}"
 
 
 def _cost_reached(spent: ReplyTally, chosen: PredictOptions) -> str:
@@ -271,7 +273,7 @@ def _tokens(tally: ReplyTally) -> str:
     if not tally.tokens["input"] and not tally.tokens["output"]:
         return "the server counts no tokens"
     cost = "" if tally.cost is None else f", cost {tally.cost:,.4g}"
-    return f"{tally.tokens['input']:,} tokens read, {tally.tokens['output']:,} written{cost}"
+    return f"{counted(tally.tokens['input'], 'token')} read, {tally.tokens['output']:,} written{cost}"
 
 
 def _say_plan(result: JobResult, chosen: PredictOptions) -> None:
@@ -294,5 +296,5 @@ def _say_plan(result: JobResult, chosen: PredictOptions) -> None:
         typer.echo(f"Cost of these: {cost:,.4g}, beside {spent.cost:,.4g} that is spent.")
     elif chosen.endpoint:
         typer.echo("Cost: give --price IN,OUT to have it told.")
-    time = f"{seconds / 60:,.0f} minutes" if seconds >= 120 else f"{math.ceil(seconds)} seconds"
-    typer.echo(f"Time: about {time}. Measured on {replies:,} replies, which are kept.")
+    time = f"{seconds / 60:,.0f} minutes" if seconds >= 120 else counted(math.ceil(seconds), "second")
+    typer.echo(f"Time: about {time}. Measured on {counted(replies, 'reply', 'replies')}, which are kept.")

@@ -18,6 +18,7 @@ from vcrgen.cli.root import app
 from vcrgen.config import StudyOptions, checked, given
 from vcrgen.errors import StudyError
 from vcrgen.files import output_errors, write_text
+from vcrgen.plurals import counted
 
 if TYPE_CHECKING:
     from vcrgen.study.records import Frozen
@@ -77,7 +78,6 @@ def init(
 
 
 def _print_frozen(frozen: Frozen, people: int) -> None:
-    from vcrgen.report.table import counted
 
     table = Table("", "", box=None, pad_edge=False, show_header=False)
     spans = "" if frozen.choosing or frozen.draw else f" with {counted(frozen.spans, 'span')}"
@@ -109,7 +109,6 @@ def invite(
     url: _Url = "http://127.0.0.1:8000",
 ) -> None:
     """Give items to new people, and print a link for each. What drop-outs left goes to the next ones."""
-    from vcrgen.report.table import counted
     from vcrgen.study.people import invite as run
 
     with _open(folder) as store:
@@ -187,7 +186,6 @@ def adjudicate(
     """Write a sheet of all wrong texts, or take it in: is it a name or date, a slip, unreadable, the item's fault?"""
     from getpass import getuser
 
-    from vcrgen.report.table import counted
     from vcrgen.study.adjudicate import adjudicate as run
     from vcrgen.study.marks import CAUSES
 

@@ -11,13 +11,14 @@ from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from vcrgen.plurals import counted
 from vcrgen.report.escape import escape_terminal
 from vcrgen.report.table import Between, Interval, Table, TableCell, percent, show
 from vcrgen.scorer.choices.session import FoundItem
 from vcrgen.scorer.comparison import Comparison
 from vcrgen.scorer.curve_tables import curve_sentences
 from vcrgen.scorer.curves import compare_thresholds
-from vcrgen.scorer.join import PROBLEMS
+from vcrgen.scorer.join import problem_text
 from vcrgen.scorer.records import SpanMatch
 from vcrgen.scorer.results import RunResult, require_one_signature
 from vcrgen.scorer.run import Found, Validation
@@ -97,15 +98,15 @@ def show_scores(
 def show_validation(validation: Validation) -> Iterator[RenderableType]:
     """What is odd about a file."""
     models = f", model {', '.join(validation.models)}" if validation.models else ""
-    yield plain(f"{validation.name}: {validation.outputs} outputs, format {validation.format}{models}.")
+    yield plain(f"{validation.name}: {counted(validation.outputs, 'output')}, format {validation.format}{models}.")
     if validation.subset:
-        yield plain(f"  Only the subset {validation.subset} is looked at: {validation.questions} questions.")
+        yield plain(f"  Only the subset {validation.subset} is looked at: {counted(validation.questions, 'question')}.")
     for (variant, view), count in validation.cells.items():
         asked = validation.asked[variant, view]
-        yield plain(f"  {view.label}, {variant}: outputs for {count} of {asked} questions.")
+        yield plain(f"  {view.label}, {variant}: outputs for {count} of {counted(asked, 'question')}.")
     for kind, (count, places) in validation.problems.items():
         first = f" First: {', '.join(places)}." if places else ""
-        yield plain(f"  {count} {PROBLEMS[kind]}.{first}", "yellow")
+        yield plain(f"  {problem_text(kind, count)}.{first}", "yellow")
     yield plain("  Complete." if validation.fit else "  Not complete: --strict would refuse it.", "bold")
 
 

@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 from vcrgen.config import ScoreOptions
 from vcrgen.dataset.views import View
 from vcrgen.errors import PredictionError
+from vcrgen.plurals import counted
 from vcrgen.reading import encodable, read_json
-from vcrgen.scorer.join import PROBLEMS, Join
+from vcrgen.scorer.join import Join, problem_text
 from vcrgen.scorer.records import UNSTATED
 from vcrgen.scorer.run import Session
 from vcrgen.signature import Signature
@@ -84,9 +85,9 @@ def read_outputs(files: Sequence[Path], data: Path, options: ScoreOptions) -> Mo
         matches = session.scorer(question.answers, prediction.output).matches
         cell = cells.setdefault((UNSTATED if view is View.TEXT else mode, view), {})
         cell.setdefault(question.question_id, tuple(Hit(match.answer, match.exact) for match in matches))
-    notes = [f"{place}: {join.counts[kind]} {PROBLEMS[kind]}." for kind in _LEFT_OUT if join.counts[kind]]
+    notes = [f"{place}: {problem_text(kind, join.counts[kind])}." for kind in _LEFT_OUT if join.counts[kind]]
     if none:
-        notes.append(f"{place}: {none} lines without an output, or of a call that failed (left out).")
+        notes.append(f"{place}: {counted(none, 'line')} without an output, or of a call that failed (left out).")
     for (mode, view), answered in cells.items():
         if len(answered) < len(session.key):
             what = view.label if mode == UNSTATED else f"{view.label}, {mode}"

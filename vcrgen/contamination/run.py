@@ -21,6 +21,7 @@ from vcrgen.dataset.canary import canary_questions, comes_back, read_canary
 from vcrgen.dataset.reader import open_dataset
 from vcrgen.dataset.views import View
 from vcrgen.errors import PredictionError
+from vcrgen.plurals import counted
 from vcrgen.reading import encodable
 from vcrgen.scorer.predictions import receive
 from vcrgen.stats.paired import holm
@@ -147,7 +148,7 @@ def _not_in(ours: ModelOutputs, theirs: ModelOutputs) -> ModelOutputs:
         cell: {question_id: hits for question_id, hits in answered.items() if question_id not in common}
         for cell, answered in theirs.cells.items()
     }
-    note = f"{theirs.data}: {len(common)} pairs are in {ours.data}, too (left out)."
+    note = f"{theirs.data}: {counted(len(common), 'pair is', 'pairs are')} in {ours.data}, too (left out)."
     return replace(theirs, cells={cell: left for cell, left in cells.items() if left}, notes=(*theirs.notes, note))
 
 

@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from vcrgen.errors import DatasetError
+from vcrgen.plurals import counted
 from vcrgen.reading import as_texts, decode, describe, parse_json
 from vcrgen.storage import Folder, StorageError
 
@@ -93,10 +94,10 @@ def open_table(folder: Folder, file: TableFile) -> Iterator[StoredRows]:
         if size is None:
             raise Damaged("is missing")
         if file.bytes not in (None, size):
-            raise Damaged(f"has {size} bytes where the manifest says {file.bytes}")
+            raise Damaged(f"has {counted(size, 'byte')} where the manifest says {file.bytes}")
         with _opened(folder, file) as table:
             if file.rows is not None and file.rows != (rows := table.count()):
-                raise Damaged(f"has {rows} rows where the manifest says {file.rows}")
+                raise Damaged(f"has {counted(rows, 'row')} where the manifest says {file.rows}")
             yield table
         return
     except Damaged as error:

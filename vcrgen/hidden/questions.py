@@ -38,6 +38,7 @@ from vcrgen.files import canonical_json, output_errors, sha256_file, write_json,
 from vcrgen.hidden.public import MAX_PIXELS, QUESTION_FOLDERS, README, content_digest, image_name, stamp
 from vcrgen.hidden.run import HiddenResult
 from vcrgen.hidden.secret import Secret, check_unused, load_secret, remember_set
+from vcrgen.plurals import counted
 from vcrgen.signature import Signature
 from vcrgen.tasks.bloom import LETTERS, TASK, ChoiceItem, item_of, languages_of
 from vcrgen.work.folder import new_folder
@@ -155,7 +156,7 @@ def _hide(
     order = [secret.token("item", row["question_id"]) for _, row in dataset.rows(["question_id"])]
     if len(order) < wanted:
         raise HiddenSetError(
-            f"{dataset} has {len(order):,} items, and {wanted:,} are asked for; give fewer by --items."
+            f"{dataset} has {counted(len(order), 'item')}, and {wanted:,} are asked for; give fewer by --items."
         )
     if len(set(order)) < len(order):
         raise DatasetError(f"Two items of {dataset} have the same id; build or import the question set again.")

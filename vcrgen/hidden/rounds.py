@@ -16,6 +16,7 @@ from vcrgen.hidden.alike import assign
 from vcrgen.hidden.forms import Form, FormMaker, Planned
 from vcrgen.hidden.reference import Reference
 from vcrgen.hidden.secret import Secret
+from vcrgen.plurals import counted
 from vcrgen.records import Item, Reason, Reject, Span
 from vcrgen.work.ledger import Ledger
 from vcrgen.work.watcher import Watcher
@@ -173,6 +174,6 @@ class Rounds:
         most = ", ".join(f"{reason} {count}" for reason, count in self.drops.most_common(3))
         asked = f"--items {options.items} in each of --forms {options.forms}" if options.forms > 1 else "--items"
         return NoPairsError(
-            f"The source {self._source.description} has {usable} usable pairs, and {wanted} are asked for with {asked} "
-            f"(set aside: {most or 'none'})."
+            f"The source {self._source.description} has {counted(usable, 'usable pair')}, and {wanted} are asked for "
+            f"with {asked} (set aside: {most or 'none'})."
         )

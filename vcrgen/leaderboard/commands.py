@@ -18,6 +18,7 @@ from vcrgen.leaderboard.store.log import record
 from vcrgen.leaderboard.store.sets import all_sets, the_set
 from vcrgen.leaderboard.store.teams import make_token, put_into_group, revoke_tokens
 from vcrgen.leaderboard.worker import POLL_SECONDS, Worker, show_counted
+from vcrgen.plurals import counted
 from vcrgen.published.facts import check_name
 from vcrgen.published.people import PeopleFile, read_people
 from vcrgen.published.quoted import read_quoted
@@ -244,6 +245,6 @@ def _set_of(found: PeopleFile, sets: Sequence[TestSet], file: Path) -> TestSet:
         if mode not in modes or score.view not in one.task.board_views or score.items > one.questions:
             raise LeaderboardError(
                 f"{file}, score {number}: the set {one.name!r} has no {score.mode}, {score.view.label} with "
-                f"{score.items:,} {one.task.clusters}."
+                f"{counted(score.items, one.task.cluster)}."
             )
     return one

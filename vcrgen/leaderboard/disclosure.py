@@ -34,6 +34,12 @@ def step_on(one: TestSet) -> float:
     return step_of(hidden=one.hidden, spans=one.shown.spans)
 
 
+def in_points(step: float) -> str:
+    """A step in percentage points, in words: ``1 point``, ``0.5 points``."""
+    points = f"{100 * step:.6f}".rstrip("0").rstrip(".")
+    return f"{points} {'point' if points == '1' else 'points'}"
+
+
 def disclose(figure: Figure, step: float) -> Figure:
     """The figure as it is shown: the mean to the nearest step, the interval widened to whole steps."""
     if not step:

@@ -17,6 +17,7 @@ from vcrgen.leaderboard.store import submissions
 from vcrgen.leaderboard.store.log import now, record
 from vcrgen.leaderboard.store.sets import the_set
 from vcrgen.leaderboard.store.teams import add_team, key_of, sharing
+from vcrgen.plurals import counted
 
 DAY = timedelta(hours=24)
 BY_MAINTAINERS = "command line"  # the channel of files to which no limits apply
@@ -85,14 +86,18 @@ def _check(connection: Connection, settings: Settings, team: str, set_name: str,
         return
     failed = submissions.count(connection, states=[State.FAILED], teams=[key_of(team)], since=at - DAY)
     if failed >= settings.failed_a_day:
-        raise LimitReached(f"{failed} files of your team were refused in the last 24 hours; check them, and come back.")
+        raise LimitReached(
+            f"{counted(failed, 'file of your team was', 'files of your team were')} refused in the last 24 hours; "
+            "check what you hand in, and come back."
+        )
     left = quota(connection, settings, team, test_set, at=at)
-    done = "asked for {} figures of" if test_set.hidden else "handed in {} files for"
+    done, what, of = ("asked for", "figure", "of") if test_set.hidden else ("handed in", "file", "for")
     if left.left_today <= 0:
-        done = done.format(left.a_day)
-        raise LimitReached(f"Your team has {done} {test_set.name} in 24 hours, the most it may.")
-    if left.left <= 0:
-        raise LimitReached(f"Your team has {done.format(left.in_all)} {test_set.name}, the most it ever may.")
+        asked = f"{done} {counted(left.a_day, what)} {of} {test_set.name}"
+        raise LimitReached(f"Your team has {asked} in 24 hours, the most it may.")
+    if left.in_all is not None and left.left <= 0:
+        asked = f"{done} {counted(left.in_all, what)} {of} {test_set.name}"
+        raise LimitReached(f"Your team has {asked}, the most it ever may.")
 
 
 def quota(connection: Connection, settings: Settings, team: str, test_set: TestSet, *, at: datetime) -> Quota:

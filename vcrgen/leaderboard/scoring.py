@@ -11,8 +11,9 @@ from typing import Any
 
 from vcrgen.errors import PredictionError
 from vcrgen.leaderboard.outcome import CellOutcome, ScoringOutcome, Triple
+from vcrgen.plurals import counted
 from vcrgen.scorer.curves import has_curve
-from vcrgen.scorer.join import PROBLEMS, STRICT
+from vcrgen.scorer.join import STRICT, problem_name
 from vcrgen.scorer.predictions import PredictionFile, open_predictions
 from vcrgen.scorer.records import UNSTATED
 from vcrgen.scorer.results import Estimate, RunResult
@@ -49,7 +50,8 @@ def score_file(
         asked = 1 if scored.options.view else len(check.cells)
         if not problems and left is not None and asked > left:
             problems = (
-                f"The file holds {asked} views, each of which asks the key for a figure; your team has {left} left.",
+                f"The file holds {counted(asked, 'view')}, each of which asks the key for a figure; your team has "
+                f"{left} left.",
             )
         outputs = fingerprint(session, opened) if session.key.hidden and not problems else None
         task = session.task
@@ -132,7 +134,7 @@ def _flaws(session: AnySession, check: Validation, view: str | None) -> Iterator
     for kind in STRICT:
         if kind in check.problems:
             count, places = check.problems[kind]
-            head = PROBLEMS[kind].rpartition(" (")[0]
+            head = problem_name(kind).rpartition(" (")[0]
             more = ", …" if count > len(places) else ""
             yield f"{head[0].upper()}{head[1:]}: {count} ({', '.join(places)}{more})."
     if len(session.key.modes) > 1 and any(mode == UNSTATED for mode, _ in check.cells):

@@ -13,6 +13,7 @@ from typing import Any
 
 from vcrgen.dataset.views import View
 from vcrgen.files import indented_json
+from vcrgen.leaderboard.disclosure import in_points
 from vcrgen.leaderboard.records import BoardTable, Climber, Figure, Figures, RankedModel, Ranking, Track
 from vcrgen.published.facts import Access, show_size
 from vcrgen.published.people import PeopleScore
@@ -206,7 +207,7 @@ def _where(track: Track) -> str:
 
 
 def _basis(track: Track) -> str:
-    rounded = f", rounded to {100 * track.step:g} points" if track.step else ""
+    rounded = f", rounded to {in_points(track.step)}" if track.step else ""
     secret = " The answers are secret." if track.hidden else ""
     over = track.task.basis.format(units=track.spans, questions=track.questions)
     return f"In percent{rounded}, over {over}.{secret}"

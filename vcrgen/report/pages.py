@@ -13,8 +13,8 @@ from typing import Any
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from vcrgen.plurals import counted
 from vcrgen.report.escape import script_json
-from vcrgen.report.table import counted
 
 
 class Templates:
@@ -23,7 +23,7 @@ class Templates:
     They stand in the folder ``templates`` of the package, with the room's style sheet, which follows the common one,
     and its script, if any; a room with several of them names all, with spaces between, and so does one that uses the
     templates of another package. With ``forms`` a page may send a form to its service, with ``fetches`` its script may
-    ask the service. Templates may also use the ``names``, and :func:`vcrgen.report.table.counted`.
+    ask the service. Templates may also use the ``names``, and :func:`vcrgen.plurals.counted`.
     """
 
     def __init__(

@@ -164,17 +164,6 @@ def show(cell: TableCell) -> str:
     return DASH if cell is None else str(cell)
 
 
-def counted(number: int, one: str, many: str = "") -> str:
-    """How many there are of something: ``counted(1, "item")`` is ``1 item``, ``counted(2000, "item")`` ``2,000 items``.
-
-    Args:
-        number: How many.
-        one: What one of them is called.
-        many: What several are called, where it is not ``one`` with an s.
-    """
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
-
-
 def percent(share: float | None, decimals: int = DECIMALS, *, sign: bool = False) -> str:
     """A share in percent: ``12.35``, with ``sign`` ``+12.35``; what rounds to zero has no sign."""
     return _rounded(None if share is None else 100 * share, decimals, sign)

@@ -16,6 +16,7 @@ from typing import Any
 from vcrgen.dataset.key import HIDDEN_MODE, HIDDEN_VIEWS, PARTS, is_key, read_answers, read_key
 from vcrgen.dataset.reader import Dataset, open_dataset
 from vcrgen.errors import AnswerError, ConfigError
+from vcrgen.plurals import counted
 from vcrgen.reading import SURROGATE, as_id, as_texts, iter_json_lines
 from vcrgen.scorer.answer_key import AnswerKey, Questions
 from vcrgen.scorer.join import AskedQuestion
@@ -120,8 +121,8 @@ def chosen_questions(
 def _refuse_unknown(unknown: Collection[str], ids: Collection[str], subset: str | None, data: Path) -> None:
     if unknown:
         raise AnswerError(
-            f"{subset} names {len(unknown)} of {len(ids)} questions that {data} does not have, the first of them "
-            f"{min(unknown)[:80]!r}; name them by the ids of this dataset (and see --split)."
+            f"{subset} names {len(unknown)} of {counted(len(ids), 'question')} that {data} does not have, the first of "
+            f"them {min(unknown)[:80]!r}; name them by the ids of this dataset (and see --split)."
         )
 
 

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from vcrgen.errors import ScoreError
+from vcrgen.plurals import counted
 from vcrgen.scorer.records import Outcome, SpanMatch
 from vcrgen.scorer.scorer import Scorer, make_scorer
 
@@ -34,7 +35,7 @@ def match_spans(
     if isinstance(answers, str) or isinstance(outputs, str):
         raise ScoreError("match_spans takes two lists; for a single pair there is match_span.")
     if len(answers) != len(outputs):
-        raise ScoreError(f"{len(answers)} answers and {len(outputs)} outputs are not pairs.")
+        raise ScoreError(f"{counted(len(answers), 'answer')} and {counted(len(outputs), 'output')} are not pairs.")
     scorer = _scorer(lang, **options)
     return [_match(scorer, answer, output) for answer, output in zip(answers, outputs, strict=True)]
 

@@ -8,6 +8,7 @@ from itertools import combinations
 
 from vcrgen.dataset.views import View
 from vcrgen.errors import ScoreError
+from vcrgen.plurals import counted
 from vcrgen.report.table import MINUS, percent
 from vcrgen.scorer.results import CellResult, Estimate, RunResult, require_one_signature
 from vcrgen.scorer.statistics import differences
@@ -101,7 +102,7 @@ def conclude(
     """
     value, low, high = (percent(x, sign=True).replace(MINUS, "-") for x in (right.value, right.low, right.high))
     what = task.metrics[metric].in_text
-    gap = f"{value} points of {what} (95 % interval {low} to {high}, {clusters} {task.clusters} resampled)"
+    gap = f"{value} points of {what} (95 % interval {low} to {high}, {counted(clusters, task.cluster)} resampled)"
     if discordant == 0:
         return f"{a} and {b} {task.did}; nothing tells them apart here."
     if right.low > 0 or right.high < 0:

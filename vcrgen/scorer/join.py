@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from vcrgen.dataset.views import View
 from vcrgen.errors import PredictionError
+from vcrgen.plurals import counted
 from vcrgen.scorer.predictions import PredictionFile
 from vcrgen.scorer.records import UNSTATED, CellName, Prediction
 from vcrgen.tasks.task import RESTORATION, ScoredTask
@@ -17,38 +19,50 @@ from vcrgen.tasks.task import RESTORATION, ScoredTask
 if TYPE_CHECKING:
     from vcrgen.dataset.reader import Dataset
 
-# What can be odd about a file of outputs, in the order and the words of reports.
+# What can be odd about a file of outputs, in the order and the words of reports: of one, and of none or several.
 PROBLEMS: Mapping[str, str] = {
-    "missing": "questions without an output (scored as wrong)",
-    "unknown": "ids that the dataset does not have (left out)",
-    "outside": "outputs for questions outside of the subset (left out)",
-    "other_mode": "outputs of the other mode (left out)",
-    "other_view": "outputs of another view (left out)",
-    "duplicate": "further outputs for a question that had one (left out)",
+    "missing": "[question|questions] without an output (scored as wrong)",
+    "unknown": "[id|ids] that the dataset does not have (left out)",
+    "outside": "[output|outputs] for questions outside of the subset (left out)",
+    "other_mode": "[output|outputs] of the other mode (left out)",
+    "other_view": "[output|outputs] of another view (left out)",
+    "duplicate": "further [output|outputs] for a question that had one (left out)",
     "null": "null instead of an output (scored as wrong)",
     "nan": "no value (NaN) instead of an output (scored as wrong)",
-    "empty": "empty outputs (scored as wrong)",
-    "failed": "outputs that say that the call to the model failed (counted apart)",
-    "cut": "outputs that ended at the model's limit of tokens (scored as they are)",
-    "listed": "outputs wrapped in a list (unwrapped)",
-    "number": "outputs that are numbers (read as text)",
-    "object": "objects instead of an output (read as empty)",
-    "surrogates": "outputs with half characters (replaced by U+FFFD)",
-    "replaced": "outputs with U+FFFD: wrongly decoded text, probably",
-    "other_lang": "outputs of another language (left out)",
-    "not_in_language": "outputs for items that are not complete in their language (left out)",
-    "not_four": "likelihoods that are not of four options (not used)",
-    "not_logarithms": "likelihoods that are no logarithms of probabilities (not used)",
-    "no_tokens": "likelihoods of an option without a token (not used)",
-    "token_counts": "items whose options have other numbers of tokens in another line (likelihoods scored as wrong)",
-    "tied": "items of which two options are equally likely (scored as wrong)",
-    "no_output": "items without an output where others have one (scored as wrong)",
-    "no_likelihoods": "items without likelihoods where others have them (scored as wrong)",
-    "empty_spans": "answers without a token (nobody can restore them; scored as wrong)",
+    "empty": "empty [output|outputs] (scored as wrong)",
+    "failed": "[output that says|outputs that say] that the call to the model failed (counted apart)",
+    "cut": "[output|outputs] that ended at the model's limit of tokens (scored as [it is|they are])",
+    "listed": "[output|outputs] wrapped in a list (unwrapped)",
+    "number": "[output that is a number|outputs that are numbers] (read as text)",
+    "object": "[object|objects] instead of an output (read as empty)",
+    "surrogates": "[output|outputs] with half characters (replaced by U+FFFD)",
+    "replaced": "[output|outputs] with U+FFFD: wrongly decoded text, probably",
+    "other_lang": "[output|outputs] of another language (left out)",
+    "not_in_language": "[output|outputs] for items that are not complete in their language (left out)",
+    "not_four": "[list|lists] of likelihoods that are not of four options (not used)",
+    "not_logarithms": "[list|lists] of likelihoods that are no logarithms of probabilities (not used)",
+    "no_tokens": "[list|lists] of likelihoods of an option without a token (not used)",
+    "token_counts": "[item|items] whose options have other numbers of tokens in another line "
+    "(likelihoods scored as wrong)",
+    "tied": "[item|items] of which two options are equally likely (scored as wrong)",
+    "no_output": "[item|items] without an output where others have one (scored as wrong)",
+    "no_likelihoods": "[item|items] without likelihoods where others have them (scored as wrong)",
+    "empty_spans": "[answer|answers] without a token (which nobody can restore; scored as wrong)",
 }
+_ONE_OR_MANY = re.compile(r"\[(.*?)\|(.*?)\]")
 STRICT = ("missing", "unknown", "duplicate", "null", "nan", "failed")
 EXAMPLES = 5
 SEEN, NOT_ASKED = 0x01, 0x80  # of a question in a cell: there is an output; it is not asked for there
+
+
+def problem_name(kind: str, *, one: bool = False) -> str:
+    """What is odd, in words: of several outputs, or of one."""
+    return _ONE_OR_MANY.sub(r"\1" if one else r"\2", PROBLEMS[kind])
+
+
+def problem_text(kind: str, count: int) -> str:
+    """How many outputs have something odd, in words: ``2 empty outputs (scored as wrong)``."""
+    return f"{count} {problem_name(kind, one=count == 1)}"
 
 
 class AskedQuestion(Protocol):
@@ -344,5 +358,5 @@ class Join:
             asked = {"other_mode": f"--mode {self.mode}", "other_lang": f"--lang {self.mode}"}
             fits = (asked | {"other_view": f"--view {self.view}"}).get(kind, self.key.name)
             raise PredictionError(
-                f"{file}: none of its {outputs} outputs fits {fits}: {PROBLEMS[kind]}, first {place}."
+                f"{file}: of {counted(outputs, 'output')} none fits {fits}: {problem_name(kind)}, first {place}."
             )

@@ -12,6 +12,7 @@ from typing import Any
 from vcrgen.config import ScoreOptions
 from vcrgen.dataset.views import View
 from vcrgen.errors import PredictionError, ScoreError
+from vcrgen.plurals import counted
 from vcrgen.reading import encodable
 from vcrgen.records import is_mode
 from vcrgen.scorer.answer_key import AnswerKey
@@ -21,7 +22,7 @@ from vcrgen.scorer.clean import LONGEST_OUTPUT
 from vcrgen.scorer.curves import curves_of
 from vcrgen.scorer.evidence import EvidenceWriter, span_rows, write_evidence
 from vcrgen.scorer.groups import SpanProperties
-from vcrgen.scorer.join import NOT_ASKED, PROBLEMS, STRICT, AnyKey, Join, Joined
+from vcrgen.scorer.join import NOT_ASKED, PROBLEMS, STRICT, AnyKey, Join, Joined, problem_text
 from vcrgen.scorer.predictions import PredictionFile, receive
 from vcrgen.scorer.predictions.output import KNOWN_MODES
 from vcrgen.scorer.records import UNSTATED, CellName, Outcome, SpanMatch
@@ -172,7 +173,7 @@ class AnySession(ABC):
 
     def _result(self, run: Run, join: Join, tally: AnyTally, model: str | None) -> RunResult:
         """What a tally says of a run; refuses one that is not complete where that is asked for."""
-        flaws = [f"{join.counts[kind]} {PROBLEMS[kind]}" for kind in STRICT if join.counts[kind]]
+        flaws = [problem_text(kind, join.counts[kind]) for kind in STRICT if join.counts[kind]]
         if self.options.strict and flaws:
             names = " and ".join(str(file.path) for file in run)
             raise PredictionError(
@@ -338,12 +339,16 @@ class Session(AnySession):
         for cell in cells:
             where = f"{cell.view.label}, {cell.variant}"
             if missing := cell.counts.get("missing", 0):
-                yield f"{where}: {missing} of {cell.clusters} questions have no output; they count as wrong."
+                one = f"of {cell.clusters} questions has no output; it counts as wrong"
+                many = f"of {cell.clusters} questions have no output; they count as wrong"
+                yield f"{where}: {counted(missing, one, many)}."
             if cut := cell.counts.get("cut", 0):
                 limit = self.scorer.max_tokens
-                yield f"{where}: {cut} outputs were cut after {limit} tokens (--max-output-tokens)."
+                shown = counted(cut, "output was", "outputs were")
+                yield f"{where}: {shown} cut after {limit} tokens (--max-output-tokens)."
             if long := cell.counts.get("long", 0):
-                yield f"{where}: {long} outputs are longer than {LONGEST_OUTPUT:,} characters; the rest was not read."
+                shown = counted(long, "output is", "outputs are")
+                yield f"{where}: {shown} longer than {LONGEST_OUTPUT:,} characters; the rest was not read."
             if verbatim := cell.counts.get("verbatim", 0):
                 yield (
                     f"{where}: spans that stand in their output as text, but not as tokens: {verbatim}. The "

@@ -18,7 +18,7 @@ from vcrgen.report.table import MINUS, Interval, Number, Percent, PValue, Table,
 from vcrgen.scorer.comparison import Comparison
 from vcrgen.scorer.curve_tables import curve_lines, curve_sentences, curve_table, threshold_table
 from vcrgen.scorer.curves import compare_thresholds
-from vcrgen.scorer.join import PROBLEMS
+from vcrgen.scorer.join import problem_text
 from vcrgen.scorer.results import CellResult, Difference, Estimate, RunResult, as_named, require_one_signature
 from vcrgen.scorer.statistics import MACRO
 from vcrgen.tasks.task import ScoredTask
@@ -84,7 +84,7 @@ def remarks(results: Sequence[RunResult]) -> Iterator[str]:
             yield head + note
         for kind, (count, places) in result.problems.items():
             first = f" First: {', '.join(places)}." if places else ""
-            yield f"{head}{count} {PROBLEMS[kind]}.{first}"
+            yield f"{head}{problem_text(kind, count)}.{first}"
 
 
 def _scores(task: ScoredTask, results: Sequence[RunResult]) -> Table:

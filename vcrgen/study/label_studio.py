@@ -13,6 +13,7 @@ from typing import Any
 
 from vcrgen.errors import StudyError
 from vcrgen.media import data_uri
+from vcrgen.plurals import counted
 from vcrgen.reading import as_texts, encodable, read_json
 from vcrgen.study import store as db
 from vcrgen.study.design import Kind, Step, Viewing
@@ -121,8 +122,8 @@ def _responses(task: dict[str, Any], item: StudyItem, place: str) -> Iterator[tu
                 texts = as_texts(result["value"].get("text")) or ()
         if len(texts) != item.fields or any(len(text) > MAX_TEXT for text in texts):
             raise StudyError(
-                f"{place}: {len(texts)} texts in `{CONTROL}`; the item has {item.fields} covered parts, and a text at "
-                f"most {MAX_TEXT:,} characters."
+                f"{place}: {counted(len(texts), 'text')} in `{CONTROL}`; the item has "
+                f"{counted(item.fields, 'covered part')}, and a text at most {MAX_TEXT:,} characters."
             )
         unread = tuple(text.strip() == UNREAD for text in texts)
         typed = tuple("" if gone else encodable(text) for text, gone in zip(texts, unread, strict=True))

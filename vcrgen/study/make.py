@@ -11,6 +11,7 @@ from vcrgen.config import StudyOptions
 from vcrgen.dataset.views import QUESTION_VIEWS, VIEWS, View
 from vcrgen.errors import StudyError
 from vcrgen.files import write_text
+from vcrgen.plurals import counted
 from vcrgen.scorer.choices.key import KeyItem
 from vcrgen.scorer.records import UNSTATED
 from vcrgen.study import store as db
@@ -170,8 +171,8 @@ def _chosen(
         items, training = questions[: options.limit], teacher.questions(training_wanted, conditions)
     if not items:
         raise StudyError(
-            f"{source.place} has {len(questions)} items, and {training_wanted} are for training; give a smaller "
-            "--training, or other data for it (--training-data)."
+            f"{source.place} has {counted(len(questions), 'item')}, and {training_wanted} are for training; give a "
+            "smaller --training, or other data for it (--training-data)."
         )
     return items, training
 

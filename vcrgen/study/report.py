@@ -16,6 +16,7 @@ from vcrgen.config import ScoreOptions
 from vcrgen.errors import StudyError
 from vcrgen.files import indented_json
 from vcrgen.media import data_uri
+from vcrgen.plurals import counted
 from vcrgen.published.people import InkBound, PeopleDifference, PeopleFile, PeopleScore, PeopleThreshold
 from vcrgen.report.escape import escape_markdown, one_line
 from vcrgen.report.forms import as_csv, as_markdown, as_narrow_latex
@@ -346,7 +347,10 @@ def _unfinished(raters: Sequence[Rater], missing: int) -> Iterator[str]:
     if working:
         yield f"Still at work: {', '.join(working)}; what they have finished is counted, and they may change it."
     if missing:
-        yield f"{missing} answers that the study wants are with nobody; `vcrgen study invite` gives them to new people."
+        yield (
+            f"{counted(missing, 'answer that the study wants is', 'answers that the study wants are')} with nobody; "
+            "`vcrgen study invite` gives them to new people."
+        )
 
 
 def _runs(data: str, frozen: Frozen, items: Sequence[StudyItem], files: Sequence[Path]) -> list[ModelMarks]:

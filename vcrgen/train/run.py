@@ -21,6 +21,7 @@ from vcrgen.config import TrainOptions
 from vcrgen.errors import OutputError, PipelineError
 from vcrgen.files import canonical_json, output_errors, write_json, write_text
 from vcrgen.models.loading import load_model
+from vcrgen.plurals import counted
 from vcrgen.reading import read_json, without_marks
 from vcrgen.storage import DiskFolder, remote_url
 from vcrgen.train.adapter import add_adapter, save_adapter
@@ -156,8 +157,8 @@ class _Training:
             loop = Loop(adapted, self._encoder, self._data.examples, self._options, checkpoint=checkpoint, log=log)
             if loop.counts.step > self._options.steps:
                 raise OutputError(
-                    f"The unfinished training in {self._out} has done {loop.counts.step:,} steps already; give --steps "
-                    f"of at least that, or remove {work}."
+                    f"The unfinished training in {self._out} has done {counted(loop.counts.step, 'step')} already; "
+                    f"give --steps of at least that, or remove {work}."
                 )
             self._watcher.stage("")
             loop.run(self._watcher)

@@ -71,7 +71,7 @@ def test_models_and_items_without_a_score_are_left_out_and_counted(tmp_path: Pat
     assert (table.models, table.items, table.unanswered) == (("a", "c"), ("i", "k"), (1, 1))
     assert np.array_equal(table.scores, [[1, np.nan], [0, 1]], equal_nan=True)
     assert table.group_names == ("i", "k")
-    assert "1 models and 1 items have no score at all and are left out." in table_warnings(table)
+    assert "1 model and 1 item have no score at all and are left out." in table_warnings(table)
 
 
 @pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.jsonl", "t.parquet", "t.xlsx"])

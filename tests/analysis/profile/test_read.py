@@ -73,7 +73,7 @@ def test_an_empty_cell_is_a_gap_and_an_empty_column_no_profile(tmp_path: Path) -
     data = read_profiles([written(tmp_path, head + "L,s,x,10,0.5,\nL,s,y,10,,\n")])
     (profile,) = data.profiles
     assert profile.model == "a" and profile.micro.items == 10 and list(profile.leaves) == [Leaf("l", "s", "x")]
-    assert "a, en, RAE: 1 leaves have no score." in data.notes
+    assert "a, en, RAE: 1 leaf has no score." in data.notes
 
 
 @pytest.mark.parametrize("name", ["scores_rae.csv", "bloom-leaves-rae.csv", "RAE.csv", "x.rae.csv"])

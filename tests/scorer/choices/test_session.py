@@ -229,8 +229,8 @@ def test_rubbish_is_counted_or_one_sentence(
 @pytest.mark.parametrize(
     ("fields", "what"),
     [
-        ({"logprobs": [[2.0]] * 4}, ", 1 likelihoods that are no logarithms of probabilities (not used)"),
-        ({"letters": [None] * 4}, ", 1 likelihoods that are no logarithms of probabilities (not used)"),
+        ({"logprobs": [[2.0]] * 4}, ", 1 list of likelihoods that are no logarithms of probabilities (not used)"),
+        ({"letters": [None] * 4}, ", 1 list of likelihoods that are no logarithms of probabilities (not used)"),
         ({"output": None, "rotation": 1}, ""),
     ],
 )

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vcrgen.errors import AnalysisError
+from vcrgen.plurals import counted
 from vcrgen.reading import MAX_LINE_BYTES, encodable, iter_json_lines
 from vcrgen.scorer.predictions.xlsx import sheet_rows
 from vcrgen.scorer.records import METRICS
@@ -180,7 +181,9 @@ def _delimited(file: Path, delimiter: str) -> Iterator[tuple[str, dict[str, str]
             for number, cells in enumerate(reader, start=2):
                 if cells:
                     if len(cells) != len(header):
-                        raise AnalysisError(f"{file}, row {number}: {len(cells)} cells under {len(header)} names.")
+                        raise AnalysisError(
+                            f"{file}, row {number}: {counted(len(cells), 'cell')} under {counted(len(header), 'name')}."
+                        )
                     yield f"row {number}", dict(zip(header, cells, strict=True))
     except OSError as problem:
         raise AnalysisError(f"{file} cannot be read: {problem.strerror or problem}.") from None

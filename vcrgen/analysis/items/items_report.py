@@ -15,6 +15,7 @@ from vcrgen.analysis.items.hardness import Hardness
 from vcrgen.analysis.items.irt import FEWEST_FOR_2PL, ItemModel
 from vcrgen.analysis.items.table import FEW_MODELS, ItemTable
 from vcrgen.analysis.wording import between, number, p_value
+from vcrgen.plurals import counted
 from vcrgen.report.charts import curve, histogram
 from vcrgen.report.table import Interval, Number, Percent, Table, TableCell
 
@@ -60,9 +61,9 @@ def items_document(result: ItemResult, *, settings: str) -> Document:
 
 def described(table: ItemTable) -> str:
     """How large a table is, in words."""
-    images = f" of {len(table.group_names)} images" if table.grouped else ""
+    images = f" of {counted(len(table.group_names), 'image')}" if table.grouped else ""
     metric = f", metric {table.metric}" if table.metric != "score" else ""
-    return f"{len(table.models)} models, {len(table.items)} items{images}{metric}"
+    return f"{len(table.models)} models, {counted(len(table.items), 'item')}{images}{metric}"
 
 
 def table_warnings(table: ItemTable) -> list[str]:
@@ -75,13 +76,15 @@ def table_warnings(table: ItemTable) -> list[str]:
         )
     if any(table.unanswered):
         models, items = table.unanswered
-        warnings.append(f"{models} models and {items} items have no score at all and are left out.")
+        warnings.append(
+            f"{counted(models, 'model')} and {counted(items, 'item')} have no score at all and are left out."
+        )
     if missing := int((~table.present).sum()):
         why = ", ".join(f"{count} {outcome}" for outcome, count in sorted(table.absent.items()))
         share = 100 * missing / table.scores.size
         warnings.append(
-            f"{missing} cells ({share:.2g} %) are missing{f' ({why} outputs)' if why else ''} and stay so; scores here "
-            "are means over what is there."
+            f"{counted(missing, f'cell ({share:.2g} %) is', f'cells ({share:.2g} %) are')} missing"
+            f"{f' (outputs: {why})' if why else ''} and left so; scores here are means over what is there."
         )
     return warnings
 
@@ -144,7 +147,8 @@ def _reliability(result: ItemResult) -> Section:
     if math.isnan(found.alpha.low):
         text.append(f"In {found.failed} of the resamples all models have the same score, so alpha has no interval.")
     elif found.failed:
-        text.append(f"{found.failed} resamples, in which all models have the same score, are left out.")
+        why = "in which all models have the same score"
+        text.append(f"{counted(found.failed, f'resample, {why}, is', f'resamples, {why}, are')} left out.")
     return Section(
         title="Reliability",
         text=text,
@@ -276,7 +280,7 @@ def _item_model(result: ItemResult, model: ItemModel) -> Section:
     left = len(result.table.items) - len(model.items)
     text = [
         f"A model of ability t solves an item with probability 1 / (1 + exp(-(slope (t - difficulty)))): {model.kind}. "
-        f"The {left} items that all models solve, or none, say nothing and are not in it."
+        f"Items that all models solve, or none, say nothing and are not in it ({left})."
     ]
     if model.kind == "Rasch":
         text.append(
@@ -329,7 +333,7 @@ def _top(result: ItemResult, model: ItemModel) -> Section:
         text=[
             f"Of {len(table.items)} items, all of the {count} best models solve {all_solve}, none of them solves "
             f"{all_fail}, and {len(table.items) - all_solve - all_fail} tell some of them apart. By the item model, "
-            f"{half} items give half of all information at their abilities."
+            f"{counted(half, 'item gives', 'items give')} half of all information at their abilities."
         ],
         tables=[
             Table(

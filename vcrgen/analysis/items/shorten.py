@@ -19,6 +19,7 @@ from vcrgen.analysis.items.classical import NORMAL_95, WithInterval, generator
 from vcrgen.analysis.items.irt import fit_items
 from vcrgen.analysis.items.table import ItemTable
 from vcrgen.errors import AnalysisError
+from vcrgen.plurals import counted
 
 if TYPE_CHECKING:
     from vcrgen.stats.arrays import Bits, Floats, Ints
@@ -191,7 +192,7 @@ def shorten(table: ItemTable, sizes: Sequence[int], *, seed: int, repeats: int) 
         raise AnalysisError(f"{bad[0]} of {units} cannot be kept; give sizes from 2 to {units - 1} (--keep).")
     if not sizes:
         raise AnalysisError(
-            f"{table.source} has only {units} units, too few to keep a part of; name sizes with --keep."
+            f"{table.source} has only {counted(units, 'unit')}, too few to keep a part of; name sizes with --keep."
         )
     held = max(FEWEST_HELD_OUT, models // 5)
     full = _Full(table)

@@ -12,6 +12,7 @@ from vcrgen.analysis.items.shorten import METHODS, Shortened, SubsetResult, abou
 from vcrgen.analysis.items.table import ItemTable, check_size
 from vcrgen.analysis.wording import between, number
 from vcrgen.config import ShortenOptions
+from vcrgen.plurals import counted
 from vcrgen.report.charts import curve
 from vcrgen.report.table import Interval, Percent, Table, TableCell
 
@@ -48,7 +49,8 @@ def shorten_document(table: ItemTable, result: Shortened, options: ShortenOption
     limits = options.error is not None or options.agreement is not None
     return Document(
         title="Shorter sets",
-        lead=f"{described(table)}, from {table.source}. {result.held_out} models are held out, {result.repeats} times.",
+        lead=f"{described(table)}, from {table.source}. {counted(result.held_out, 'model is', 'models are')} held out, "
+        f"{counted(result.repeats, 'time')}.",
         sections=[
             *([_smallest(result, options, unit)] if limits else []),
             _how_near(result, options.method, unit),
@@ -65,7 +67,8 @@ def _smallest(result: Shortened, options: ShortenOptions, unit: str) -> Section:
     """Which size is enough for the limits that were given."""
     wanted = []
     if options.error is not None:
-        wanted.append(f"a mean error of at most {options.error:g} points")
+        points = "point" if options.error == 1 else "points"
+        wanted.append(f"a mean error of at most {options.error:g} {points}")
     if options.agreement is not None:
         wanted.append(f"a rank correlation of at least {options.agreement:g}")
     rows: list[Sequence[TableCell]] = []

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 from vcrgen.analysis.document import Document, Lines, Section
 from vcrgen.analysis.profile.example import MMMU_ITEMS, mmmu_table, published_lines
 from vcrgen.bloom.coverage.filing import OWN, FiledItem, FiledSet, Filing
+from vcrgen.plurals import counted
 from vcrgen.report.charts import interval_bar, strip
-from vcrgen.report.table import Interval, Number, Percent, Table, TableCell, counted, percent
+from vcrgen.report.table import Interval, Number, Percent, Table, TableCell, percent
 from vcrgen.stats.agreement import ac1, same_pairs
 from vcrgen.stats.intervals import wilson_interval
 

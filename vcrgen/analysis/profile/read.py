@@ -16,6 +16,7 @@ from vcrgen.analysis.profile.records import METHODS, SHOWN, Leaf, ModelProfile, 
 from vcrgen.analysis.profile.saved import calibrations_of_run, load_runs, profiles_of_run
 from vcrgen.analysis.tables import name_of, number_of
 from vcrgen.errors import AnalysisError
+from vcrgen.plurals import counted
 
 COLUMNS = ("level", "subcategory", "leaf", "count")
 MAX_LEAVES = 1000
@@ -69,7 +70,10 @@ def read_profiles(files: Sequence[Path], *, private: bool = False) -> Profiles:
             found[profile.key] = profile
             if missing:
                 model, lang = profile.model, profile.lang
-                notes.append(f"{model}, {lang}, {METHODS[profile.metric]}: {missing} leaves have no score.")
+                notes.append(
+                    f"{model}, {lang}, {METHODS[profile.metric]}: {counted(missing, 'leaf has', 'leaves have')} no "
+                    "score."
+                )
     if not found:
         raise AnalysisError(f"{files[0]} holds no score of any leaf.")
     methods = list(METHODS)  # whichever file was named first, RAE comes before LBS
@@ -113,7 +117,7 @@ def _leaf_table(file: Path) -> list[tuple[ModelProfile, int]]:
     for number, cells in enumerate(rows, start=2):
         place = f"{file}, row {number}"
         if len(cells) != len(heads):
-            raise AnalysisError(f"{place}: it has {len(cells)} cells, and the first row has {len(heads)}.")
+            raise AnalysisError(f"{place}: it has {counted(len(cells), 'cell')}, and the first row has {len(heads)}.")
         named = dict(zip(heads, cells, strict=True))
         leaf = Leaf(*(name_of(named[name], name, place).lower() for name in COLUMNS[:3]))
         if leaf in leaves:

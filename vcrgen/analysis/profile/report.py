@@ -20,8 +20,9 @@ from vcrgen.analysis.profile.records import (
     Profiles,
     gap,
 )
+from vcrgen.plurals import counted
 from vcrgen.report.charts import RADAR_AXES, difference_bar, dumbbell, interval_bar, radar, reach, scatter, strip
-from vcrgen.report.table import DASH, MINUS, Interval, Number, Percent, PValue, Table, TableCell, counted, percent
+from vcrgen.report.table import DASH, MINUS, Interval, Number, Percent, PValue, Table, TableCell, percent
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -338,7 +339,7 @@ def _strip(profile: ModelProfile, leaves: Sequence[Leaf]) -> tuple[str, Markup, 
         return profile.model, strip(fields, middle=CHANCE, text="no leaf was asked"), DASH
     low, high = (pick(found.items(), key=lambda item: item[1]) for pick in (min, max))
     ends = [f"{percent(share, 0)} % ({leaf.name})" for leaf, share in (low, high)]
-    text = f"{len(found)} leaves, from {ends[0]} to {ends[1]}"
+    text = f"{counted(len(found), 'leaf', 'leaves')}, from {ends[0]} to {ends[1]}"
     return profile.model, strip(fields, middle=CHANCE, text=text), f"{percent(low[1], 0)} to {percent(high[1], 0)}"
 
 

@@ -14,6 +14,7 @@ from vcrgen.bloom.audit.page import pages_of
 from vcrgen.dataset.reader import Dataset
 from vcrgen.errors import DatasetError
 from vcrgen.files import indented_json, output_errors, write_text
+from vcrgen.plurals import counted
 from vcrgen.reading import read_json
 from vcrgen.report.forms import as_markdown
 from vcrgen.report.pages import Templates
@@ -169,7 +170,7 @@ def _rates(figures: AuditFigures) -> Table:
         add(f"in order, {level}", mean)
     for error, mean in figures.errors.items():
         add(f"fault: {NAMES[error]}", mean)
-    title = f"Audit: {figures.audited:,} of {figures.drawn:,} drawn items"
+    title = f"Audit: {figures.audited:,} of {counted(figures.drawn, 'drawn item')}"
     return _table(title, ("Rate", "Audited", "%", "95 % interval"), rows)
 
 
@@ -225,8 +226,8 @@ def _faults_page(dataset: Dataset, answers: RaterAnswers) -> str:
 
 def _markdown(tables: Sequence[Table], draw: Draw) -> str:
     about = (
-        f"Draw `{draw.name}`: {len(draw.items):,} of {sum(draw.leaves.values()):,} items, {len(draw.leaves)} leaves. "
-        f"{HOW_TO_READ}"
+        f"Draw `{draw.name}`: {len(draw.items):,} of {counted(sum(draw.leaves.values()), 'item')}, "
+        f"{counted(len(draw.leaves), 'leaf', 'leaves')}. {HOW_TO_READ}"
     )
     parts = [f"## {table.title}\n\n{as_markdown(table)}" for table in tables if table.rows]
     return "\n\n".join(["# Audit of a question set", about, *parts]) + "\n"

@@ -17,7 +17,7 @@ from vcrgen.errors import EndpointError, OutputError
 from vcrgen.models.base import Reply, ReplyOutcome, Request, RequestProblem
 from vcrgen.models.endpoint import EndpointModel
 from vcrgen.models.loop import LoopThread
-from vcrgen.report.table import counted
+from vcrgen.plurals import counted
 from vcrgen.work.ledger import Ledger
 
 K = TypeVar("K")
@@ -81,7 +81,7 @@ class Spent:
         """Replies, tokens, generated pictures, and cost where there are prices, for people."""
         pictures = f", {counted(self.pictures, 'picture')}" if self.pictures else ""
         cost = "" if self.cost is None else f", cost {self.cost:,.4g}"
-        tokens = f"{self.read:,} tokens read, {self.written:,} written"
+        tokens = f"{counted(self.read, 'token')} read, {self.written:,} written"
         return f"{self._replies}, {tokens}{pictures}{cost}"
 
     @property

@@ -42,6 +42,7 @@ from vcrgen.dataset.manifest import Manifest
 from vcrgen.errors import ConfigError, NoPairsError
 from vcrgen.files import output_errors
 from vcrgen.models.endpoint import EndpointModel
+from vcrgen.plurals import counted
 from vcrgen.report.escape import escape_markdown, one_line
 from vcrgen.tasks.bloom import LETTERS
 from vcrgen.work.folder import check_free
@@ -311,7 +312,7 @@ def _no_item(run: _Run) -> str:
     example = run.example if most is Drop.NOT_ASKED else f"{name}, {first.stage}: {first.detail}"
     told = ", ".join(f"{reason} {count:,}" for reason, count in reasons.most_common(3))
     anew = "" if run.missing else " Replies are kept: to have them asked for anew, name another --ledger."
-    return f"None of {len(run.slots):,} places came to an item (set aside: {told}; such as {example}).{anew}"
+    return f"None of {counted(len(run.slots), 'place')} came to an item (set aside: {told}; such as {example}).{anew}"
 
 
 def _aside(run: _Run, judges: Sequence[str]) -> Aside:

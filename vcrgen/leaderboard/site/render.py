@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any
 
 from vcrgen.leaderboard import records
+from vcrgen.leaderboard.disclosure import in_points
 from vcrgen.leaderboard.records import State
 from vcrgen.leaderboard.site import names, tables, texts
 from vcrgen.leaderboard.site.names import compare_name
@@ -32,7 +33,7 @@ class Pages:
         rankings = [(ranking, tables.rows_of(table, ranking)) for ranking in table.rankings if ranking.rows]
         return self._render(
             "board.html", f"{track.set}, {texts.track_name(track)}", names.INDEX, track=track,
-            step=texts.points(track) if track.step else "", navigation=tables.navigation(self._site, track),
+            step=in_points(track.step) if track.step else "", navigation=tables.navigation(self._site, track),
             view_notes=[note for view, note in texts.VIEW_NOTES.items() if view in table.views],
             columns=list(tables.columns_of(table)), rankings=rankings, climbers=table.climbers,
             charts_shown=tables.charts_of(rankings[0][0], track) if rankings else [], quoted=table.quoted,

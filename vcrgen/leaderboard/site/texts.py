@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from vcrgen.dataset.key import FEEDBACK
 from vcrgen.dataset.views import View
-from vcrgen.leaderboard.disclosure import INSTANT_SENTENCE
+from vcrgen.leaderboard.disclosure import INSTANT_SENTENCE, in_points
 from vcrgen.leaderboard.records import (
     Feedback,
     Figure,
@@ -22,6 +22,7 @@ from vcrgen.leaderboard.records import (
     Track,
     Versus,
 )
+from vcrgen.plurals import counted
 from vcrgen.published.quoted import Quoted
 from vcrgen.report.charts import reach
 from vcrgen.report.table import DASH, DECIMALS, MINUS, percent
@@ -59,12 +60,7 @@ def decimals_of(track: Track | None) -> int:
     """Decimals of a percentage: two, or as many as the step of a hidden set needs."""
     if track is None or not track.step:
         return DECIMALS
-    return max(0, -int(Decimal(points(track)).as_tuple().exponent))
-
-
-def points(track: Track) -> str:
-    """What a hidden set's scores are rounded to, in percentage points."""
-    return f"{round(100 * track.step, 6):f}".rstrip("0").rstrip(".")
+    return max(0, -int(Decimal(in_points(track.step).split()[0]).as_tuple().exponent))
 
 
 def shown(figure: Figure, decimals: int, *, sign: bool = False) -> Shown:
@@ -110,7 +106,7 @@ def phase_notes(track: Track) -> list[str]:
         notes.append(
             f"While the set takes files, one figure of a model is shown: {track.task.leading.in_text} on "
             f"{track.view.label} over a part of the set, and only where it beats the best of its team by "
-            f"{points(track)} points or more. The other part is scored when the set is closed, of all models at once, "
+            f"{in_points(track.step)} or more. The other part is scored when the set is closed, of all models at once, "
             "and ranks them."
         )
     if phase.closed is not None:
@@ -212,7 +208,7 @@ def quoted_setting(row: Quoted) -> str:
 
 def measured_on(row: Quoted) -> str:
     """The data of a publication's row."""
-    return ", ".join(filter(None, (row.data, f"{row.items:,} images" if row.items else ""))) or DASH
+    return ", ".join(filter(None, (row.data, counted(row.items, "image") if row.items else ""))) or DASH
 
 
 def day(moment: datetime) -> str:
@@ -230,7 +226,7 @@ def file_size(count: int) -> str:
     for unit, size in (("MiB", 1 << 20), ("KiB", 1 << 10)):
         if count >= size:
             return f"{count / size:.1f} {unit}"
-    return f"{count} bytes"
+    return counted(count, "byte")
 
 
 def tests_of(part: Versus) -> str:

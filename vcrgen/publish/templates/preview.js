@@ -59,6 +59,8 @@ function figures(dataset) {
   return found;
 }
 
+const pairs = (count) => `${number.format(count)} ${count === 1 ? "pair" : "pairs"}`;
+
 function statisticsRow(row) {
   const summary = (s, digits, scale = 1) =>
     `${rounded(scale * s.mean, digits)} ± ${rounded(scale * s.sd, digits)} (${rounded(scale * s.p05, 0)}–${rounded(scale * s.p95, 0)})`;
@@ -73,7 +75,7 @@ function statisticsRow(row) {
 
 function about(dataset) {
   const shown = dataset.pairs.length;
-  const part = shown + dataset.leftOut < dataset.total ? `${number.format(shown)} pairs, evenly spread` : "all pairs";
+  const part = shown + dataset.leftOut < dataset.total ? `${pairs(shown)}, evenly spread` : "all pairs";
   const left = dataset.leftOut
     ? ` ${dataset.leftOut} left out: images that are not PNG, WebP or JPEG, or that do not fit their geometry.` : "";
   const origin = dataset.source !== null ? `Built from: ${dataset.source}.` : "Not built by vcrgen: the covers are not known.";
@@ -81,9 +83,9 @@ function about(dataset) {
 }
 
 function drops(dataset) {
-  if (!dataset.drops.length) return `${number.format(dataset.read)} pairs were read, and all were built.`;
+  if (!dataset.drops.length) return `${pairs(dataset.read)} read, and all built.`;
   const reasons = dataset.drops.map(([reason, count]) => `${reason.replaceAll("_", " ")} ${number.format(count)}`);
-  return `${number.format(dataset.read)} pairs were read. Set aside: ${reasons.join(", ")}.`;
+  return `${pairs(dataset.read)} read. Set aside: ${reasons.join(", ")}.`;
 }
 
 function addDataset(dataset) {
@@ -219,7 +221,7 @@ function filter() {
   const sections = new Set(shown.map((card) => card.section));
   const filtered = shown.length < cards.length;
   for (const section of document.querySelectorAll(".dataset")) section.hidden = filtered && !sections.has(section);
-  document.getElementById("count").value = `${number.format(shown.length)} of ${number.format(cards.length)} pairs`;
+  document.getElementById("count").value = `${number.format(shown.length)} of ${pairs(cards.length)}`;
   nothing.hidden = shown.length > 0 || !cards.length;
   hideTip();
 }

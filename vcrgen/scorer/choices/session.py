@@ -12,6 +12,7 @@ from vcrgen.config import ScoreOptions
 from vcrgen.dataset.key import read_key
 from vcrgen.dataset.views import View
 from vcrgen.errors import PredictionError, ScoreError, VcrgenError
+from vcrgen.plurals import counted
 from vcrgen.scorer.answers import hidden_folder
 from vcrgen.scorer.choices.answers import divisions_of, load_items
 from vcrgen.scorer.choices.grammar import ReadingKind, read_choice
@@ -19,7 +20,7 @@ from vcrgen.scorer.choices.item import Asked, Said, ScoredItem, score_item
 from vcrgen.scorer.choices.key import ItemKey, KeyItem
 from vcrgen.scorer.choices.likelihood import NOT_USED, checked_letters, checked_logprobs, likeliest
 from vcrgen.scorer.evidence import EvidenceWriter
-from vcrgen.scorer.join import NOT_ASKED, PROBLEMS, Join, Joined
+from vcrgen.scorer.join import NOT_ASKED, Join, Joined, problem_text
 from vcrgen.scorer.records import CellName, Prediction
 from vcrgen.scorer.results import CellResult, RunResult
 from vcrgen.scorer.run import AnySession, Outputs, Run, opened, run_name
@@ -249,7 +250,7 @@ class ItemSession(AnySession):
             )
         for (lang, view), here in lines.items():
             if not any(here.asked(None)):
-                left_out = [f"{join.counts[kind]} {PROBLEMS[kind]}" for kind in NOT_USED if join.counts[kind]]
+                left_out = [problem_text(kind, join.counts[kind]) for kind in NOT_USED if join.counts[kind]]
                 raise PredictionError(
                     f"{run_name(run)}: nothing of {lang}, {view} can be scored: {', '.join(['no output', *left_out])}."
                 )
@@ -314,7 +315,9 @@ class ItemSession(AnySession):
         for cell in cells:
             where = f"{cell.view.label}, {cell.variant}"
             if missing := cell.counts.get("missing", 0):
-                yield f"{where}: {missing} of {cell.units} items have no output; they count as wrong."
+                one = f"of {cell.units} items has no output; it counts as wrong"
+                many = f"of {cell.units} items have no output; they count as wrong"
+                yield f"{where}: {counted(missing, one, many)}."
 
 
 _CHOSEN_BY = ("output", "likelihood")

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from vcrgen.errors import PredictionError
+from vcrgen.plurals import counted
 from vcrgen.reading import MAX_LINE_BYTES, MAX_LINE_VALUES, as_id
 from vcrgen.scorer.predictions.jsonlines import read_target
 from vcrgen.scorer.predictions.output import read_mode, read_output, read_view, row_number
@@ -77,7 +78,9 @@ def _table(file: Path, delimiter: str) -> Iterator[tuple[int, dict[str, Any]]]:
                     continue
                 number += 1
                 if len(cells) != len(header):
-                    raise PredictionError(f"{file}, row {number}: {len(cells)} cells under {len(header)} columns.")
+                    raise PredictionError(
+                        f"{file}, row {number}: {counted(len(cells), 'cell')} under {counted(len(header), 'column')}."
+                    )
                 yield number, dict(zip(header, cells, strict=True))
     except UnicodeDecodeError:
         raise PredictionError(f"{file}: not UTF-8 text; save the table as UTF-8.") from None

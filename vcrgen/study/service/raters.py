@@ -17,6 +17,7 @@ from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from vcrgen.media import data_uri
+from vcrgen.plurals import counted
 from vcrgen.report.pages import Templates
 from vcrgen.study import store as db
 from vcrgen.study.audit import asked_in_audit, audit_problem, has_answered
@@ -151,7 +152,7 @@ class RaterRoutes:
                 raise Refusal(404, "There is no such step.")
             fields = self._fields(place)
             if not len(sent.texts) == len(sent.unread) == fields:
-                raise Refusal(400, f"This step has {fields} fields.")
+                raise Refusal(400, f"This step has {counted(fields, 'field')}.")
             if self._frozen.choosing and place.step.kind is not Kind.CHECK and sent.texts[0] not in ("", *LETTERS):
                 raise Refusal(400, "This step has four options.")
             if self._frozen.draw and (problem := audit_problem(sent.texts, sent.unread, sent.done, place.response)):
