@@ -54,15 +54,23 @@ class _Meaning(NamedTuple):
     large: bool  # whether it names a hundred or more
 
 
-def may_differ(texts: Mapping[str, str]) -> bool:
+def may_differ(texts: Mapping[str, str], *, plain: bool = False) -> bool:
     """A quick look at whole items: False only where :func:`numbers_differ` is false of each of their parts.
 
     Without a digit, two languages at least have to have words that count.
+
+    Args:
+        texts: By language.
+        plain: Whether they are known to have neither digits nor underscores.
     """
-    if any(map(_DIGIT.search, texts.values())):
+    if not plain and any(map(_DIGIT.search, texts.values())):
         return True
-    known = [lang for lang in texts if lang in _WORDS]
-    return any(all(_has_counts(lang, texts[lang]) for lang in pair) for pair in combinations(known, 2))
+    may_lack = len(texts.keys() & _WORDS.keys()) - 2  # so many of these languages, and two are left
+    for lang, text in texts.items():
+        if may_lack < 0:
+            return False
+        may_lack -= lang in _WORDS and not _has_counts(lang, text, plain=plain)
+    return may_lack >= 0
 
 
 @lru_cache(maxsize=64)
@@ -172,9 +180,10 @@ def _words_of(lang: str, text: str) -> tuple[set[int], set[int], bool]:
     return counts, counts.union(*(word.may for word in words)), any(word.large for word in words)
 
 
-def _has_counts(lang: str, text: str) -> bool:
+def _has_counts(lang: str, text: str, *, plain: bool = False) -> bool:
     """Whether a word of a text counts more than one."""
-    if text.isascii() and not _NO_LETTER.search(text):  # then the words stand in the table as they are, but for case
+    # Without digits, words of ASCII stand in the table as they are, but for case.
+    if text.isascii() and (plain or not _NO_LETTER.search(text)):
         return not _counting(lang).isdisjoint(folded_words(text))
     return any(map(_counts, repeat(lang), _WORD.findall(text)))
 
