@@ -8,7 +8,7 @@ caught: the built-in questions of 25 leaves, and the captions of Wikipedia and t
 Thresholds beside the one that holds show what another one would do.
 
 Pictures: how well the captions of chosen pictures fit, and how many items are lost as their picture has too many, where
-every group may choose among all pictures, and by the rule that holds. Captions are those of built-in scenes; each scene
+every leaf may choose among all pictures, and by the rule that holds. Captions are those of built-in scenes; each scene
 that is asked for has three words of a caption of another scene. Fit: the weight of the words that a caption has of the
 scene's, divided by that of the best caption of the source.
 """
@@ -141,8 +141,8 @@ def choosing(count: int) -> None:
     """Choose pictures for 2,120 items."""
     rng = random.Random(count)
     scenes = []
-    for group in range(LEAVES):
-        told = [caption("en", 1_000_000 + 10 * group + at).lower() for at in range(10)]
+    for leaf in range(LEAVES):
+        told = [caption("en", 1_000_000 + 10 * leaf + at).lower() for at in range(10)]
         words = [sorted(set(re.findall("[a-z]{4,}", text))) for text in told]
         few = [Scenario(text="", keywords=tuple(rng.sample(found, min(3, len(found))))) for found in words]
         scenes.append([few[at % 10] for at in range(PER_LEAF)])
@@ -154,7 +154,7 @@ def choosing(count: int) -> None:
             writer.writerows([f"{number}.png", caption("en", number)] for number in range(count))
         options = BloomMakeOptions(source=str(file), model="M", offline=True, per_leaf=PER_LEAF, per_picture=MOST)
         print(f"{count:,} pictures for {LEAVES * PER_LEAF:,} items, {MOST} a picture at most")
-        source = PictureSource(options, io.BytesIO(), groups=LEAVES, places=LEAVES * PER_LEAF)
+        source = PictureSource(options, io.BytesIO(), leaves=LEAVES, places=LEAVES * PER_LEAF)
         choice(source, scenes, "by the rule")
         for name, hands in (("all open to all", LEAVES), (f"each open to {MOST} leaves", MOST)):
             with patch.object(pictures, "open_hands", lambda *_, hands=hands: hands):
@@ -165,8 +165,8 @@ def choice(source: PictureSource, scenes: Sequence[Sequence[Scenario]], name: st
     """The fit of the pictures that are looked at first, and what is lost at the end."""
     counts: Counter[int] = Counter()
     fits: list[float] = []
-    for group, few in enumerate(scenes):
-        for scene, numbers in zip(few, source.choose(group, few), strict=True):
+    for leaf, few in enumerate(scenes):
+        for scene, numbers in zip(few, source.choose(leaf, few), strict=True):
             if numbers:
                 counts[numbers[0]] += 1
                 points = source.captions.points(scene.keywords)

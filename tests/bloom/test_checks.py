@@ -1,11 +1,14 @@
 """Every fault of an item that can be told without a model."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
+from unittest.mock import patch
 
 import pytest
+from hypothesis import given, settings, strategies
 
-from vcrgen.bloom.checks import RawItem, complete, faults, in_script, mixes_scripts
+from vcrgen.bloom.checks import RawItem, complete, faults, in_script, is_plain, mixes_scripts
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.text.lexicons import read_lexicon
 
@@ -115,6 +118,49 @@ def test_letters_of_another_script_are_seen(lang: str, plain: str, mixed: str) -
 def test_a_language_may_have_several_scripts(lang: str, stem: str, options: list[str], fault: list[str]) -> None:
     raw = RawItem(question_id="a", path="x/y/z", questions={lang: (stem, options)}, answer="A")
     assert [found.value for found, _ in faults(raw)] == fault
+
+
+def texts(letters: str, most: int) -> strategies.SearchStrategy[str]:
+    """Texts of letters, signs, what looks like them, and what has to be looked at closely."""
+    odd = [
+        "  ",
+        "7",
+        "_",
+        "<b>",
+        "&amp;",
+        "\u202e",
+        "e\u0301",
+        "\ufe91",
+        "\uff21",
+        "\n",
+        "\u00a0",
+        "\u064e",
+        "K",
+        "ب",
+        "\0",
+    ]
+    pieces = strategies.sampled_from([*letters * 3, *letters.upper(), " ", " ", ".", "?", "؟", "-", *odd])
+    return strategies.lists(pieces, min_size=1, max_size=most).map("".join)
+
+
+@pytest.mark.parametrize(
+    ("lang", "letters"),
+    [("en", "abß"), ("ar", "بتأ"), ("zh", "船红"), ("ko", "배\u1100\u1161"), ("ja", "船ふフ"), ("xx", "ab")],
+)
+def test_plain_texts_have_the_faults_that_a_close_look_finds(lang: str, letters: str) -> None:
+    seen: Counter[bool] = Counter()
+
+    @settings(max_examples=300, deadline=None)
+    @given(texts(letters, 8), strategies.lists(texts(letters, 2), min_size=4, max_size=4))
+    def looked_at(stem: str, options: list[str]) -> None:
+        raw = RawItem(question_id="x", path="a/b/c", questions={lang: (stem, options)}, answer="A")
+        quick = list(faults(raw))
+        seen[is_plain(lang, " ".join((stem, *options)))] += 1
+        with patch("vcrgen.bloom.checks.is_plain", lambda *_: False):
+            assert list(faults(raw)) == quick
+
+    looked_at()
+    assert seen[False] and (seen[True] or lang == "xx")
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)

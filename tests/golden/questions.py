@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import random
 from collections import Counter
@@ -90,6 +91,7 @@ FLAWS: dict[str, tuple[dict[int, str], dict[int, str]]] = {
     "a number changed": ({1: "3 stone houses"}, {1: "أربعة بيوت حجرية"}),
     "another word of a number": ({1: "three houses"}, {1: "أربعة بيوت"}),
     "equal options": ({2: "A Stone  House"}, {}),
+    "equal options but for case": ({2: "A Stone House"}, {}),
     "markup": ({1: "<b>a house</b>"}, {}),
     "a control character": ({1: "a stone\u202e house"}, {}),
     "pointing at options": ({0: "Which of the following is there?"}, {}),
@@ -161,9 +163,12 @@ def making(bench: Bench) -> Any:
     """What is done about items of models: each validator, replies of the wrong form, the judge, requests for images."""
     from vcrgen.bloom.making import stages
     from vcrgen.bloom.making.generated import GeneratedPictures, PictureFolder
+    from vcrgen.bloom.making.pictures import PictureSource
+    from vcrgen.bloom.making.places import slots_of
     from vcrgen.bloom.making.records import ItemPlace, MadeItem, Scenario
     from vcrgen.bloom.making.sieve import longest_keys, near_duplicates
     from vcrgen.bloom.making.validate import check_item
+    from vcrgen.bloom.taxonomy import Taxonomy
     from vcrgen.config import BloomMakeOptions
     from vcrgen.models.address import address_of
     from vcrgen.models.generations import body_of
@@ -182,17 +187,29 @@ def making(bench: Bench) -> Any:
     place = ItemPlace(name="leaf-001-0001", path=path, number=0, theme="anywhere")
     offers = GeneratedPictures(options, PictureFolder(Path("ledger"))).deal(0, [(place, scene)])[0]
     asked: list[Any] = [next(offer) for offer in offers]
+    source = PictureSource(
+        BloomMakeOptions(model="M", source="samples:40", pictures=2, offline=True), io.BytesIO(), leaves=3, places=12
+    )
+    scenes = [Scenario(text="", keywords=(word, "street")) for word in ("boat", "cat", "street")] * 3
+    leaves = Taxonomy(paths=tuple(f"apply/a/{number}" for number in range(11)))
     return {
         "pictures": [
             [one.stage, one.role, one.request.id, body_of(one.request, address_of("http://h/v1", "I"), "I").decode()]
             for one in asked
         ],
-        "validators": {name: checked(check_item, path, flawed_item(*own), 0, 1, "here") for name, own in FLAWS.items()},
+        "validators": {name: checked(check_item, flawed_item(*own), "here") for name, own in FLAWS.items()},
         "replies": {name: replied(stages.fitness(path, scene, b"", 1), said) for name, said in REPLIES.items()},
         "judge": {
             name: replied(stages.judged(path, flawed_item({}, {}), 1, b"", 1), said) for name, said in VERDICTS.items()
         },
         "long keys": sorted(longest_keys(lengths, 0)),
+        "themes": [
+            " ".join(slot.theme for slot in leaf) for leaf in slots_of(leaves, {"A": 5, "B": 3, "C": 2}, 6)
+        ],
+        "chosen": {
+            f"{count} items": [" ".join(map(str, numbers)) for numbers in source.choose(1, scenes[:count])]
+            for count in (4, 9)
+        },
         "near": near_duplicates([" ".join(words), " ".join(words[1:]), " ".join(words[3:])]),
     }  # fmt: skip
 

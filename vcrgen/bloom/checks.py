@@ -47,6 +47,7 @@ _CONTROL = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufff9-\ufffb\ud800-\udfff]"
 )
 _MARKUP = re.compile(r"<[A-Za-z/!?][^<>]*>|&(?:#\d{1,7}|#x[0-9a-fA-F]{1,6}|[A-Za-z]{2,31});")
+_SIGNS = " .,:;!?'\"()-\u060c\u061b\u061f"  # the last three are the Arabic comma, semicolon and question mark
 # Where the table of languages has no row for them: the first word of the Unicode names of their letters.
 _SCRIPTS = dict.fromkeys(("fa", "ur", "ps", "ckb", "sd", "ug"), "ARABIC") | {"he": "HEBREW"}
 
@@ -82,29 +83,61 @@ def faults(raw: RawItem) -> Iterator[tuple[Fault, str]]:
         yield Fault.BAD_KEY, f"the key is none of {', '.join(LETTERS)}"
     if raw.trap and (len(raw.trap) != 1 or raw.trap not in LETTERS or raw.trap == raw.answer):
         yield Fault.BAD_TRAP, "the trap is no wrong option"
-    wholes = {lang: " ".join((stem, *options)) for lang, (stem, options) in questions.items()}
-    for lang, (stem, options) in questions.items():
-        for fault in _faults_of_texts(lang, stem, options, wholes[lang]):
+    yield from faults_of_texts({lang: Texts(lang, stem, options) for lang, (stem, options) in questions.items()})
+
+
+class Texts:
+    """The texts of an item in a language, and what a quick look at all of them at once tells.
+
+    Attributes:
+        stem: The question.
+        options: Its options.
+        whole: All of them in one.
+        plain: True only where ``whole`` is letters of the language's scripts, with single spaces and a few signs
+            between them. Such texts have no digit, no markup, no control character and no other script, and two of
+            them are alike only if they are equal but for case.
+    """
+
+    __slots__ = ("options", "plain", "stem", "whole")
+
+    def __init__(self, lang: str, stem: str, options: Sequence[str]) -> None:
+        self.stem, self.options = stem, options
+        self.whole = whole = " ".join((stem, *options))
+        self.plain = is_plain(lang, whole)
+
+
+def faults_of_texts(items: Mapping[str, Texts]) -> Iterator[tuple[Fault, str]]:
+    """What is wrong with the texts of an item, which has them whole in each of some languages."""
+    for lang, texts in items.items():
+        for fault in _faults_in(lang, texts):
             yield fault, f"in {lang}"
-    if not may_differ(wholes):
+    wholes = {lang: texts.whole for lang, texts in items.items()}
+    if not may_differ(wholes, plain=all(texts.plain for texts in items.values())):
         return
-    for fields in zip(*([stem, *options] for stem, options in questions.values()), strict=True):
-        if numbers_differ(dict(zip(questions, fields, strict=True))):
-            yield Fault.NUMBERS_DIFFER, f"in {' and '.join(questions)}"
+    for fields in zip(*([texts.stem, *texts.options] for texts in items.values()), strict=True):
+        if numbers_differ(dict(zip(items, fields, strict=True))):
+            yield Fault.NUMBERS_DIFFER, f"in {' and '.join(items)}"
             break
 
 
-def _faults_of_texts(lang: str, stem: str, options: Sequence[str], whole: str) -> Iterator[Fault]:
-    if len(stem) > MAX_STEM or max(map(len, options)) > MAX_OPTION:
+def _faults_in(lang: str, texts: Texts) -> Iterator[Fault]:
+    stem, options, whole = texts.stem, texts.options, texts.whole
+    if len(whole) > MAX_OPTION and (len(stem) > MAX_STEM or max(map(len, options)) > MAX_OPTION):
         yield Fault.TOO_LONG
         return
-    if not whole.isprintable() and _CONTROL.search(whole):
-        yield Fault.CONTROL_CHARACTER
-    if ("<" in whole or "&" in whole) and any(map(_MARKUP.search, (stem, *options))):
-        yield Fault.MARKUP
-    if len({_folded(option) for option in options}) < len(options):
-        yield Fault.EQUAL_OPTIONS
-    if borrowed(lang, whole) or (mixes_scripts(lang, whole) and not (in_script(lang, stem) and in_script(lang, whole))):
+    if texts.plain:
+        if len({*map(str.casefold, options)}) < len(options):
+            yield Fault.EQUAL_OPTIONS
+        mixed = False
+    else:
+        if not whole.isprintable() and _CONTROL.search(whole):
+            yield Fault.CONTROL_CHARACTER
+        if ("<" in whole or "&" in whole) and any(map(_MARKUP.search, (stem, *options))):
+            yield Fault.MARKUP
+        if len({_folded(option) for option in options}) < len(options):
+            yield Fault.EQUAL_OPTIONS
+        mixed = mixes_scripts(lang, whole) and not (in_script(lang, stem) and in_script(lang, whole))
+    if mixed or borrowed(lang, whole):
         yield Fault.WRONG_SCRIPT
     if _pointing(lang if lang in LANGUAGES else "en").search(stem):
         yield Fault.POINTS_AT_OPTIONS
@@ -121,6 +154,18 @@ def _pointing(lang: str) -> re.Pattern[str]:
 def _folded(text: str) -> str:
     """What options are compared by: in Unicode's compatibility form, without case and white space around."""
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+def is_plain(lang: str, text: str) -> bool:
+    """A quick look at a whole item: whether it is as :class:`Texts` says of ``plain``."""
+    scripts = _scripts(lang)
+    return (
+        bool(scripts)
+        and not _not_plain(scripts).search(text)
+        and "  " not in text
+        and text[-1:] != " "
+        and unicodedata.is_normalized("NFKC", text)
+    )
 
 
 def mixes_scripts(lang: str, text: str) -> bool:
@@ -164,6 +209,13 @@ def _other_letters(scripts: tuple[str, ...]) -> re.Pattern[str]:
     """Letters of other scripts, and all characters above U+FFFF, of which so few are used that none is looked up."""
     plain = (char for char in map(chr, range(0x10000)) if not char.isalpha() or _is_of(scripts, char))
     return re.compile(f"[^{re.escape(''.join(plain))}]")
+
+
+@cache
+def _not_plain(scripts: tuple[str, ...]) -> re.Pattern[str]:
+    """What is neither a letter of some scripts nor one of a few signs; nor are letters above U+FFFF among these."""
+    letters = (char for char in map(chr, range(0x10000)) if char.isalpha() and _is_of(scripts, char))
+    return re.compile(f"[^{re.escape(''.join(letters) + _SIGNS)}]")
 
 
 def _is_of(scripts: tuple[str, ...], letter: str) -> bool:

@@ -15,8 +15,8 @@ from typing import NamedTuple
 _NUMBER = re.compile(r"\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?!\d)|\d+(?:[.,\u066b\u066c'\u2019]\d+)*")
 _WORD = re.compile(r"[^\W\d_]+")
 _RUN = re.compile(r"\w+")
-# What str.translate puts for a character of ASCII, so that str.split finds such runs; it takes half the time.
-_RUNS_OF_ASCII = "".join(char.lower() if _RUN.match(char) else " " for char in map(chr, range(128)))
+# What bytes.translate puts for a character of ASCII, so that str.split finds such runs; it takes half the time.
+_RUNS_OF_ASCII = "".join(char.lower() if _RUN.match(char) else " " for char in map(chr, range(128))).encode().ljust(256)
 _DIGIT, _NO_LETTER = re.compile(r"\d"), re.compile(r"[\d_]")
 _DECIMAL, _THOUSANDS = "\u066b", "\u066c '\u2019\u00a0\u202f"  # separators of one meaning; those of . and , differ
 # By language: words of a value, from 0 on; the first line has those that count things, the second one what may stand
@@ -54,15 +54,23 @@ class _Meaning(NamedTuple):
     large: bool  # whether it names a hundred or more
 
 
-def may_differ(texts: Mapping[str, str]) -> bool:
+def may_differ(texts: Mapping[str, str], *, plain: bool = False) -> bool:
     """A quick look at whole items: False only where :func:`numbers_differ` is false of each of their parts.
 
     Without a digit, two languages at least have to have words that count.
+
+    Args:
+        texts: By language.
+        plain: Whether they are known to have neither digits nor underscores.
     """
-    if any(map(_DIGIT.search, texts.values())):
+    if not plain and any(map(_DIGIT.search, texts.values())):
         return True
-    known = [lang for lang in texts if lang in _WORDS]
-    return any(all(_has_counts(lang, texts[lang]) for lang in pair) for pair in combinations(known, 2))
+    may_lack = len(texts.keys() & _WORDS.keys()) - 2  # so many of these languages, and two are left
+    for lang, text in texts.items():
+        if may_lack < 0:
+            return False
+        may_lack -= lang in _WORDS and not _has_counts(lang, text, plain=plain)
+    return may_lack >= 0
 
 
 @lru_cache(maxsize=64)
@@ -71,7 +79,9 @@ def folded_words(text: str) -> tuple[str, ...]:
 
     Those of a few texts are remembered, since several validators of an item ask for them.
     """
-    return tuple(text.translate(_RUNS_OF_ASCII).split() if text.isascii() else _RUN.findall(text.casefold()))
+    if text.isascii():
+        return tuple(text.encode("ascii").translate(_RUNS_OF_ASCII).decode("ascii").split())
+    return tuple(_RUN.findall(text.casefold()))
 
 
 def numbers_differ(texts: Mapping[str, str]) -> bool:
@@ -172,9 +182,10 @@ def _words_of(lang: str, text: str) -> tuple[set[int], set[int], bool]:
     return counts, counts.union(*(word.may for word in words)), any(word.large for word in words)
 
 
-def _has_counts(lang: str, text: str) -> bool:
+def _has_counts(lang: str, text: str, *, plain: bool = False) -> bool:
     """Whether a word of a text counts more than one."""
-    if text.isascii() and not _NO_LETTER.search(text):  # then the words stand in the table as they are, but for case
+    # Without digits, words of ASCII stand in the table as they are, but for case.
+    if text.isascii() and (plain or not _NO_LETTER.search(text)):
         return not _counting(lang).isdisjoint(folded_words(text))
     return any(map(_counts, repeat(lang), _WORD.findall(text)))
 

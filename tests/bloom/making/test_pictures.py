@@ -1,4 +1,4 @@
-"""Which pictures of a source the items of a group may have."""
+"""Which pictures of a source the items of a leaf may have."""
 
 import io
 from hashlib import sha256
@@ -34,9 +34,9 @@ def pairs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
-def source(pairs: Path, *, groups: int = 2, places: int = 8, **more: int) -> PictureSource:
+def source(pairs: Path, *, leaves: int = 2, places: int = 8, **more: int) -> PictureSource:
     options = BloomMakeOptions(source=str(pairs), model="M", offline=True, **more)  # type: ignore[arg-type]
-    return PictureSource(options, io.BytesIO(), groups=groups, places=places)
+    return PictureSource(options, io.BytesIO(), leaves=leaves, places=places)
 
 
 def places(count: int, *keywords: str) -> list[tuple[ItemPlace, Scenario]]:
@@ -59,14 +59,14 @@ def given(offers: Offers) -> list[str]:
     return found
 
 
-def dealt(source: PictureSource, group: int, *keywords: str, count: int = 4) -> list[list[str]]:
-    return [given(offers) for offers in source.deal(group, places(count, *keywords))]
+def dealt(source: PictureSource, leaf: int, *keywords: str, count: int = 4) -> list[list[str]]:
+    return [given(offers) for offers in source.deal(leaf, places(count, *keywords))]
 
 
-def test_what_a_group_gets_does_not_depend_on_when_others_come(pairs: Path) -> None:
+def test_what_a_leaf_gets_does_not_depend_on_when_others_come(pairs: Path) -> None:
     one, two = source(pairs), source(pairs)
-    first = [dealt(one, group, "boat") for group in (0, 1)]
-    second = [dealt(two, group, "boat") for group in (1, 0)]
+    first = [dealt(one, leaf, "boat") for leaf in (0, 1)]
+    second = [dealt(two, leaf, "boat") for leaf in (1, 0)]
     assert first == second[::-1]
     assert first[0] != first[1]
 
@@ -88,7 +88,7 @@ def test_a_picture_that_is_of_no_use_is_not_counted(pairs: Path) -> None:
 
 
 def test_a_picture_is_read_from_the_source_once(pairs: Path, tmp_path: Path) -> None:
-    """Another group that is offered it, and the set that is written, have it though the source is gone."""
+    """Another leaf that is offered it, and the set that is written, have it though the source is gone."""
     copy = tmp_path / "pairs.parquet"
     copyfile(pairs, copy)
     of = source(copy, places=2)
@@ -100,12 +100,29 @@ def test_a_picture_is_read_from_the_source_once(pairs: Path, tmp_path: Path) -> 
 
 
 def test_every_item_gets_a_picture_before_one_gets_two(pairs: Path) -> None:
-    of = source(pairs, limit=5, groups=1, places=4, per_picture=4)
+    of = source(pairs, limit=5, leaves=1, places=4, per_picture=4)
     assert [len(names) for names in dealt(of, 0, "boat")] == [2, 1, 1, 1]
 
 
+def test_more_items_in_a_leaf_change_nothing_for_those_before_them(pairs: Path) -> None:
+    """As long as there are plenty of pictures, as 60 are for ten items that are offered two each."""
+    of = source(pairs, pictures=1)
+    scenes = [Scenario(text="a scene", keywords=("boat", word)) for word in ("house", "tree")] * 5
+    whole = of.choose(0, scenes)
+    assert [len(numbers) for numbers in whole] == [2] * 10 and len({n for few in whole for n in few}) == 20
+    assert all(of.choose(0, scenes[:count]) == whole[:count] for count in range(11))
+
+
+def test_the_best_pictures_of_a_scene_are_shared_among_its_items(pairs: Path) -> None:
+    """Four captions have both words: three items that look at two pictures each begin with one of these."""
+    of, scene = source(pairs, pictures=1), Scenario(text="a scene", keywords=("boat", "house"))
+    points = of.captions.points(scene.keywords)
+    assert (points == points.max()).sum() == 4
+    assert all(points[numbers[0]] == points.max() for numbers in of.choose(0, [scene] * 3))
+
+
 @pytest.mark.parametrize(
-    ("most", "groups", "pictures", "wanted", "hands"),
+    ("most", "leaves", "pictures", "wanted", "hands"),
     [
         (4, 106, 40, 2_120, 4),  # too few: never more items of a picture than there may be
         (1, 106, 60, 106, 1),
@@ -114,11 +131,11 @@ def test_every_item_gets_a_picture_before_one_gets_two(pairs: Path) -> None:
         (4, 2, 12, 8, 2),
     ],
 )
-def test_a_large_source_is_open_to_all_groups(most: int, groups: int, pictures: int, wanted: int, hands: int) -> None:
-    assert open_hands(most, groups, pictures, wanted) == hands
+def test_a_large_source_is_open_to_all_leaves(most: int, leaves: int, pictures: int, wanted: int, hands: int) -> None:
+    assert open_hands(most, leaves, pictures, wanted) == hands
 
 
-def test_a_picture_of_a_small_source_is_open_to_as_many_groups_as_it_may_have_items(pairs: Path) -> None:
-    of = source(pairs, groups=20, places=400, per_picture=3)
-    took = [name for group in range(20) for few in dealt(of, group, "boat", count=30) for name in few if name]
+def test_a_picture_of_a_small_source_is_open_to_as_many_leaves_as_it_may_have_items(pairs: Path) -> None:
+    of = source(pairs, leaves=20, places=400, per_picture=3)
+    took = [name for leaf in range(20) for few in dealt(of, leaf, "boat", count=30) for name in few if name]
     assert len(took) == 3 * len(set(took)) and len(set(took)) == 39  # 60, of which 20 are damaged and one is not there

@@ -362,6 +362,28 @@ def test_what_are_no_themes(run: Run, server: FaultServer, text: str, problem: s
     assert code == 2 and problem in " ".join(err.split()) and not server.calls
 
 
+@pytest.mark.parametrize("themes", ["", "Western: 2\nArab: 1\nMENA: 1\n"])
+def test_more_items_are_paid_for_alone(run: Run, server: FaultServer, themes: str) -> None:
+    """With a larger --per-leaf and the same ledger, the server is asked for what new places need, and nothing else."""
+    words = ["bloom", "build", "samples:60", "--model", "M", "--judge", "J", "--ledger", "made.ledger", *LEAF_WORDS[:2]]
+    if themes:
+        Path("themes.yaml").write_text(themes)
+        words += ["--themes", "themes.yaml"]
+
+    def asked(*more: object) -> list[str]:
+        before = len(server.calls)
+        code, out, err = run(*words, "--endpoint", server.url, *more)
+        assert code == 0, out + err
+        return sorted(call.digest for call in server.calls[before:])
+
+    few = asked("--per-leaf", 2, "--out", "few")
+    new = asked("--per-leaf", 4, "--out", "more")
+    whole = asked("--per-leaf", 4, "--out", "at-once", "--ledger", "other.ledger")
+    assert sorted(few + new) == whole and len(set(whole)) == len(whole)
+    assert files("more") == files("at-once")
+    assert asked("--per-leaf", 2, "--out", "again") == []
+
+
 def test_equal_questions_are_kept_once(run: Run) -> None:
     def same(call: Call) -> Answer:
         fixed = {"question": {"question": "Where is the big red kite?", "answer": "there"},
@@ -390,7 +412,7 @@ def test_a_picture_has_few_items(run: Run, server: FaultServer) -> None:
 
 def test_every_leaf_sees_a_picture_though_there_are_fewer_than_leaves() -> None:
     options = BloomMakeOptions(source="samples:40", model="M", offline=True)
-    pictures = PictureSource(options, io.BytesIO(), groups=106, places=106)
+    pictures = PictureSource(options, io.BytesIO(), leaves=106, places=106)
     scene = Scenario(text="a boat", keywords=("boat",))
     for group in range(106):
         place = ItemPlace(name=f"item-{group}", path="a/b/c", number=0, theme="anywhere")

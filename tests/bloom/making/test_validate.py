@@ -20,7 +20,7 @@ def dropped(en: Texts = EN, ar: Texts | None = AR) -> str:
     given: Mapping[str, Texts] = {"en": en} | ({"ar": ar} if ar else {})
     questions = {lang: ChoiceQuestion(stem, tuple(options)) for lang, (stem, options) in given.items()}
     try:
-        check_item("a/b/c", questions, 0, 1, "translation")
+        check_item(questions, "translation")
     except ItemDropped as found:
         assert found.stage == "translation"
         return f"{found.reason.value} {found.detail}"

@@ -61,10 +61,10 @@ def _about_picture(
     answer, trap = order.index(0), order.index(1)
     questions = {first: ChoiceQuestion(text, stages.in_order(options, order))}
     about |= about_item(candidate, text, questions[first].options)
-    check_item(slot.path, questions, answer, trap, "options")
+    check_item(questions, "options")
     for target in languages[1:]:
         questions[target] = yield from stages.translation(questions[first], first, target)
-    check_item(slot.path, questions, answer, trap, "translation")
+    check_item(questions, "translation")
     refusals = []
     for judge in range(FIRST_JUDGE, FIRST_JUDGE + judges):
         refusals.append((yield from stages.judged(slot.path, questions, answer, picture, judge)))

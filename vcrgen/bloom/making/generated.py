@@ -99,8 +99,8 @@ class GeneratedPictures:
         self._options, self._folder = options, folder
         self._role = 1 + len(options.judge_names)
 
-    def deal(self, group: int, places: Sequence[tuple[ItemPlace, Scenario]]) -> list[Offers]:
-        """Pictures for the items of a group, each with its scene; the group's number does not matter."""
+    def deal(self, leaf: int, places: Sequence[tuple[ItemPlace, Scenario]]) -> list[Offers]:
+        """Pictures for the items of a leaf, each with its scene; the leaf's number does not matter."""
         return [self._offers(slot, scene) for slot, scene in places]
 
     def _offers(self, slot: ItemPlace, scene: Scenario) -> Offers:

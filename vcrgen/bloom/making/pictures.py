@@ -13,6 +13,7 @@ from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import islice, tee
 from os import SEEK_END
 from threading import Lock
 from typing import IO, NamedTuple
@@ -42,9 +43,9 @@ _LICENCE_CHARS = 100
 class PictureSource:
     """Pictures to choose from. Captions only serve to find them: no model is shown one.
 
-    What a group of items gets follows from the source and the scenes of this group alone, never from when others are
-    done. So that no picture comes to have more items than it may, each picture is open to few groups where the source
-    is small, and to all of them where it is large: see :func:`open_hands`.
+    What the items of a leaf get follows from the source and their scenes alone, never from when other leaves are done.
+    So that no picture comes to have more items than it may, each picture is open to few leaves where the source is
+    small, and to all of them where it is large: see :func:`open_hands`.
 
     Attributes:
         description: One line on where they are from.
@@ -52,14 +53,14 @@ class PictureSource:
     Args:
         options: The source, and how often a picture may be taken.
         kept: An empty file for the pictures that were looked at, so that each is read from the source once.
-        groups: How many groups of items there are.
+        leaves: How many leaves there are.
         places: How many items are wanted in all.
 
     Raises:
         SourceError: The source cannot be read.
     """
 
-    def __init__(self, options: BloomMakeOptions, kept: IO[bytes], *, groups: int, places: int) -> None:
+    def __init__(self, options: BloomMakeOptions, kept: IO[bytes], *, leaves: int, places: int) -> None:
         names = ("source", "image_column", "caption_column", "id_column", "limit")
         self._config = BuildConfig(**{name: getattr(options, name) for name in names})
         self._source = open_source(self._config)
@@ -69,7 +70,7 @@ class PictureSource:
         if options.licence_column:
             check_columns(self._source, self._licences, caption="licence")
         self.description = self._source.description
-        self._options, self._groups, self._places = options, groups, places
+        self._options, self._leaves, self._places = options, leaves, places
         self._lock = Lock()
         self._kept = _KeptPictures(kept)
         self._looked: dict[int, Candidate | str] = {}  # by number; a text says why a picture is of no use
@@ -79,36 +80,41 @@ class PictureSource:
         """Pictures that were wanted but cannot be used, by the reason."""
         return Counter(found for found in self._looked.values() if isinstance(found, str))
 
-    def deal(self, group: int, places: Sequence[tuple[ItemPlace, Scenario]]) -> list[Offers]:
-        """Pictures for the items of a group, each with its scene, in the order of :meth:`choose`."""
-        return [self._offers(numbers) for numbers in self.choose(group, [scene for _, scene in places])]
+    def deal(self, leaf: int, places: Sequence[tuple[ItemPlace, Scenario]]) -> list[Offers]:
+        """Pictures for the items of a leaf, each with its scene, in the order of :meth:`choose`."""
+        return [self._offers(numbers) for numbers in self.choose(leaf, [scene for _, scene in places])]
 
-    def choose(self, group: int, scenes: Sequence[Scenario]) -> list[list[int]]:
-        """Choose pictures for the items of a group: those whose captions have most of a scene's words.
+    def choose(self, leaf: int, scenes: Sequence[Scenario]) -> list[list[int]]:
+        """Choose pictures for the items of a leaf: those whose captions have most of a scene's words.
 
-        Rarer words count for more. Each item gets its first picture before any of them gets a second one, and no
-        picture goes to two items of a group.
+        Rarer words count for more. No picture goes to two items of a leaf. Where there are plenty, each item chooses
+        all that it may have before the next one does, so that more items in a leaf change nothing for those before
+        them. It takes every second picture; those between are left to the next item with the same scene. Where there
+        are few, each item gets its first picture before any of them gets a second one.
 
         Args:
-            group: Number of the group, from 0.
+            leaf: Its number, from 0.
             scenes: Of its items.
 
         Returns:
             For each item the numbers of pictures, the likeliest first.
         """
-        with self._lock:  # the first group to come here reads them
+        with self._lock:  # the first leaf to come here reads them
             captions = self.captions
-        hands = open_hands(self._options.per_picture, self._groups, len(captions.rows), self._places)
-        allowed = (captions.hand - group) % self._groups < hands
-        order = rng_for(self._options.seed, "bloom/ties", str(group)).getrandbits(64)
+        hands = open_hands(self._options.per_picture, self._leaves, len(captions.rows), self._places)
+        allowed = (captions.hand - leaf) % self._leaves < hands
+        order = rng_for(self._options.seed, "bloom/ties", str(leaf)).getrandbits(64)
         ranked = {scene: captions.ranked(scene.keywords, allowed, order) for scene in scenes}
+        most = 2 * self._options.pictures  # half of them for those that turn out to be of no use
+        plenty = np.count_nonzero(allowed) >= 2 * most * len(scenes)
+        turns, span = (1, 2 * most) if plenty else (most, 1)
         seen: set[int] = set()
         chosen: list[list[int]] = [[] for _ in scenes]
-        for _ in range(2 * self._options.pictures):  # half of them for those that turn out to be of no use
+        for _ in range(turns):
             for numbers, scene in zip(chosen, scenes, strict=True):
-                if (number := next((number for number in ranked[scene] if number not in seen), None)) is not None:
-                    seen.add(number)
-                    numbers.append(number)
+                ranked[scene], likeliest = tee(ranked[scene])
+                numbers.extend(islice((number for number in likeliest if number not in seen), 0, span, 2))
+                seen.update(numbers)
         return chosen
 
     def _offers(self, numbers: Sequence[int]) -> Offers:
@@ -168,7 +174,7 @@ class PictureSource:
     @cached_property
     def captions(self) -> CaptionIndex:
         """The captions, which are read when they are first wanted."""
-        captions = CaptionIndex(self._rows(), self._groups)
+        captions = CaptionIndex(self._rows(), self._leaves)
         if not captions.rows:
             raise NoPairsError(f"{self.description} has no picture.")
         return captions
@@ -215,7 +221,7 @@ class CaptionIndex:
         hand: Into which of many hands each picture is dealt.
     """
 
-    def __init__(self, pairs: Iterator[tuple[SourceRow, str]], groups: int) -> None:
+    def __init__(self, pairs: Iterator[tuple[SourceRow, str]], leaves: int) -> None:
         self.rows: list[SourceRow] = []
         by_word: defaultdict[str, array[int]] = defaultdict(lambda: array("q"))
         for number, (row, caption) in enumerate(pairs):
@@ -226,8 +232,8 @@ class CaptionIndex:
         # By lot, as a source may show one thing in every second row.
         dealt = shuffled(rng_for(0, "bloom/hands", ""), range(len(self.rows)))
         self.hand = np.empty(len(self.rows), np.int64)
-        # Evenly, so that no group is far from a picture where there are fewer of them than groups.
-        self.hand[dealt] = np.arange(len(self.rows)) * groups // len(self.rows)
+        # Evenly, so that no leaf is far from a picture where there are fewer of them than leaves.
+        self.hand[dealt] = np.arange(len(self.rows)) * leaves // len(self.rows)
 
     def points(self, keywords: Sequence[str]) -> npt.NDArray[np.float64]:
         """Of each picture, the weight of the words that its caption has."""
@@ -251,20 +257,20 @@ class CaptionIndex:
         yield from others[np.argsort(_lots(others, lot))].tolist()
 
 
-def open_hands(most: int, groups: int, pictures: int, places: int) -> int:
-    """Into how many of the groups' hands a group may reach: each picture is in one hand, and every group has one.
+def open_hands(most: int, leaves: int, pictures: int, places: int) -> int:
+    """Into how many of the leaves' hands a leaf may reach: each picture is in one hand, and every leaf has one.
 
-    A picture is open to as many groups as there are such hands. Where the source is hardly large enough, that are as
-    many as it may have items, and no item is lost at the end. From half as many pictures more on, every group may
-    choose among all of them, as two groups seldom want the same one; scripts/measure_making.py tells what that costs.
+    A picture is open to as many leaves as there are such hands. Where the source is hardly large enough, that are as
+    many as it may have items, and no item is lost at the end. From half as many pictures more on, every leaf may choose
+    among all of them, as two leaves seldom want the same one; scripts/measure_making.py tells what that costs.
 
     Args:
         most: Items that a picture may have.
-        groups: How many groups there are.
+        leaves: How many leaves there are.
         pictures: How many pictures there are.
         places: How many items are wanted.
     """
-    return groups if 2 * most * pictures >= 3 * places else min(groups, most)
+    return leaves if 2 * most * pictures >= 3 * places else min(leaves, most)
 
 
 def _lots(numbers: Numbers, lot: int) -> npt.NDArray[np.uint64]:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
 
+from vcrgen.bloom.making.places import slots_of, themes_of
 from vcrgen.bloom.making.prompts import PICTURE, leaf_values, prompt
-from vcrgen.bloom.making.run import slots_of, themes_of
 from vcrgen.bloom.making.stages import TRIES
 from vcrgen.bloom.taxonomy import load_taxonomy
 from vcrgen.config import BloomMakeOptions

@@ -1,8 +1,8 @@
 """A whole set: scenes and pictures for each leaf, items side by side, what is wrong with all of them, and the files.
 
 A build is a function of source, configuration and ledger. What one item is does not depend on when others are done:
-the items of a leaf and a theme, which share a request for scenes, choose their pictures by these alone. Where too many
-items come to be about one picture, it is settled when all of them are there.
+the items of a leaf choose their pictures by their scenes alone, when these are there. Where too many items come to be
+about one picture, it is settled when all of them are there.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import hashlib
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from itertools import cycle
 from pathlib import Path
 from tempfile import SpooledTemporaryFile
 from typing import Any
@@ -20,6 +21,7 @@ from vcrgen.bloom.making.card import card_notes
 from vcrgen.bloom.making.chain import make_item
 from vcrgen.bloom.making.generated import GeneratedPictures, PictureFolder
 from vcrgen.bloom.making.pictures import PictureSource
+from vcrgen.bloom.making.places import slots_of, themes_of
 from vcrgen.bloom.making.prompts import prompt_hashes
 from vcrgen.bloom.making.records import (
     Drop,
@@ -28,6 +30,7 @@ from vcrgen.bloom.making.records import (
     LocalWork,
     MadeItem,
     Offers,
+    Scenario,
     Steps,
     about_item,
 )
@@ -37,7 +40,7 @@ from vcrgen.bloom.making.stages import scenarios
 from vcrgen.bloom.taxonomy import Taxonomy, load_taxonomy
 from vcrgen.bloom.without import read_ids
 from vcrgen.bloom.write import Aside, write_set
-from vcrgen.config import BloomMakeOptions, read_yaml
+from vcrgen.config import BloomMakeOptions
 from vcrgen.dataset.manifest import Manifest
 from vcrgen.errors import ConfigError, NoPairsError
 from vcrgen.files import output_errors
@@ -48,9 +51,7 @@ from vcrgen.tasks.bloom import LETTERS
 from vcrgen.work.folder import check_free
 from vcrgen.work.watcher import Watcher
 
-MAKER = "models-2"  # another number when the same replies make other items
-ANYWHERE = "anywhere"
-_MOST_THEMES = 50
+MAKER = "models-3"  # another number when the same replies make other items
 Pictures = PictureSource | GeneratedPictures
 _SOURCE_CHARS = 250  # of the column `source`
 _KEPT_IN_MEMORY = 64 << 20  # bytes of pictures; more of them are kept in a file beside the set
@@ -72,47 +73,6 @@ class MadeSet:
     example: str
     spent: Spent
     ledger: Path
-
-
-def themes_of(file: Path | None) -> dict[str, int]:
-    """Themes and their shares.
-
-    Raises:
-        ConfigError: The file is none of themes.
-    """
-    if file is None:
-        return {ANYWHERE: 1}
-    found = read_yaml(file)
-    for name, share in found.items():
-        whole = isinstance(share, int) and not isinstance(share, bool)
-        if not name.isprintable() or not 0 < len(name) <= 100:
-            raise ConfigError(f"{file}: the name of a theme is one line of 1 to 100 characters, not {name[:50]!r}.")
-        if not whole or not 1 <= share <= 1000:
-            raise ConfigError(
-                f"{file}: the share of a theme is a whole number from 1 to 1000, as in `Arab: 2`; that of "
-                f"{name[:50]!r} is none."
-            )
-    if not 0 < len(found) <= _MOST_THEMES:
-        raise ConfigError(f"{file} names no theme, or more than {_MOST_THEMES}.")
-    return found
-
-
-def slots_of(taxonomy: Taxonomy, themes: Mapping[str, int], per_leaf: int) -> list[list[ItemPlace]]:
-    """The places of each leaf; over the whole set themes come as often as their shares say."""
-    total, at = sum(themes.values()), 0
-    given: Counter[str] = Counter()
-    leaves = []
-    for number, path in enumerate(taxonomy.paths):
-        places = []
-        for place in range(per_leaf):
-            at += 1
-            theme = max(themes, key=lambda name: themes[name] * at / total - given[name])
-            given[theme] += 1
-            places.append(
-                ItemPlace(name=f"leaf-{number + 1:03d}-{place + 1:04d}", path=path, number=place, theme=theme)
-            )
-        leaves.append(places)
-    return leaves
 
 
 def make_set(
@@ -151,7 +111,7 @@ def make_set(
         pictures: Pictures = (
             GeneratedPictures(options, folder)
             if options.image_model
-            else PictureSource(options, kept, groups=len(run.groups), places=len(run.slots))
+            else PictureSource(options, kept, leaves=len(run.leaves), places=len(run.slots))
         )
         with output_errors(file), open_replies(file, offline=options.offline) as ledger:
             if not options.offline:
@@ -175,34 +135,34 @@ class _Run:
     """
 
     def __init__(self, options: BloomMakeOptions, leaves: Sequence[Sequence[ItemPlace]]) -> None:
-        self.options = options
+        self.options, self.leaves = options, leaves
         self.slots = [slot for leaf in leaves for slot in leaf]  # all places, in the set's order
         self.made: dict[str, MadeItem] = {}
         self.dropped: dict[str, ItemDropped] = {}
         self.missing: Counter[str] = Counter()
         self.example = ""
         self._not_asked: dict[str, NotAsked] = {}  # by the name of the place
-        by_scenes: dict[tuple[str, str], list[ItemPlace]] = {}
-        for slot in self.slots:
-            by_scenes.setdefault((slot.path, slot.theme), []).append(slot)
-        self.groups = list(by_scenes.values())  # places whose scenes are asked for at once
 
     def ask(self, desk: Desk, pictures: Pictures, watcher: Watcher) -> None:
         """Bring every place to an item, a reason, or a reply that is missing."""
         watcher.begin(len(self.slots), 0)
         watcher.note(desk.spent.so_far)
         waiting: deque[tuple[int | ItemPlace, Steps[Any]]] = deque(
-            (number, self._planned(number, pictures)) for number in range(len(self.groups))
+            (number, self._planned(number, pictures)) for number in range(len(self.leaves))
         )
         for what, outcome in desk.work(lambda: waiting.popleft() if waiting else None):
             watcher.note(desk.spent.so_far)
             if isinstance(what, ItemPlace):
                 self._take(what, outcome, watcher)
             elif isinstance(outcome, ItemDropped | NotAsked):
-                for slot in self.groups[what]:
+                for slot in self.leaves[what]:
                     self._take(slot, outcome, watcher)
             else:
-                waiting.extend(outcome)
+                for slot, steps in outcome:
+                    if isinstance(steps, ItemDropped):
+                        self._take(slot, steps, watcher)
+                    else:
+                        waiting.append((slot, steps))
                 watcher.advance(0, 0, Counter())  # scenes for many leaves may take minutes
         # Which place comes to its end first differs from run to run; what is written and said of them must not.
         self.made = {slot.name: self.made[slot.name] for slot in self.slots if slot.name in self.made}
@@ -211,17 +171,26 @@ class _Run:
         self.missing = Counter(outcome.reason for _, outcome in unanswered)
         self.example = next((f"{name}: {outcome.detail}" for name, outcome in unanswered), "")
 
-    def _planned(self, number: int, pictures: Pictures) -> Steps[list[tuple[ItemPlace, Steps[MadeItem]]]]:
-        """Find scenes and pictures for the places of a group; gives the stages of their items."""
-        group, options = self.groups[number], self.options
-        scenes = yield from scenarios(group[0].path, group[0].theme, options.languages[0])
-        planned = [(slot, scenes[at % len(scenes)]) for at, slot in enumerate(group)]
+    def _planned(self, number: int, pictures: Pictures) -> Steps[list[tuple[ItemPlace, Steps[MadeItem] | ItemDropped]]]:
+        """Find scenes and pictures for the places of a leaf; gives the stages of their items, or why there are none."""
+        leaf, options = self.leaves[number], self.options
+        scenes: dict[str, Iterator[Scenario]] = {}
+        found: list[tuple[ItemPlace, Steps[MadeItem] | ItemDropped]] = []
+        for theme in dict.fromkeys(slot.theme for slot in leaf):
+            try:
+                scenes[theme] = cycle((yield from scenarios(leaf[0].path, theme, options.languages[0])))
+            except ItemDropped as dropped:
+                found.extend((slot, dropped) for slot in leaf if slot.theme == theme)
+        if not scenes:
+            return found
+        planned = [(slot, next(scenes[slot.theme])) for slot in leaf if slot.theme in scenes]
         offers: list[Offers] = yield LocalWork(lambda: pictures.deal(number, planned))
         judges = len(options.judge_names)
-        return [
+        found.extend(
             (slot, make_item(slot, scene, few, languages=options.languages, judges=judges, seed=options.seed))
             for (slot, scene), few in zip(planned, offers, strict=True)
-        ]
+        )
+        return found
 
     def _take(self, slot: ItemPlace, outcome: MadeItem | ItemDropped | NotAsked, watcher: Watcher) -> None:
         if isinstance(outcome, ItemDropped):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -83,15 +82,16 @@ def _words_by_rarity(texts: Sequence[str]) -> tuple[Numbers, Numbers]:
     """The words of all texts as numbers, those of a text once each, the rarest first; and where each text begins."""
     known: defaultdict[str, int] = defaultdict()
     known.default_factory = known.__len__
-    numbers, ends = array("q"), array("q")
+    numbers: list[int] = []
+    starts = [0]
     for text in texts:
         numbers.extend(map(known.__getitem__, folded_words(text)))
-        ends.append(len(numbers))
-    words, kinds = np.frombuffer(numbers, np.int64), max(len(known), 1)
+        starts.append(len(numbers))
+    words, kinds = np.array(numbers, np.int64), max(len(known), 1)
     ranks = np.empty(len(known), np.int64)
     # Of equally rare words any order will do, if it is the same for all texts.
     ranks[np.argsort(np.bincount(words, minlength=len(known)), kind="stable")] = np.arange(len(known))
-    owners = np.repeat(np.arange(len(texts)), np.diff(ends, prepend=0))
+    owners = np.repeat(np.arange(len(texts)), np.diff(starts))
     ordered = np.sort(owners * kinds + ranks[words])
     ordered = ordered[np.diff(ordered, prepend=-1) > 0]
     return ordered % kinds, np.searchsorted(ordered, np.arange(len(texts) + 1) * kinds)
