@@ -163,6 +163,25 @@ def test_plain_texts_have_the_faults_that_a_close_look_finds(lang: str, letters:
     assert seen[False] and (seen[True] or lang == "xx")
 
 
+@pytest.mark.parametrize(
+    ("lang", "text", "plain"),
+    [
+        ("en", "Is Zoë's boat (the red one) near?", True),
+        ("ar", "هل القارب هنا، أم هناك؟", True),
+        ("en", "a boat ", False),
+        ("en", "a  boat", False),
+        ("en", "boat 7", False),
+        ("en", "a_boat", False),
+        ("en", "a лодка", False),
+        ("ar", "\ufe91\ufe90", False),  # forms of letters that are other letters in NFKC
+        ("ko", "\u1107\u1162", False),  # parts of a syllable
+        ("xx", "boat", False),
+    ],
+)
+def test_plain_texts(lang: str, text: str, plain: bool) -> None:
+    assert is_plain(lang, text) == plain
+
+
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_every_language_has_words_that_point_at_options(lang: str) -> None:
     assert len(read_lexicon(lang, "pointing")) >= 4
