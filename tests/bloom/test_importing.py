@@ -15,6 +15,7 @@ from PIL import Image
 
 from tests.bloom.conftest import png
 from vcrgen.bloom.importing import import_questions
+from vcrgen.bloom.write import Aside
 from vcrgen.config import BloomImportOptions
 from vcrgen.dataset.tables import image_bytes
 from vcrgen.errors import ConfigError, NoPairsError, SourceError
@@ -256,5 +257,11 @@ def test_a_folder_of_pictures_that_is_not_there(folder: Path) -> None:
 
 def test_a_file_without_a_usable_item_says_why(folder: Path) -> None:
     name = write_json(folder, [published(0, answer="E"), published(1, answer="F"), published(2, choice_A_en="bird")])
-    with pytest.raises(NoPairsError, match=r"set aside: bad_key 2, equal_options 1"):
+    with pytest.raises(NoPairsError, match=r"bad_key 2, equal_options 1; such as 'q0', bad_key: the key is none of"):
         read(folder, name)
+
+
+def test_what_a_file_holds_reaches_no_terminal_as_it_is() -> None:
+    aside = Aside()
+    aside.add("a\u202eb", "not_an_item", "no text but \x1b[31m")
+    assert aside.most == r"not_an_item 1; such as 'a\u202eb', not_an_item: no text but  [31m"

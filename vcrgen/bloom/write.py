@@ -10,6 +10,7 @@ In the folder stand:
 """
 
 import hashlib
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -82,6 +83,17 @@ class Aside:
         self.counts[reason] += 1
         self.lines.append(canonical_json({"item": item, "reason": reason, "detail": detail, **(about or {})}) + "\n")
 
+    @property
+    def most(self) -> str:
+        """The commonest reasons and the first item, in a few words: all that is told where no set is written."""
+        if not self.lines:
+            return ""
+        first = json.loads(self.lines[0])
+        counts = ", ".join(f"{reason} {count}" for reason, count in self.counts.most_common(3))
+        # What a detail quotes of a file may be anything, also what a terminal would obey.
+        detail = "".join(char if char.isprintable() else " " for char in first["detail"][:200])
+        return f"{counts}; such as {first['item'][:80]!r}, {first['reason']}: {detail}"
+
 
 def option_order(name: str, leaf: str, number: int, seed: int) -> list[int]:
     """In which order options are shown: of four items of a leaf, each has the right one at another letter.
@@ -138,8 +150,7 @@ def write_set(
         filled: set[str] = set()
         files = _write_files(folder, _noting(rows, filled), languages, content)
         if not files:
-            most = ", ".join(f"{reason} {count}" for reason, count in aside.counts.most_common(3))
-            raise NoPairsError(f"{source} has no usable item (set aside: {most or 'none; it is empty'}).")
+            raise NoPairsError(f"{source} has no usable item (set aside: {aside.most or 'none; it is empty'}).")
         tree = hashlib.sha256(taxonomy.text.encode()).hexdigest()
         facts = {
             "vcrgen": version("vcrgen"), "task": TASK, "set": FORM, "langs": "+".join(languages),

@@ -273,7 +273,7 @@ def _folder(out: Path | None, name: str) -> Path:
 
     if out and (url := remote_url(out.as_posix())):
         raise OutputError(f"--out {url} is in an object store; only builds write there.")
-    return out or Path("data") / f"bloom-{name}"
+    return out or Path("data") / f"bloom-{name.removeprefix('bloom-')}"
 
 
 def _tell(folder: Path, manifest: Manifest) -> None:

@@ -417,6 +417,7 @@ WRONG = [
     (["own", "--taxonomy", "tree.csv"], "does not say under which leaves"),
     (["own", "--leaves", "none.csv"], "none.csv cannot be read"),
     (["own", "--leaves", "odd.csv"], "needs the columns question_id and leaf"),
+    (["own", "--leaves", "heads.csv"], "heads.csv names no item below its first line"),
     (["own", "--leaves", "twice.csv"], "line 3: 'item-000' has a leaf already"),
     (["own", "--leaves", "MMMU.parquet"], "MMMU.parquet cannot be read: not UTF-8 text"),
     (["MMMU.parquet", "--leaves", "good.csv"], "names none of its items"),
@@ -439,6 +440,7 @@ def test_a_mistake_is_a_sentence(run: Run, words: list[Any], part: str) -> None:
     mmmu("MMMU.parquet", 4)
     lists = {"odd.csv": "a,b\n1,2\n", "twice.csv": "question_id,leaf\nitem-000,poem\nitem-000,flags\n"}
     lists |= {"good.csv": "question_id,leaf\nitem-000,poem\n", "tree.csv": OTHER_TREE, "text.txt": "x"}
+    lists["heads.csv"] = "question_id,leaf\n"
     for name, text in lists.items():
         Path(name).write_text(text)
     code, out, err = run("bloom", "coverage", *words)

@@ -152,6 +152,10 @@ def _sets(spreads: Sequence[_Spread], leaves: Sequence[str]) -> Section:
                 "item that was not drawn may be under a leaf that is empty here."
             )
     heads = ("Set", "Filed by", "Items", "With picture", "Filed", "%", "Leaves with items", "% of leaves", "Half in")
+    if any(each.of.pictures is None for each in spreads):
+        text.append(
+            '"With picture" is how many items a model was shown with a picture; no model was asked where it is –.'
+        )
     text.append('"Half in" is how few leaves hold half of the filed items.')
     table = Table(title="Sets", heads=heads, labels=2, rows=rows, breaks=[6])
     return Section(title="Sets", text=text, tables=[table])

@@ -123,7 +123,7 @@ def read_leaves(file: Path, taxonomy: Taxonomy) -> LeafList:
     ``leaf`` is a whole path, or a name that stands for one path only; an empty one or ``0`` says that none fits.
 
     Raises:
-        ConfigError: The file cannot be read, is no such CSV, or names an item twice.
+        ConfigError: The file cannot be read, is no such CSV, or names no item, or one twice.
     """
     check_file_size(file, MAX_BYTES, "it is no list of leaves", ConfigError)
     try:
@@ -152,6 +152,8 @@ def read_leaves(file: Path, taxonomy: Taxonomy) -> LeafList:
                 leaves[key] = found
     except csv.Error as error:
         raise ConfigError(f"{file} is no CSV: {error}.") from None
+    if not leaves:
+        raise ConfigError(f"{file} names no item below its first line; leave out --leaves, or fill it.")
     return LeafList(file=file, leaves=leaves, unknown=unknown)
 
 
