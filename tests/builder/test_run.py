@@ -330,6 +330,8 @@ def test_nothing_usable(tmp_path: Path) -> None:
     ):
         build(tmp_path / "bad.parquet", out=tmp_path / "out")
     assert not (tmp_path / "out").exists()
+    with pytest.raises(SourceError, match=r"no usable pair \(set aside: none; no row matches caption=c and image=z\)"):
+        build(tmp_path / "bad.parquet", out=tmp_path / "out", where=("caption=c", "image=z"))
 
 
 def test_of_several_reasons_the_most_frequent_one_has_an_example(tmp_path: Path) -> None:

@@ -158,6 +158,9 @@ def test_fonts(run: Run) -> None:
     assert code == 0 and "Droid Sans Fallback: 國" in out
     code, out, _ = run("fonts", "\U000131a0")
     assert code == 1 and "no glyph" in out
+    korean = run("fonts", "--lang", "ko")[1]
+    assert "nanum-gothic" in korean and "liberation-sans" not in korean
+    assert "Unknown language 'xx'; known: en, zh" in run("fonts", "--lang", "xx")[2]
 
 
 def test_the_list_of_fonts_breaks_no_word_on_a_narrow_terminal(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

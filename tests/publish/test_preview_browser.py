@@ -52,7 +52,7 @@ class Page:
         ActionChains(self.driver).move_to_element(self.one(selector)).perform()
 
     def pressed(self, scope: str) -> list[str]:
-        return [re.sub(r"\s.\Z", "", button.text) for button in self.all(f"{scope} [aria-pressed='true']")]
+        return [re.sub(r"\s[A-Z]\Z", "", button.text) for button in self.all(f"{scope} [aria-pressed='true']")]
 
     def outline(self, selector: str) -> str:
         return str(self.one(selector).value_of_css_property("outline-style"))
@@ -233,6 +233,33 @@ def test_a_pair_keeps_the_only_mode_that_it_has(two: Page) -> None:
     assert len(section.find_elements("css selector", ".card [data-mode=hard][aria-pressed=true]")) == len(buttons)
 
 
+def test_every_level_of_a_ladder_can_be_seen(browser: Any, ladder: Path, tmp_path: Path) -> None:
+    page = Page(browser, ladder, out=tmp_path / "preview.html")
+    assert [button.text for button in page.all(".bar [data-mode]")] == ["5 %", "30 %", "70 %"]
+    assert page.pressed(".bar") == ["30 %"] and page.pressed(".card") == ["30 %"] * 3
+    assert "E easy" not in page.text()
+    page.keys("h")  # there is no such mode
+    assert page.pressed(".bar") == ["30 %"] and page.pressed(".card") == ["30 %"] * 3
+    page.press(".bar [data-mode='ink-0.70']")
+    assert page.pressed(".card") == ["70 %"] * 3
+    page.press(".card [data-mode='ink-0.05']")
+    assert page.pressed(".card") == ["5 %", "70 %", "70 %"]
+    stored = Image.open(io.BytesIO(first_row(ladder, "ink-0.05")["stacked_image"]["bytes"])).convert("RGB")
+    assert np.array_equal(page.pixels(".stack"), np.asarray(stored))
+
+
+def test_a_ladder_beside_a_dataset_of_two_modes(browser: Any, dataset: Path, ladder: Path, tmp_path: Path) -> None:
+    page = Page(browser, dataset, ladder, out=tmp_path / "preview.html")
+    assert [button.text for button in page.all(".bar [data-mode]")] == ["Easy E", "Hard H", "5 %", "30 %", "70 %"]
+    first, *_, last = page.all(".card")
+    modes = [[one.text for one in card.find_elements("css selector", "[data-mode]")] for card in (first, last)]
+    assert modes == [["Easy", "Hard"], ["5 %", "30 %", "70 %"]]
+    page.press(".bar [data-mode='ink-0.70']")
+    assert page.pressed(".card") == ["Hard"] * 6 + ["70 %"] * 3
+    page.press("#modes option[value=levels]")
+    assert len(page.all(".card")) == 3
+
+
 def test_head_of_a_dataset(page: Page, dataset: Path) -> None:
     assert page.one("h2").text == "vcr-en"
     spans = sum(len(row["spans"]) for _, row in open_dataset(dataset, VCR).select(mode="easy").rows(["spans"]))
@@ -247,13 +274,18 @@ def test_head_of_a_dataset(page: Page, dataset: Path) -> None:
 
 
 @pytest.mark.parametrize("width", [360, 900, 1920])
-def test_nothing_is_wider_than_the_window(two: Page, width: int) -> None:
+def test_nothing_is_wider_than_the_window(two: Page, ladder: Path, tmp_path: Path, width: int) -> None:
+    assert_fits(two, width)
+    assert_fits(Page(two.driver, ladder, out=tmp_path / "ladder.html"), width)
+
+
+def assert_fits(page: Page, width: int) -> None:
     bars = "[...document.querySelectorAll('.stage')].some((stage) => stage.scrollHeight > stage.clientHeight)"
-    with shown_at(two.driver, width):
+    with shown_at(page.driver, width):
         for _ in range(2):
-            assert not two.driver.execute_script("return document.documentElement.scrollWidth > innerWidth")
-            assert not two.driver.execute_script(f"return {bars}")
-            two.keys("a")
+            assert not page.driver.execute_script("return document.documentElement.scrollWidth > innerWidth")
+            assert not page.driver.execute_script(f"return {bars}")
+            page.keys("a")
 
 
 def test_hostile_text_is_shown_as_text(browser: Any, tampered: Tamper, tmp_path: Path) -> None:

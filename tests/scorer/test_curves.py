@@ -90,6 +90,8 @@ def test_thresholds_are_compared(ladder: Path, better: Path, worse: Path) -> Non
     assert found.conclusion.startswith(
         "Threshold, VI+TEI: better restores half of the spans with less ink than worse: -"
     )
+    (turned,) = compare_thresholds([b, a])
+    assert turned.shift is not None and turned.shift.low > 0 and turned.conclusion == found.conclusion
     (same,) = compare_thresholds([a, a])
     assert "no difference between better and better is shown" in same.conclusion
 

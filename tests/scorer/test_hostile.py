@@ -15,6 +15,7 @@ from vcrgen import reading
 from vcrgen.errors import AnswerError, DatasetError, PredictionError, VcrgenError
 from vcrgen.scorer import Options, Session, score
 from vcrgen.scorer.predictions import recognise
+from vcrgen.scorer.saved import as_saved
 
 GOOD = '{"question_id": "a", "output": "x"}'
 LINES = {
@@ -53,6 +54,15 @@ def test_a_sentence_with_file_and_line(lines: list[str], message: str, key: Path
     with pytest.raises(PredictionError, match=message) as caught:
         score(file, data=key)
     assert str(file) in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_saved_scores_are_no_outputs(key: Path, perfect: Path, tmp_path: Path) -> None:
+    saved = as_saved(score(perfect, data=key), secret=False)
+    (tmp_path / "p.scores.json").write_text(json.dumps(saved))
+    with pytest.raises(
+        PredictionError, match=r"p\.scores\.json holds saved scores, not outputs; `vcrgen compare` takes"
+    ):
+        score(tmp_path / "p.scores.json", data=key)
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "gb18030", "latin-1"])

@@ -67,6 +67,10 @@ def test_a_clear_difference_is_said(noisy: tuple[Path, Path], write_lines: Any) 
     empty = write_lines("empty.jsonl", [{"question_id": str(i), "output": ""} for i in range(60)])
     (item,) = compare(with_own_titles([score(file, data=key), score(empty, data=key)]))
     assert item.conclusion.startswith("-, VI+TEI: noisy restores more than empty")
+    lead = item.conclusion.partition("on this data: ")[2]
+    (turned,) = compare(with_own_titles([score(empty, data=key), score(file, data=key)]))
+    assert turned.metrics["exact"].value == -item.metrics["exact"].value
+    assert lead.startswith("+") and "interval +" in lead and turned.conclusion == item.conclusion
     assert item.only_b == 0 and item.p_mcnemar < 1e-6 and item.p_clusters == item.p_holm < 1e-6
 
 

@@ -74,7 +74,7 @@ def plan_assembly(results: Sequence[ShardResult], config: BuildConfig, *, work: 
     keys = list(work.each(lambda result: _read_keys(work, result.index), results))
     assignment = assign(np.concatenate([*keys, np.empty(0, KEY_DTYPE)]), parse_splits(config.splits), seed=config.seed)
     if not any(len(rows) for rows in assignment.splits.values()):
-        raise NoPairsError(f"The source has no usable pair ({_why_none(drops, results, work)}).")
+        raise NoPairsError(f"The source has no usable pair ({_why_none(drops, results, work, config.where)}).")
     starts = np.cumsum([0, *(result.rows for result in results)])
     files = []
     for split, rows in assignment.splits.items():
@@ -92,10 +92,10 @@ def plan_assembly(results: Sequence[ShardResult], config: BuildConfig, *, work: 
     return Assembly(files=tuple(files), drops=dict(sorted(drops.items())))
 
 
-def _why_none(drops: Counter[str], results: Sequence[ShardResult], work: Folder) -> str:
+def _why_none(drops: Counter[str], results: Sequence[ShardResult], work: Folder, where: Sequence[str]) -> str:
     """The most frequent reasons, and the first pair that the most frequent one set aside."""
     if not drops:
-        return "set aside: none; it is empty"
+        return f"set aside: none; {'no row matches ' + ' and '.join(where) if where else 'it is empty'}"
     counts = ", ".join(f"{reason} {count}" for reason, count in drops.most_common(3))
     [(most, _)] = drops.most_common(1)
     part = next(result for result in results if result.drops.get(most))

@@ -15,22 +15,29 @@ from vcrgen.cli.root import app
 @app.command(epilog=examples("vcrgen fonts", "vcrgen fonts '甲骨文 oracle bones' --lang zh"))
 def fonts(
     text: Annotated[str | None, typer.Argument(help="A text to check against a language's font chain.")] = None,
-    lang: Annotated[str, typer.Option("--lang", "-l", help="Whose chain.")] = "en",
+    lang: Annotated[
+        str | None,
+        typer.Option("--lang", "-l", help="Whose chain; without a text, whose fonts to list.", show_default="en; all"),
+    ] = None,
     font: Annotated[Path | None, typer.Option(help="A font file, or a name of the list, put before the chain.")] = None,
 ) -> None:
     """List the shipped fonts, or show which font draws each character of a text; exit code 1 if one has no glyph."""
+    from vcrgen.text.languages import language_row
     from vcrgen.typeset.coverage import check_text
     from vcrgen.typeset.fonts import font_register
 
     if text is None:
+        listed = list(font_register().values())
+        if lang is not None:
+            listed = [entry for entry in listed if language_row(lang).code in entry.languages]
         # Two columns, as five have no room for words on a narrow terminal.
         table = console.ruled_table(Column("name", no_wrap=True), "role; languages; licence")
-        for entry in font_register().values():
+        for entry in listed:
             about = [entry.role, ", ".join(entry.languages), entry.licence, *([] if entry.installed else ["to fetch"])]
             table.add_row(entry.name, "; ".join(about))
         console.out.print(table)
         return
-    coverage = check_text(text, lang=lang, font=font)
+    coverage = check_text(text, lang=lang or "en", font=font)
     for family, characters in coverage.items():
         console.out.print(
             f"[bold]{escape(family)}[/]: {escape(characters)}" if family else f"[red]no glyph:[/] {escape(characters)}"

@@ -98,9 +98,13 @@ def conclude(
     """What may be said of two runs, ``a`` and ``b``.
 
     ``right`` is the metric of ``a`` minus that of ``b``, over so many resampled ``clusters``; ``p`` is McNemar's
-    p-value of the ``discordant`` units, which only one of them has right.
+    p-value of the ``discordant`` units, which only one of them has right. Where one of the two is better, the sentence
+    tells its lead, whichever of them it is; where no difference is shown, it tells ``a`` minus ``b``.
     """
-    value, low, high = (percent(x, sign=True).replace(MINUS, "-") for x in (right.value, right.low, right.high))
+    apart = (right.value, right.low, right.high)
+    if right.high < 0:  # the sentence begins with the better one, so its difference is that one's lead
+        apart = (-right.value, -right.high, -right.low)
+    value, low, high = (percent(x, sign=True).replace(MINUS, "-") for x in apart)
     what = task.metrics[metric].in_text
     gap = f"{value} points of {what} (95 % interval {low} to {high}, {counted(clusters, task.cluster)} resampled)"
     if discordant == 0:

@@ -150,7 +150,10 @@ def _conclude(a: str, b: str, view: View, apart: Shift | None) -> str:
     head = f"Threshold, {view.label}"
     if apart is None:
         return f"{head}: {a} and {b} cannot be compared, as a threshold is outside of the measured levels."
-    value, low, high = (percent(x, sign=True).replace(MINUS, "-") for x in apart[:3])
+    gained = apart[:3]
+    if apart.p < ALPHA and apart.value > 0:  # the sentence begins with the one that needs less ink
+        gained = (-apart.value, -apart.high, -apart.low)
+    value, low, high = (percent(x, sign=True).replace(MINUS, "-") for x in gained)
     gap = f"{value} points of visible ink (95 % interval {low} to {high}, images resampled)"
     if apart.p >= ALPHA:
         return f"{head}: no difference between {a} and {b} is shown: {gap} includes 0. More images could show one."

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
+from vcrgen.errors import ConfigError
 from vcrgen.records import Mode
 
 BAND = 0.1  # share of ink on either side of a cover's target
@@ -227,6 +228,17 @@ _ROWS = (
 )  # fmt: skip
 
 LANGUAGES: Mapping[str, LanguageRow] = MappingProxyType({row.code: row for row in _ROWS})
+
+
+def language_row(code: str) -> LanguageRow:
+    """The row of a language.
+
+    Raises:
+        ConfigError: No language has that code.
+    """
+    if code not in LANGUAGES:
+        raise ConfigError(f"Unknown language {code!r}; known: {', '.join(LANGUAGES)}.")
+    return LANGUAGES[code]
 
 
 def guess_language(texts: Iterable[str]) -> str:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from vcrgen.errors import ConfigError
-from vcrgen.text.languages import LANGUAGES
+from vcrgen.text.languages import language_row
 from vcrgen.typeset.fonts import default_chain, resolve_font
 from vcrgen.typeset.style import make_shaper
 
@@ -23,11 +23,9 @@ def check_text(text: str, *, lang: str, font: str | Path | None = None) -> dict[
         ConfigError: The language is not known, or there is nothing but white space.
         FontError: The font cannot be used.
     """
-    if lang not in LANGUAGES:
-        raise ConfigError(f"Unknown language {lang!r}; known: {', '.join(LANGUAGES)}.")
+    language = language_row(lang)
     if not text.strip():
         raise ConfigError("The text has no character to check; leave it out for the list of fonts.")
-    language = LANGUAGES[lang]
     first = resolve_font(font) if font else None
     shaper = make_shaper(language, default_chain(language.fonts, size=20, first=first))  # any size has the same glyphs
     families = [*(face.family for face in shaper.chain.faces), ""]

@@ -12,7 +12,7 @@ from PIL import Image
 from vcrgen.errors import ConfigError
 from vcrgen.files import atomic_path, output_errors
 from vcrgen.records import NAMED_MODES, Mode, Span
-from vcrgen.text.languages import LANGUAGES, LanguageRow
+from vcrgen.text.languages import LanguageRow, language_row
 from vcrgen.text.sample import calibration_sample
 from vcrgen.typeset.calibrate import WINDOW, Calibration
 from vcrgen.typeset.cover import COVERS, ROWS, cover_spans, other_ink, seeded, span_cells
@@ -48,11 +48,9 @@ def draw_specimen(
         FontError: The font cannot be used or lacks the language, or covers of this kind cannot hide so much of it.
         OutputError: The picture cannot be written.
     """
-    if lang not in LANGUAGES:
-        raise ConfigError(f"Unknown language {lang!r}; known: {', '.join(LANGUAGES)}.")
+    language = language_row(lang)
     if cover not in COVERS:
         raise ConfigError(f"Unknown cover {cover!r}; known: {', '.join(COVERS)}.")
-    language = LANGUAGES[lang]
     chain = default_chain(language.fonts, size=size, first=resolve_font(font) if font else None)
     style = make_style(language, chain, width=EMS * size, max_height=EMS * size, cover=cover)
     with output_errors(target), atomic_path(target) as temporary:

@@ -10,6 +10,7 @@ const language = document.getElementById("language");
 const modes = document.getElementById("modes");
 const nothing = document.getElementById("nothing");
 const number = new Intl.NumberFormat("en");
+const named = ["easy", "hard"]; // every other mode is a level, whose name says the share of ink that covers leave
 const page = { mode: "hard", alone: false, answers: false, zoom: false };
 const cards = [];
 const cardOf = new Map();
@@ -37,6 +38,26 @@ function picture(element, image) {
 
 const rounded = (value, digits) => value.toFixed(digits);
 const percent = (share) => `${Math.round(100 * share)} %`;
+
+// ---- modes
+
+// Both named modes, also where only one of them is there, and the levels; a ladder has levels only.
+function offered(views) {
+  const levels = Object.keys(views).filter((mode) => !named.includes(mode)).sort();
+  return [...(levels.length === Object.keys(views).length && levels.length ? [] : named), ...levels];
+}
+
+function addModes(root, views, keys) {
+  for (const mode of offered(views)) {
+    const isNamed = named.includes(mode);
+    const button = make("button", isNamed ? mode[0].toUpperCase() + mode.slice(1) : percent(mode.replace("ink-", "")));
+    button.type = "button";
+    button.dataset.mode = mode;
+    if (isNamed && keys) button.append(" ", make("kbd", mode[0].toUpperCase()));
+    if (!isNamed) button.title = "Share of the ink that the covers aim to leave";
+    root.querySelector(".choice").append(button);
+  }
+}
 
 // ---- datasets
 
@@ -118,6 +139,7 @@ function addCard(pair, section) {
   const strip = root.querySelector(".strip");
   picture(root.querySelector(".vi"), pair.image);
   for (const [mode, view] of Object.entries(pair.views)) strip.append((card.views[mode] = makeView(view)));
+  addModes(root, pair.views, false);
   for (const button of root.querySelectorAll("[data-mode]")) button.disabled = !pair.views[button.dataset.mode];
   root.querySelector(".id").title = `id in the source: ${pair.sourceId}`;
   root.querySelector(".id bdi").textContent = pair.id;
@@ -125,7 +147,7 @@ function addCard(pair, section) {
   root.setAttribute("aria-label", `Pair ${pair.id}`);
   const captions = Object.values(pair.views).map((view) => view.caption.map(([text]) => text).join(""));
   card.haystack = [pair.id, pair.sourceId, ...captions].join("\n").toLowerCase();
-  card.modes = Object.keys(pair.views).join(" ");
+  card.modes = Object.keys(pair.views).every((mode) => named.includes(mode)) ? Object.keys(pair.views).join(" ") : "levels";
   cards.push(card);
   cardOf.set(root, card);
   render(card);
@@ -199,6 +221,7 @@ function change(card, name, value) {
   const target = card || page;
   target[name] = value === undefined ? !target[name] : value;
   for (const each of card ? [card] : cards) {
+    if (name === "mode" && !each.pair.views[value]) continue; // it goes on showing what it has
     each[name] = target[name];
     render(each);
   }
@@ -248,8 +271,8 @@ function onKey(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select")) return undefined;
   const card = cardOf.get(event.target.closest(".card"));
   const actions = {
-    e: () => change(card, "mode", "easy"),
-    h: () => change(card, "mode", "hard"),
+    e: () => bar.querySelector("[data-mode=easy]") && change(card, "mode", "easy"),
+    h: () => bar.querySelector("[data-mode=hard]") && change(card, "mode", "hard"),
     t: () => change(card, "alone"),
     a: () => change(card, "answers"),
     z: () => change(undefined, "zoom"),
@@ -286,7 +309,12 @@ function onScroll() {
 
 function start() {
   const found = data.flatMap((dataset) => dataset.pairs);
-  if (!found.some((pair) => pair.views[page.mode])) page.mode = "easy";
+  const views = Object.assign({}, ...found.map((pair) => pair.views));
+  const modesThere = offered(views).filter((mode) => views[mode]);
+  // Of a ladder the level in the middle: the lowest ones show next to nothing.
+  page.mode = ["hard", "easy"].find((mode) => views[mode]) || modesThere[modesThere.length >> 1] || "easy";
+  addModes(bar, views, true);
+  document.getElementById("named").hidden = !bar.querySelector("[data-mode=easy]");
   data.forEach(addDataset);
   document.title = ["VCR", ...data.map((dataset) => dataset.name)].join(" · ");
   const languages = [...new Set(found.map((pair) => pair.language))].sort();

@@ -195,6 +195,8 @@ def _text_format(file: Path) -> str:
 def _json_format(file: Path, value: Any) -> str:
     """The format of a file that is one JSON value."""
     if isinstance(value, dict):
+        if {"schema", "scores"} <= set(value):
+            raise PredictionError(f"{file} holds saved scores, not outputs; `vcrgen compare` takes it.")
         if isinstance(value.get("logs"), list):
             return "lmms-eval-json"
         if set(NEEDED) <= set(value):
