@@ -178,7 +178,9 @@ def making(bench: Bench) -> Any:
     lengths: Any = [
         MadeItem(
             slot=SimpleNamespace(name=f"item-{at}"), picture=None, answer=0, trap=1, votes=(True,),  # type: ignore[arg-type]
-            questions={"en": ChoiceQuestion("?", ("long" if at < 6 else "a", "b", "c", "d"))},
+            questions={
+                "en": ChoiceQuestion("?", ("long" if at < 6 else "a", "tall" if at % 3 == 0 else "b", "c", "d"))
+            },
         )
         for at in range(12)
     ]  # fmt: skip

@@ -5,15 +5,17 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from fractions import Fraction
 
 import pytest
+from hypothesis import given, strategies
 
 from vcrgen.bloom.making.prompts import words_of_prompts
 from vcrgen.bloom.making.records import Candidate, Drop, ItemPlace, MadeItem
 from vcrgen.bloom.making.sieve import (
-    longest_is_right,
     longest_keys,
     near_duplicates,
+    right_of_twelve,
     shared_pictures,
 )
 from vcrgen.bloom.making.validate import quotes_prompt, uneven
@@ -54,32 +56,62 @@ def item(number: int, key_size: int) -> MadeItem:
     return MadeItem(slot=slot, picture=picture, questions=question, answer=0, trap=1, votes=(True,))
 
 
-@pytest.mark.parametrize(("long", "others"), [(0, 8), (2, 6), (3, 5), (30, 10), (7, 0)])
-def test_the_longest_option_is_right_in_a_quarter_at_most(long: int, others: int) -> None:
-    items = [item(number, 6 if number < long else 5) for number in range(long + others)]
+def of_lengths(number: int, lengths: Sequence[int]) -> MadeItem:
+    """An item whose first option is right, with options of these lengths."""
+    options = tuple(letter * length for letter, length in zip("xyzw", lengths, strict=True))
+    return replace(item(number, 5), questions={"en": ChoiceQuestion("?", options)})
+
+
+def right_at_most(items: Sequence[MadeItem], lang: str) -> bool:
+    """Whether who takes the longest option, by lot where several are, is right in a quarter of the items at most."""
+    sizes = [[len(option) for option in one.questions[lang].options] for one in items]
+    right = sum(Fraction(of[0] == max(of), of.count(max(of))) for of in sizes)
+    return right <= -(-len(items) // 4)
+
+
+@pytest.mark.parametrize(("long", "others"), [(0, 8), (2, 6), (3, 5), (30, 10), (7, 0), (1, 1)])
+@pytest.mark.parametrize("lengths", [(6, 5, 5, 5), (6, 6, 5, 5), (6, 6, 6, 5)])
+@pytest.mark.parametrize("other", [(5, 6, 5, 5), (5, 5, 5, 5)])
+def test_the_longest_option_is_right_in_a_quarter_at_most(
+    long: int, others: int, lengths: Sequence[int], other: Sequence[int]
+) -> None:
+    items = [of_lengths(number, lengths if number < long else other) for number in range(long + others)]
     gone = longest_keys(items, 0)
     left = [one for one in items if one.slot.name not in gone]
-    assert sum(longest_is_right(one, "en") for one in left) <= -(-len(left) // 4)
-    assert bool(gone) == (long > -(-(long + others) // 4))
-    assert all(longest_is_right(one, "en") for one in items if one.slot.name in gone)
+    assert right_at_most(left, "en") and left
+    assert bool(gone) != right_at_most(items, "en")
+    assert gone <= {one.slot.name for one in items[:long]}
+    if gone:  # and not one item more than is needed
+        back = next(one for one in items if one.slot.name in gone)
+        assert not right_at_most([*left, back], "en")
+
+
+@given(strategies.lists(strategies.tuples(*[strategies.integers(1, 3)] * 4), min_size=1, max_size=40))
+def test_no_reader_of_lengths_gains_by_any_options(lengths: list[tuple[int, int, int, int]]) -> None:
+    items = [of_lengths(number, each) for number, each in enumerate(lengths)]
+    gone = longest_keys(items, 0)
+    assert right_at_most([one for one in items if one.slot.name not in gone], "en")
 
 
 def test_the_longest_option_is_right_in_a_quarter_at_most_in_each_language() -> None:
     def both(number: int, english: bool, arabic: bool) -> MadeItem:
-        made = item(number, 6 if english else 5)
-        translated = item(number, 6 if arabic else 5).questions["en"]
+        made = of_lengths(number, (6, 5, 5, 5) if english else (5, 6, 5, 5))
+        translated = of_lengths(number, (6, 6, 5, 5) if arabic else (5, 6, 5, 5)).questions["en"]
         return replace(made, questions={"en": made.questions["en"], "ar": translated})
 
-    items = [both(number, number < 10, number >= 20) for number in range(40)]
+    items = [both(number, number < 15, number >= 10) for number in range(40)]
+    assert not right_at_most(items, "en") and not right_at_most(items, "ar")
     gone = longest_keys(items, 0)
     left = [one for one in items if one.slot.name not in gone]
-    for lang in ("en", "ar"):
-        assert 0 < sum(longest_is_right(one, lang) for one in left) <= -(-len(left) // 4)
+    assert left and right_at_most(left, "en") and right_at_most(left, "ar")
 
 
-@pytest.mark.parametrize(("size", "longest"), [(6, True), (5, False), (4, False)])
-def test_one_option_alone_is_the_longest(size: int, longest: bool) -> None:
-    assert longest_is_right(item(0, size), "en") is longest
+@pytest.mark.parametrize(
+    ("lengths", "right"),
+    [((6, 5, 5, 5), 12), ((6, 6, 5, 5), 6), ((6, 5, 6, 6), 4), ((5, 5, 5, 5), 3), ((5, 6, 5, 5), 0), ((4, 5, 5, 6), 0)],
+)
+def test_how_often_the_longest_option_is_right(lengths: Sequence[int], right: int) -> None:
+    assert right_of_twelve(of_lengths(0, lengths), "en") == right
 
 
 def about(number: int, digest: str, bits: int) -> MadeItem:

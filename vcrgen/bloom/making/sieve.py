@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from vcrgen.bloom.making.records import Drop, ItemDropped, MadeItem
 from vcrgen.bloom.numbers import folded_words
+from vcrgen.bloom.summary import right_by_length
 from vcrgen.hidden.near import NearIndex
 from vcrgen.rng import rng_for, shuffled
 
@@ -145,27 +146,30 @@ def shared_pictures(items: Sequence[MadeItem], most: int, seed: int) -> dict[str
 
 
 def longest_keys(items: Sequence[MadeItem], seed: int) -> set[str]:
-    """Items to take away, so that the longest option is right in at most a quarter of the items, rounded up.
+    """Items to take away, so that who takes the longest option is right in at most a quarter of the items, rounded up.
 
-    They are drawn by lot from the items in their order, which is that of the set, as for :func:`shared_pictures`; the
-    option has to be longer than each of the others, in any of the languages. What is taken away for one language may
-    leave too many in another one, so it is looked at until nothing more goes.
+    They are drawn by lot from the items in their order, which is that of the set, as for :func:`shared_pictures`. All
+    are in the lot in which the longest option is right more often than an option drawn by lot, in any of the languages.
+    What is taken away for one language may leave too many in another one, so it is looked at until nothing more goes.
     """
     gone: set[str] = set()
     before = -1
     while before < len(gone):
         before = len(gone)
         for lang in items[0].questions if items else ():
-            left = [item for item in items if item.slot.name not in gone]
-            long = [item.slot.name for item in left if longest_is_right(item, lang)]
-            more = 0
-            while len(long) - more > math.ceil((len(left) - more) / 4):
-                more += 1
-            gone.update(shuffled(rng_for(seed, "bloom/longest", lang), long)[:more])
+            left = {item.slot.name: right_of_twelve(item, lang) for item in items if item.slot.name not in gone}
+            right, count = sum(left.values()), len(left)
+            for name in shuffled(rng_for(seed, "bloom/longest", lang), [name for name in left if left[name] > 3]):
+                if right <= 12 * math.ceil(count / 4):
+                    break
+                gone.add(name)
+                right, count = right - left[name], count - 1
     return gone
 
 
-def longest_is_right(item: MadeItem, lang: str) -> bool:
-    """Whether the right option is longer than each of the others."""
-    others = [len(option) for option in item.questions[lang].options]
-    return others.pop(item.answer) > max(others)
+def right_of_twelve(item: MadeItem, lang: str) -> int:
+    """How often of 12 times who takes the longest option is right; where two to four are as long, by lot.
+
+    Of 12, so that all of these are whole numbers, whose sums are exact.
+    """
+    return round(12 * right_by_length([len(option) for option in item.questions[lang].options], item.answer))
