@@ -81,6 +81,13 @@ class Options(BaseModel):
 Model = TypeVar("Model", bound=Options)
 
 
+def _with_values(conditions: tuple[str, ...]) -> tuple[str, ...]:
+    for condition in conditions:
+        if "=" not in condition.strip("="):
+            raise ValueError(f"{condition!r} is not of the form PATH=VALUE")
+    return conditions
+
+
 class BuildConfig(Options):
     """Every choice that decides the bytes of a dataset, and nothing else.
 
@@ -158,13 +165,7 @@ class BuildConfig(Options):
             raise ValueError(f"{value[:80]!r} is not easy, hard, both, or shares of ink by commas, as ink=0.1,0.2,0.5")
         return value
 
-    @field_validator("where")
-    @classmethod
-    def _where_has_a_value(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        for condition in value:
-            if "=" not in condition.strip("="):
-                raise ValueError(f"{condition!r} is not of the form PATH=VALUE")
-        return value
+    _where_has_values = field_validator("where")(_with_values)
 
     @field_validator("degrade")
     @classmethod
@@ -328,7 +329,9 @@ class AskingOptions(Options):
         return 0.0
 
 
-_OF_SOURCE = frozenset({"limit", "image_column", "caption_column", "id_column", "licence_column"})
+_OF_SOURCE = frozenset({
+    "limit", "image_column", "caption_column", "id_column", "licence_column", "where", "source_split"
+})  # fmt: skip
 
 
 class BloomMakeOptions(AskingOptions):
@@ -357,6 +360,8 @@ class BloomMakeOptions(AskingOptions):
     image_column: str = option("image", "Column or nested path of the image.", panel=SOURCE)
     caption_column: str = option("caption", "Column or nested path of the caption.", panel=SOURCE)
     id_column: str | None = option(None, "Column or nested path of the pair's own id.", panel=SOURCE)
+    where: tuple[str, ...] = option((), "PATH=VALUE; only rows that match all are used. Repeatable.", panel=SOURCE)
+    source_split: str = option("train", "Split of a Hugging Face dataset.", panel=SOURCE)
     limit: int | None = option(None, "Only the first N pairs.", shown="all", ge=1, panel=SOURCE)
     image_model: str | None = option(None, "The model that generates the pictures, in place of pairs.", panel=PICTURES)
     image_endpoint: str | None = option(None, "Address of its server.", shown="--endpoint", panel=PICTURES)
@@ -365,6 +370,8 @@ class BloomMakeOptions(AskingOptions):
     image_param: tuple[str, ...] = option(
         (), "KEY=JSON: a parameter of its requests, as 'size=\"512x512\"'. Repeatable.", panel=PICTURES
     )
+
+    _where_has_values = field_validator("where")(_with_values)
 
     @model_validator(mode="after")
     def _options_fit(self) -> Self:

@@ -35,7 +35,7 @@ def test_every_command_runs(run: Run) -> None:
         if "audit report" in line:  # what two raters saved
             exported(read_draw(Path("data/bloom-scenes-audit/draw.json")), Path(), lambda item, _: FIRST[item.path[0]])
         succeed(run, line)
-    assert len(list(read_items(open_any(Path("data/demo"))))) == 38
+    assert len(list(read_items(open_any(Path("data/demo"))))) == 31
     assert read_manifest(Path("data/bloom-audited")).drops["without"] > 0
     assert (
         Path("coverage.html").exists() and Path("bloom.html").exists() and Path("data/imported/manifest.json").exists()

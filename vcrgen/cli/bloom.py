@@ -24,7 +24,7 @@ from vcrgen.config import (
     given,
     read_yaml,
 )
-from vcrgen.errors import ConfigError, OutputError
+from vcrgen.errors import ConfigError, OutputError, SourceError
 from vcrgen.plurals import counted
 
 if TYPE_CHECKING:
@@ -92,12 +92,12 @@ def build(source: _Source = None, out: _Out = None, config: _Recipe = None, **op
     BloomMakeOptions,
     only={
         "model", "judge", "judges", "lang", "per_leaf", "per_picture", "pictures", "themes", "taxonomy", "price",
-        "judge_price", "image_model", "image_price",
+        "judge_price", "image_model", "image_price", "source_split", "limit",
     },
 )  # fmt: skip
 def plan(source: _Pairs = None, config: _Recipe = None, **options: Any) -> None:
     """Tell what a set made with models takes: calls, tokens, cost. Asks nobody."""
-    from vcrgen.bloom.making.plan import PICTURE_TOKENS, costs_of, pictures_of, plan_of
+    from vcrgen.bloom.making.plan import PICTURE_TOKENS, costs_of, pictures_of, plan_of, rows_of
     from vcrgen.bloom.making.prompts import language_name
 
     values = {"model": "M", "offline": True} | given(options)
@@ -134,6 +134,12 @@ def plan(source: _Pairs = None, config: _Recipe = None, **options: Any) -> None:
             f"(--per-picture); few items are lost where the source has {2 * wanted:,} or more.",
             soft_wrap=True,
         )
+    if pictured and not chosen.image_model:
+        try:
+            if (rows := rows_of(chosen)) is not None:
+                console.out.print(f"{escape(chosen.source)} has {counted(rows, 'row')}.", soft_wrap=True)
+        except SourceError as problem:  # a plan may be wanted before the pairs are there
+            console.out.print(f"[yellow]No pairs yet:[/] {escape(str(problem))}", soft_wrap=True)
     console.out.print(
         f"Tokens are a guess: {PICTURE_TOKENS:,} a picture, one for four characters, no thinking. Nobody was asked.",
         soft_wrap=True,
@@ -143,9 +149,10 @@ def plan(source: _Pairs = None, config: _Recipe = None, **options: Any) -> None:
 def _chosen(source: str | None, config: Path | None, values: dict[str, Any]) -> BloomMakeOptions:
     """Options of a recipe and of the command line, of which the latter count; paths in a recipe begin beside it."""
     recipe: dict[str, Any] = {}
+    place = ""
     if config is not None:
         file = find_recipe(config)
-        recipe = read_yaml(file)
+        recipe, place = read_yaml(file), f"{file}: "
         for name in ("ledger", "themes", "taxonomy", "without"):
             if isinstance(recipe.get(name), str):
                 recipe[name] = file.parent / recipe[name]
@@ -157,7 +164,7 @@ def _chosen(source: str | None, config: Path | None, values: dict[str, Any]) -> 
         for name, other in _INSTEAD.items():
             if values.get(name):
                 recipe.pop(other, None)
-    return checked(BloomMakeOptions, recipe | values | ({"source": source} if source else {}))
+    return checked(BloomMakeOptions, recipe | values | ({"source": source} if source else {}), place)
 
 
 def _make(chosen: BloomMakeOptions, folder: Path) -> None:

@@ -78,6 +78,10 @@ def test_a_judge_against_people(made: Dataset, drawn: Draw, tmp_path: Path) -> N
     assert figures.judge.people_only == figures.judge.neither == 0 and dict(figures.judge.problems) == {"blocked": 1}
     saved = json.loads((tmp_path / "out/report.json").read_text("utf-8"))
     assert saved["judge"]["judge_only"] == bad and saved["overall"]["value"] == figures.overall.value  # type: ignore[union-attr]
+    judge.write_text('{"question_id": "of another set", "verdict": "approve"}\n')
+    with pytest.raises(DatasetError, match=r"No line of .*judge\.jsonl is about a drawn item"):
+        make_report(made, drawn, files, tmp_path / "other", judge=judge)
+    assert not (tmp_path / "other").exists()
 
 
 def test_html_in_a_note_stays_text_and_no_table_breaks(made: Dataset, drawn: Draw, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from PIL import Image
@@ -19,6 +20,7 @@ from vcrgen.bloom.making.pictures import PictureSource
 from vcrgen.bloom.making.records import ItemPlace, Scenario
 from vcrgen.config import BloomMakeOptions
 from vcrgen.dataset.reader import Dataset
+from vcrgen.samples.pairs import caption, picture
 from vcrgen.scorer.choices.blind import blind_rows
 from vcrgen.tasks.bloom import read_items
 from vcrgen.tasks.opening import open_any
@@ -511,6 +513,7 @@ WRONG = [
     (["--config", "nothing.yaml"], "nothing.yaml"),
     (["--config", "bloom-demo"], "--offline for the replies that are there"),
     (["--config", "long.yaml", "--offline"], "File name too long"),
+    (["--config", "odd.yaml", "--offline"], "odd.yaml: Unknown key 'per_leef'; the nearest known key is 'per_leaf'."),
     (["samples:3", "--model", "M", "--offline", "--out", "a" * 300], "file name too long"),
     (["samples:3", "--model", "M", "--judge", "J", "--offline", "--judge-price", "1,1"], "--judge-price needs --price"),
     (["samples:3", "--model", "M", "--offline", "--price", "1,1", "--judge-price", "1,1"], "do not write"),
@@ -533,8 +536,28 @@ WRONG = [
 @pytest.mark.parametrize(("words", "part"), WRONG)
 def test_a_mistake_is_a_sentence(run: Run, words: list[Any], part: str) -> None:
     Path("long.yaml").write_text(f"source: {'a' * 300}\nmodel: M\n")
+    Path("odd.yaml").write_text("source: samples:3\nmodel: M\nper_leef: 1\n")
     code, out, err = run("bloom", "build", *words)
     assert code == 2 and part in err and "Traceback" not in out + err
+
+
+def test_conditions_and_a_split_of_the_source(run: Run, server: FaultServer) -> None:
+    images = [{"bytes": picture(number), "path": None} for number in range(16)]
+    captions = [caption("en", number) for number in range(16)]
+    columns = {"id": [f"pair-{number}" for number in range(16)], "kind": ["ab"[number % 2] for number in range(16)]}
+    Path("hub/data").mkdir(parents=True)
+    pq.write_table(pa.table(columns | {"image": images, "caption": captions}), "hub/data/test-00000-of-00001.parquet")
+    words = [*WORDS.replace("samples:12", "hub").split(), "--out", "made", "--endpoint", server.url]
+    code, _, err = run(*words)
+    assert code == 2 and "has no split 'train'; it has test" in err
+    code, _, err = run(*words, "--source-split", "test", "--where", "kind")
+    assert code == 2 and "'kind' is not of the form PATH=VALUE" in err
+    code, out, err = run(*words, "--source-split", "test", "--where", "kind=b")
+    assert code == 0, out + err
+    sources = pq.read_table("made/data").column("source").to_pylist()
+    assert sources and all(int(re.findall(r"pair-(\d+)", source)[0]) % 2 for source in sources), sources
+    config = json.loads(Path("made/manifest.json").read_text())["config"]
+    assert config["where"] == ["kind=b"] and config["source_split"] == "test"
 
 
 def test_the_plan_asks_nobody(run: Run) -> None:
@@ -543,6 +566,13 @@ def test_the_plan_asks_nobody(run: Run) -> None:
     assert "2,120" in out and "Cost: about" in out
     assert "written in English, and translated into Modern Standard Arabic." in out
     assert "Pictures needed: 530 at least, of which each has 4 items" in out and "has 1,060 or more" in out
+    assert "No pairs yet: There is no file or folder 'pairs.parquet'" in out
+    code, out, err = run("bloom", "plan", "samples:120", "--limit", 100)
+    assert code == 0 and "samples:120 has 100 rows." in out, out + err
+    code, out, err = run("bloom", "plan", "a" * 300)
+    assert code == 0 and "No pairs yet" not in out, out + err
+    code, out, err = run("bloom", "plan", "org/pairs")  # on the Hub, where nobody is asked
+    assert code == 0 and " has 1,060 or more" in out and "org/pairs" not in out and "No pairs" not in out, out + err
     code, out, _ = run("bloom", "plan", "--image-model", "I", "--lang", "en", "--per-leaf", 1)
     assert code == 0 and "written in English." in out and "Pictures needed" not in out
     code, out, _ = run("bloom", "plan", "--lang", "ar,hi,ja,zh", "--per-leaf", 1)

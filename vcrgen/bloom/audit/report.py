@@ -66,6 +66,8 @@ def make_report(
         which = f"{files[0]}" if len(files) == 1 else f"{files[0]} or the other files"
         raise DatasetError(f"No line of {which} counts ({why or 'there is none'}).")
     verdicts = read_judge(judge, draw) if judge else None
+    if verdicts and not any(verdicts):
+        raise DatasetError(f"No line of {judge} is about a drawn item; give the judge's verdicts on this set.")
     keys = {
         item.question_id: LETTERS[item.answer]
         for item in read_items(dataset, pictures=False)

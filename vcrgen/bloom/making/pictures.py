@@ -61,7 +61,7 @@ class PictureSource:
     """
 
     def __init__(self, options: BloomMakeOptions, kept: IO[bytes], *, leaves: int, places: int) -> None:
-        names = ("source", "image_column", "caption_column", "id_column", "limit")
+        names = ("source", "image_column", "caption_column", "id_column", "where", "source_split", "limit")
         self._config = BuildConfig(**{name: getattr(options, name) for name in names})
         self._source = open_source(self._config)
         # A licence is read as a caption is, wherever it stands in a row.

@@ -10,7 +10,9 @@ from vcrgen.bloom.making.places import slots_of, themes_of
 from vcrgen.bloom.making.prompts import PICTURE, leaf_values, prompt
 from vcrgen.bloom.making.stages import TRIES
 from vcrgen.bloom.taxonomy import load_taxonomy
-from vcrgen.config import BloomMakeOptions
+from vcrgen.builder.sources import asks_a_server, open_source
+from vcrgen.builder.sources.fields import cut_at_limit
+from vcrgen.config import BloomMakeOptions, BuildConfig
 
 PICTURE_TOKENS = 1_000  # of a photograph; models differ from 250 to 3,000
 _CHARS_OF_TOKEN = 4
@@ -69,6 +71,18 @@ def plan_of(options: BloomMakeOptions) -> list[StagePlan]:
         plan = StagePlan(stage=stage, calls=count, most_calls=most, read=count * tokens, written=count * _REPLY[stage])
         plans.append(plan)
     return plans
+
+
+def rows_of(options: BloomMakeOptions) -> int | None:
+    """How many rows the source has; None where it is not on this machine, as a server would be asked.
+
+    Raises:
+        SourceError: It cannot be read.
+    """
+    if asks_a_server(options.source):
+        return None
+    config = BuildConfig(source=options.source, source_split=options.source_split, limit=options.limit)
+    return sum(partition.rows for partition in cut_at_limit(open_source(config), config))
 
 
 def pictures_of(plans: Sequence[StagePlan], options: BloomMakeOptions) -> int:

@@ -1,5 +1,6 @@
 """Where image-caption pairs come from: one interface over files, folders, shards and the Hub."""
 
+import os
 import re
 from pathlib import Path, PurePosixPath
 
@@ -73,13 +74,24 @@ def open_source(config: BuildConfig) -> Source:
     except (OSError, ValueError, RuntimeError) as error:
         reason = getattr(error, "strerror", None) or "not a usable path"
         raise SourceError(f"{text[:300]!r} cannot be read: {reason}.") from None
-    on_hub = HUB_ID.fullmatch(text)
-    if on_hub and path.suffix.lower() not in _FORMATS and not text.startswith("."):
+    if on_hub := _on_hub(text):
         return open_hub(on_hub, split=config.source_split, enough=enough)
     raise SourceError(
         f"There is no file or folder {text[:300]!r}; give one, a quoted glob, "
         "a dataset of the Hub (org/name), or `samples`."
     )
+
+
+def asks_a_server(text: str) -> bool:
+    """Whether the source of this name would be looked for in an object store or on the Hub."""
+    here = _SAMPLES.fullmatch(text) or os.path.lexists(text)  # which takes any text, however long
+    return bool(remote_url(text)) or (not here and _on_hub(text) is not None)
+
+
+def _on_hub(text: str) -> re.Match[str] | None:
+    """The parts of a name of a dataset on the Hub; None where it is the name of a file."""
+    file = Path(text).suffix.lower() in _FORMATS or text.startswith(".")
+    return None if file else HUB_ID.fullmatch(text)
 
 
 def _open_samples(lang: str, count: str | None) -> Source:
