@@ -101,7 +101,7 @@ def make(
         _print_questions(result.report)
     else:
         _print_report(result.report)
-    console.say_next("Check it", "vcrgen", "hidden", "verify", out)
+    console.say_next("Check it", "vcrgen", "hidden", "verify", out, "--secret-file", secret_file)
 
 
 def _print_questions(report: dict[str, Any]) -> None:
