@@ -354,7 +354,7 @@ def test_too_large_splits_lose_nothing(tmp_path: Path) -> None:
         def advance(self, read_now: int, built: int, drops: Counter[str]) -> None:
             read.append(read_now)
 
-    with pytest.raises(ConfigError, match="asks for 1000 pairs"):
+    with pytest.raises(ConfigError, match="asks for 1,000 pairs"):
         build("samples:20", out=tmp_path / "out", splits="train=...,test=1000", watcher=Counting())
     assert sum(read) == 20
     result = build("samples:20", out=tmp_path / "out", splits="train=...,test=5", watcher=Counting())
