@@ -39,9 +39,11 @@ class Person:
             self.driver.switch_to.active_element.send_keys(text)
 
     def wait(self, script: str) -> Any:
+        from selenium.common.exceptions import WebDriverException
         from selenium.webdriver.support.ui import WebDriverWait
 
-        wait = WebDriverWait(self.driver, PATIENCE, 0.05)
+        # While one page takes the place of another, the browser may answer any question with an error.
+        wait = WebDriverWait(self.driver, PATIENCE, 0.05, ignored_exceptions=[WebDriverException])
         return wait.until(lambda driver: driver.execute_script(f"return {script}"))
 
     def at(self, section: str) -> None:

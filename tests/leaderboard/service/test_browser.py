@@ -38,14 +38,9 @@ class Visitor:
 
     def click(self, element: Any) -> None:
         """Click on what leads to another page, and wait for that: on a busy machine, the old one stays for a while."""
-        from selenium.webdriver.support.expected_conditions import staleness_of
-        from selenium.webdriver.support.ui import WebDriverWait
-
-        old = self.one("html")
+        self.driver.execute_script("window.isOld = true")
         element.click()
-        wait = WebDriverWait(self.driver, PATIENCE, 0.05)
-        wait.until(staleness_of(old))
-        wait.until(lambda driver: driver.execute_script("return document.readyState") == "complete")
+        self.wait_until("return !window.isOld && document.readyState === 'complete'")
 
     def follow(self, text: str) -> None:
         self.click(self.driver.find_element("link text", text))
@@ -60,13 +55,17 @@ class Visitor:
         self.click(self.one("form.submit button"))
 
     def wait_for_heading(self, text: str) -> None:
+        heading = "document.querySelector('h1').textContent"
+        self.wait_until(f"return document.readyState === 'complete' && {heading} === {json.dumps(text)}")
+
+    def wait_until(self, script: str) -> None:
+        """Wait until a script gives true."""
+        from selenium.common.exceptions import WebDriverException
         from selenium.webdriver.support.ui import WebDriverWait
 
-        def there(_: Any) -> bool:
-            script = "return document.readyState === 'complete' && document.querySelector('h1').textContent"
-            return bool(self.driver.execute_script(script) == text)
-
-        WebDriverWait(self.driver, PATIENCE, 0.05).until(there)
+        # While one page takes the place of another, the browser may answer any question with an error.
+        wait = WebDriverWait(self.driver, PATIENCE, 0.05, ignored_exceptions=[WebDriverException])
+        wait.until(lambda driver: driver.execute_script(script))
 
 
 @pytest.fixture
