@@ -224,7 +224,9 @@ def _write(
         "licence_column": options.licence_column,
         **{name: getattr(options, name) for name in ("lang", "per_leaf", "per_picture", "pictures", "seed", "limit")},
     }  # fmt: skip
-    decided |= {name: getattr(options, name) for name in ("where", "source_split") if name in options.model_fields_set}
+    for name in ("where", "source_split"):  # named only where they say something
+        if (value := getattr(options, name)) != BloomMakeOptions.model_fields[name].default:
+            decided[name] = value
     if without:
         decided["without"] = sorted(without)
     by = {"model": options.model or "", "judges": "+".join(options.judge_names)}
